@@ -1,0 +1,69 @@
+import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
+
+/**
+ * The first occurrence strictly after an instant; null when the expression has none left. Must not throw for an
+ * expression that was accepted once. Passed in, so that the rules below know nothing of calendars.
+ */
+export type NextOccurrence = (
+  kind: 'cron' | 'oncalendar',
+  expression: string,
+  tz: string,
+  after: Micros,
+) => Micros | null
+
+export type CheckTimes = CheckSchedule & CheckState
+
+/**
+ * When the next success is due, without regard to running jobs (monitoring behaviour 2.3).
+ * @returns null unless the stored status is up, and when the schedule has run out
+ */
+export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
+  if (check.status !== 'up' || check.lastPing === null) return null
+  if (check.kind === 'simple') return check.lastPing + check.timeoutSeconds * MICROS_PER_SECOND
+  return next(check.kind, check.schedule, check.tz, check.lastPing)
+}
+
+/**
+ * `next_ping` of the API: the grace start, or the start of the running job when that is earlier. So while a job
+ * runs it lies in the past (monitoring behaviour 2.3).
+ * @returns null when stored down, and when new or paused without a running job
+ */
+export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null {
+  const due = graceStart(check, next)
+  if (check.lastStart === null || check.status === 'down') return due
+  return due === null ? check.lastStart : Math.min(due, check.lastStart)
+}
+
+/**
+ * The instant the check goes down if nothing else arrives; what `alertAfter` holds. Grace is added as plain
+ * seconds, so a clock change inside it does not stretch it.
+ * @returns null when the check cannot go down by itself
+ */
+export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
+  const start = nextPing(check, next)
+  return start === null ? null : start + graceMicros(check)
+}
+
+/** The status at an instant (monitoring behaviour 2.4). Both borders belong to the later status. */
+export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus {
+  if (hasOverrun(check, now)) return 'down'
+  if (check.status !== 'up') return check.status
+  const due = graceStart(check, next)
+  if (due === null || now < due) return 'up'
+  return now >= due + graceMicros(check) ? 'down' : 'grace'
+}
+
+/** The status as version 1 of the API shows it: a job that runs and has not overrun its grace is `started`. */
+export function shownStatusV1(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus | 'started' {
+  if (check.lastStart !== null && !hasOverrun(check, now)) return 'started'
+  return shownStatus(check, now, next)
+}
+
+function hasOverrun(check: CheckTimes, now: Micros): boolean {
+  return check.lastStart !== null && now >= check.lastStart + graceMicros(check)
+}
+
+function graceMicros(check: CheckTimes): Micros {
+  return check.graceSeconds * MICROS_PER_SECOND
+}

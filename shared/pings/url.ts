@@ -1,0 +1,148 @@
+import type { SignalKind } from '../checks/state-machine.ts'
+
+/**
+ * A ping URL taken apart. `exitStatus` is the number as written, possibly above 255: the caller answers
+ * `invalid url format` for that after it has found the check (monitoring behaviour 1.2).
+ */
+export type PingUrl =
+  | { form: 'uuid'; uuid: string; kind: SignalKind; exitStatus: number | null }
+  | { form: 'slug'; pingKey: string; slug: string; kind: SignalKind; exitStatus: number | null }
+  /** the path matches no form: 404 */
+  | { form: 'none' }
+  /** the slug has an upper-case letter: 400 `invalid url format`, before anything is looked up */
+  | { form: 'bad-slug' }
+
+/** Exit statuses above it are refused. */
+export const MAX_EXIT_STATUS = 255
+
+/** Reads the path after `/ping/`, without its query; percent-encoding is undone first (monitoring behaviour 1.1). */
+export function parsePingPath(path: string): PingUrl {
+  const text = path.includes('%') ? percentDecoded(path) : path
+  if (text === null) return NONE
+  if (startsWithUuid(text)) {
+    const uuid = text.slice(0, UUID_LENGTH)
+    if (text.length === UUID_LENGTH) return { form: 'uuid', uuid, kind: 'success', exitStatus: null }
+    if (text.charCodeAt(UUID_LENGTH) === SLASH) {
+      // Only this form tolerates a slash at its end.
+      if (text.length === UUID_LENGTH + 1) return { form: 'uuid', uuid, kind: 'success', exitStatus: null }
+      const action = parseAction(text.slice(UUID_LENGTH + 1))
+      if (action) return { form: 'uuid', uuid, kind: action.kind, exitStatus: action.exitStatus }
+    }
+  }
+  return parseSlugForm(text)
+}
+
+/** Tried after the uuid forms, so `<uuid>/bogus` is a ping key and a slug. */
+function parseSlugForm(text: string): PingUrl {
+  const first = text.indexOf('/')
+  if (first < 1) return NONE
+  const second = text.indexOf('/', first + 1)
+  const pingKey = text.slice(0, first)
+  const slug = second === -1 ? text.slice(first + 1) : text.slice(first + 1, second)
+  const action = second === -1 ? SUCCESS : parseAction(text.slice(second + 1))
+  if (!action || !isWord(pingKey) || !isWord(slug)) return NONE
+  if (hasUpperCase(slug)) return BAD_SLUG
+  return { form: 'slug', pingKey, slug, kind: action.kind, exitStatus: action.exitStatus }
+}
+
+interface Action {
+  kind: SignalKind
+  exitStatus: number | null
+}
+
+function parseAction(text: string): Action | null {
+  if (text === 'start') return START
+  if (text === 'fail') return FAIL
+  if (text === 'log') return LOG
+  if (!isDigits(text)) return null
+  const exitStatus = Number(text)
+  return { kind: exitStatus === 0 ? 'success' : 'fail', exitStatus }
+}
+
+/** The query of a ping URL. `rid` is undefined when absent, null when it is no uuid: 400 `invalid uuid format`. */
+export interface PingQuery {
+  rid: string | null | undefined
+  create: boolean
+}
+
+/** Reads what follows `?` in a ping URL; of a repeated parameter the last one counts (monitoring behaviour 1.5, 1.6). */
+export function parsePingQuery(query: string): PingQuery {
+  if (query === '') return NO_QUERY
+  const parameters = new URLSearchParams(query)
+  const rid = parameters.getAll('rid').at(-1)
+  return {
+    rid: rid === undefined ? undefined : parseRid(rid),
+    create: parameters.getAll('create').at(-1) === '1',
+  }
+}
+
+/** A run id in lower case; null when the text is not 8-4-4-4-12 hex digits with dashes, and nothing more. */
+export function parseRid(text: string): string | null {
+  const lower = text.toLowerCase()
+  return lower.length === UUID_LENGTH && text.length === UUID_LENGTH && startsWithUuid(lower) ? lower : null
+}
+
+/** Whether the text is a uuid as paths must write it: dashed, lower case. */
+export function isUuid(text: string): boolean {
+  return text.length === UUID_LENGTH && startsWithUuid(text)
+}
+
+function startsWithUuid(text: string): boolean {
+  if (text.length < UUID_LENGTH) return false
+  for (let i = 0; i < UUID_LENGTH; i++) {
+    const code = text.charCodeAt(i)
+    const isDash = i === 8 || i === 13 || i === 18 || i === 23
+    if (isDash ? code !== DASH : !((code >= DIGIT_0 && code <= DIGIT_9) || (code >= LOWER_A && code <= LOWER_F))) {
+      return false
+    }
+  }
+  return true
+}
+
+/** One or more of `A-Z a-z 0-9 - _`. */
+function isWord(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isLetter = (code >= LOWER_A && code <= LOWER_Z) || (code >= UPPER_A && code <= UPPER_Z)
+    const isOther = (code >= DIGIT_0 && code <= DIGIT_9) || code === DASH || code === UNDERSCORE
+    if (!isLetter && !isOther) return false
+  }
+  return text !== ''
+}
+
+function hasUpperCase(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= UPPER_A && code <= UPPER_Z) return true
+  }
+  return false
+}
+
+function isDigits(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < DIGIT_0 || code > DIGIT_9) return false
+  }
+  return text !== ''
+}
+
+function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+const UUID_LENGTH = 36
+const [SLASH, DASH, UNDERSCORE] = [0x2f, 0x2d, 0x5f]
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39]
+const [UPPER_A, UPPER_Z] = [0x41, 0x5a]
+const [LOWER_A, LOWER_F, LOWER_Z] = [0x61, 0x66, 0x7a]
+const SUCCESS: Action = { kind: 'success', exitStatus: null }
+const START: Action = { kind: 'start', exitStatus: null }
+const FAIL: Action = { kind: 'fail', exitStatus: null }
+const LOG: Action = { kind: 'log', exitStatus: null }
+const NONE: PingUrl = { form: 'none' }
+const BAD_SLUG: PingUrl = { form: 'bad-slug' }
+const NO_QUERY: PingQuery = Object.freeze({ rid: undefined, create: false })
