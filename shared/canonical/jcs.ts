@@ -1,0 +1,100 @@
+import { DomainError } from '../errors.ts'
+
+/** How deep a value may nest before it is refused: bounds the recursion here and in the parser, and ends cycles. */
+export const MAX_JSON_DEPTH = 256
+
+/** The value has no canonical JSON form. `path` is the member, as in `a.b[2]`; empty for the value itself. */
+export class CanonicalJsonError extends DomainError {
+  readonly code = 'NOT_CANONICAL_JSON'
+  readonly path: string
+  constructor(message: string, path: string) {
+    super(path === '' ? message : `${path}: ${message}`)
+    this.path = path
+  }
+}
+
+/**
+ * The RFC 8785 (JCS) text of a plain JSON value: the bytes that are hashed are its UTF-8.
+ *
+ * Strict on purpose, since a member that silently disappears changes a hash: undefined, functions, symbols, bigints,
+ * class instances (Date too), sparse or decorated arrays, NaN, infinities, lone surrogates, accessors, cycles and
+ * more than 256 levels throw.
+ * @throws CanonicalJsonError naming the member
+ */
+export function canonicalize(value: unknown): string {
+  return write(value, [])
+}
+
+function write(value: unknown, path: (string | number)[]): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value, path)
+    case 'number':
+      // RFC 8785 3.2.2.3: the shortest ECMAScript form; String gives "0" for negative zero.
+      if (!Number.isFinite(value)) throw refuse('NaN and infinities have no JSON form', path)
+      return String(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return 'null'
+      if (path.length >= MAX_JSON_DEPTH) throw refuse(`nested deeper than ${MAX_JSON_DEPTH} levels`, path)
+      return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path)
+    default:
+      throw refuse(`a value of type ${typeof value} has no JSON form`, path)
+  }
+}
+
+function writeString(value: string, path: (string | number)[]): string {
+  if (!value.isWellFormed()) throw refuse('a lone surrogate cannot be encoded', path)
+  // For well-formed text JSON.stringify escapes exactly what RFC 8785 3.2.2.2 asks for.
+  return JSON.stringify(value)
+}
+
+function writeArray(value: readonly unknown[], path: (string | number)[]): string {
+  if (Object.getPrototypeOf(value) !== Array.prototype) throw refuse('not a plain array', path)
+  if (Reflect.ownKeys(value).length !== value.length + 1) throw refuse('a sparse or decorated array', path)
+  let text = '['
+  for (let index = 0; index < value.length; index++) {
+    if (!Object.hasOwn(value, index)) throw refuse('a sparse array', path)
+    path.push(index)
+    text += index === 0 ? write(value[index], path) : `,${write(value[index], path)}`
+    path.pop()
+  }
+  return `${text}]`
+}
+
+function writeObject(value: object, path: (string | number)[]): string {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) throw refuse('not a plain object', path)
+  const names: string[] = []
+  for (const name of Reflect.ownKeys(value)) {
+    if (typeof name === 'symbol') throw refuse('a symbol cannot name a member', path)
+    names.push(name)
+  }
+  // The default order compares UTF-16 code units, which is what RFC 8785 3.2.3 prescribes.
+  names.sort()
+  let text = '{'
+  for (const name of names) {
+    path.push(name)
+    const member = Object.getOwnPropertyDescriptor(value, name)
+    if (!member?.enumerable || !('value' in member)) throw refuse('an accessor or hidden member', path)
+    text += `${text === '{' ? '' : ','}${writeString(name, path)}:${write(member.value, path)}`
+    path.pop()
+  }
+  return `${text}}`
+}
+
+function refuse(message: string, path: readonly (string | number)[]): CanonicalJsonError {
+  return new CanonicalJsonError(message, formatJsonPath(path))
+}
+
+/** `a.b[2]`, cut at 200 characters since names may come from a stranger. */
+export function formatJsonPath(path: readonly (string | number)[]): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else text += text === '' ? step : `.${step}`
+    if (text.length > 200) return `${text.slice(0, 200).toWellFormed()}…`
+  }
+  return text.toWellFormed()
+}
