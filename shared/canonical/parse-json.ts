@@ -77,6 +77,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   r: '\r',
   t: '\t',
 }
+/** What sends a string to the careful path: escapes, control characters, any half of a surrogate pair. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 section 7 forbids them bare, so they are looked for
+const SPECIAL = /[\\\u0000-\u001f\ud800-\udfff]/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
@@ -166,6 +169,12 @@ class Parser {
 
   #string(): string {
     const start = ++this.#at
+    const quote = this.#text.indexOf('"', start)
+    const plain = this.#text.slice(start, quote)
+    if (quote !== -1 && !SPECIAL.test(plain)) {
+      this.#at = quote + 1
+      return plain
+    }
     let text = ''
     let from = start
     for (;;) {
