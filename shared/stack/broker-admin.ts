@@ -1,0 +1,93 @@
+import { mustRun } from './run-command.ts'
+
+/**
+ * How to administer a broker: by its management API where that answers, else by `rabbitmqctl`, given as the whole
+ * command (`['rabbitmqctl']`, or `['docker', 'exec', id, 'rabbitmqctl']`) and the environment it needs.
+ */
+export type BrokerControl = {
+  managementUrl?: string | undefined
+  rabbitmqctl?: readonly string[] | undefined
+  env?: Readonly<Record<string, string>> | undefined
+}
+
+/** The same broker and login, another virtual host. */
+export function vhostUrl(amqpUrl: string, vhost: string): string {
+  const url = new URL(amqpUrl)
+  url.pathname = vhost === '/' ? '' : `/${encodeURIComponent(vhost)}`
+  return url.href
+}
+
+/** Creates virtual hosts, each with all permissions for the URL's user. Those that exist are left as they are. */
+export async function createVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
+  const user = decodeURIComponent(new URL(amqpUrl).username) || 'guest'
+  if (control.managementUrl) {
+    for (const name of names) {
+      const vhost = encodeURIComponent(name)
+      await manage(control.managementUrl, amqpUrl, 'PUT', `/api/vhosts/${vhost}`)
+      const all = { configure: '.*', write: '.*', read: '.*' }
+      await manage(control.managementUrl, amqpUrl, 'PUT', `/api/permissions/${vhost}/${encodeURIComponent(user)}`, all)
+    }
+    return
+  }
+  // One Erlang expression for all of them: each rabbitmqctl call starts a virtual machine of its own.
+  const each = names.map((name) => binary(name)).join(',')
+  await evaluate(
+    control,
+    `lists:foreach(fun(V) -> case rabbit_vhost:exists(V) of true -> ok; false -> rabbit_vhost:add(V, ${binary(user)}) end,` +
+      ` rabbit_auth_backend_internal:set_permissions(${binary(user)}, V, <<".*">>, <<".*">>, <<".*">>, ${binary(user)})` +
+      ` end, [${each}]).`,
+  )
+}
+
+/** Drops virtual hosts with all that is in them; those that are gone already are no error. */
+export async function dropVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
+  if (control.managementUrl) {
+    for (const name of names) {
+      await manage(control.managementUrl, amqpUrl, 'DELETE', `/api/vhosts/${encodeURIComponent(name)}`)
+    }
+    return
+  }
+  const each = names.map((name) => binary(name)).join(',')
+  await evaluate(
+    control,
+    `lists:foreach(fun(V) -> case rabbit_vhost:exists(V) of true -> rabbit_vhost:delete(V, <<"cli">>); false -> ok end end, [${each}]).`,
+  )
+}
+
+/** Whether a virtual host of this name exists. */
+export async function vhostExists(control: BrokerControl, amqpUrl: string, name: string): Promise<boolean> {
+  if (control.managementUrl) {
+    const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/vhosts/${encodeURIComponent(name)}`)
+    return response.status === 200
+  }
+  return (await evaluate(control, `rabbit_vhost:exists(${binary(name)}).`)).includes('true')
+}
+
+async function manage(
+  managementUrl: string,
+  amqpUrl: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  const { username, password } = new URL(amqpUrl)
+  const login = `${decodeURIComponent(username) || 'guest'}:${decodeURIComponent(password) || 'guest'}`
+  const response = await fetch(new URL(path, managementUrl), {
+    method,
+    headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  })
+  if (!response.ok && response.status !== 404) throw new Error(`${method} ${path}: the broker says ${response.status}`)
+  return response
+}
+
+function evaluate({ rabbitmqctl, env }: BrokerControl, expression: string): Promise<string> {
+  if (!rabbitmqctl) throw new Error('neither a management API nor rabbitmqctl reaches this broker')
+  return mustRun([...rabbitmqctl, 'eval', expression], { env: { ...process.env, ...env } })
+}
+
+/** An Erlang binary of a name; names are ours, but a quote in a login must not become code. */
+function binary(text: string): string {
+  return `<<${[...Buffer.from(text)].join(',')}>>`
+}

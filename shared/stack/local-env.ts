@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** The folder of everything `make up` found, started and made up; safe to delete after `make down`. */
+export const stateDirectory = resolve(import.meta.dirname, '../../.local')
+
+/**
+ * The environment completed by what `make up` left in `.local/env`. The environment wins, also where it names a file
+ * (`SECRET_KEY_FILE`) instead of a value. `LOCAL_ENV_FILE` names another file, or none when empty; tests
+ * (`NODE_ENV=test`) never read the file, so that a running stack cannot change what they see.
+ */
+export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const file = env.LOCAL_ENV_FILE ?? (env.NODE_ENV === 'test' ? '' : `${stateDirectory}/env`)
+  if (file === '') return env
+  const stored = Object.entries(readEnvFile(file)).filter(([name]) => !isSet(env, name))
+  return { ...env, ...Object.fromEntries(stored) }
+}
+
+/** The settings in a file of `NAME=value` lines; none when it is not there. */
+export function readEnvFile(file: string): Record<string, string> {
+  try {
+    const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')))
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    throw error
+  }
+}
+
+/**
+ * The text of such a file, which a shell can read as well.
+ * @throws Error for a value with all three kinds of quotes, which the format cannot hold
+ */
+export function formatEnvFile(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${quoted(name, value)}\n`)
+    .join('')
+}
+
+function quoted(name: string, value: string): string {
+  if (/^[\w./:@%+,-]*$/.test(value)) return value
+  const quote = ["'", '"', '`'].find((mark) => !value.includes(mark))
+  if (!quote) throw new Error(`${name} holds every kind of quote: give it as ${name}_FILE`)
+  return `${quote}${value}${quote}`
+}
+
+function isSet(env: NodeJS.ProcessEnv, name: string): boolean {
+  return Boolean(env[name]) || Boolean(env[`${name}_FILE`])
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+
+export type CommandResult = { code: number; stdout: string; stderr: string }
+
+export type CommandOptions = {
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  timeoutMs?: number
+  uid?: number
+  gid?: number
+}
+
+/**
+ * Runs a program to its end, without a shell.
+ * @returns its exit code and output; 127 when the program does not exist, 124 when it had to be stopped at `timeoutMs`
+ *   (60 s unless told)
+ */
+export function runCommand(
+  command: readonly string[],
+  { timeoutMs = 60_000, ...options }: CommandOptions = {},
+): Promise<CommandResult> {
+  const [program = '', ...args] = command
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      { ...options, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024, encoding: 'utf8' },
+      (error, stdout, stderr) => resolve({ code: exitCode(error), stdout, stderr: stderr || (error?.message ?? '') }),
+    )
+  })
+}
+
+/**
+ * Runs a program that must succeed.
+ * @returns what it wrote to its output, without the final line break
+ * @throws Error with the command and the last lines of what it said
+ */
+export async function mustRun(command: readonly string[], options: CommandOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(command, options)
+  if (code !== 0) {
+    const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n')
+    throw new Error(`${command.slice(0, 3).join(' ')} failed (${code}):\n${said}`)
+  }
+  return stdout.trimEnd()
+}
+
+function exitCode(error: { code?: unknown; killed?: boolean } | null): number {
+  if (!error) return 0
+  if (error.code === 'ENOENT') return 127
+  if (error.killed) return 124
+  return typeof error.code === 'number' ? error.code : 1
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { formatEnvFile, readEnvFile, withLocalEnv } from '#shared/stack/local-env.ts'
+
+const file = join(mkdtempSync(join(tmpdir(), 'signalbox-env-')), 'env')
+writeFileSync(file, 'PORT=9000\nSECRET_KEY=stored\n')
+
+test('the file completes the environment', (t) => {
+  t.is(withLocalEnv({ LOCAL_ENV_FILE: file }).PORT, '9000')
+})
+
+test('the environment wins over the file', (t) => {
+  t.is(withLocalEnv({ LOCAL_ENV_FILE: file, PORT: '80' }).PORT, '80')
+})
+
+test('a setting given by file in the environment wins over the stored value', (t) => {
+  const env = withLocalEnv({ LOCAL_ENV_FILE: file, SECRET_KEY_FILE: '/run/secrets/secret_key' })
+  t.is(env.SECRET_KEY, undefined)
+})
+
+test('without the file the environment is what it was', (t) => {
+  t.deepEqual(withLocalEnv({ LOCAL_ENV_FILE: `${file}.none` }), { LOCAL_ENV_FILE: `${file}.none` })
+})
+
+test('tests do not see the stack that runs beside them', (t) => {
+  const env = { NODE_ENV: 'test' }
+  t.is(withLocalEnv(env), env)
+})
+
+for (const value of ['plain', 'with space', "it's", 'say "hi"', 'two\nlines', '# no comment', '', 'a=b&c=$d'])
+  test(`the file keeps ${JSON.stringify(value)} as it is`, (t) => {
+    const copy = `${file}.${Buffer.from(value).toString('hex')}`
+    writeFileSync(copy, formatEnvFile({ VALUE: value, NEXT: '1' }))
+    t.deepEqual(readEnvFile(copy), { VALUE: value, NEXT: '1' })
+  })

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { migrateLatest } from '#shared/platform/migrate.ts'
+import { databaseExists, databaseUrl, withClient } from '#shared/stack/database-admin.ts'
+
+const migrations = join(import.meta.dirname, '../../migrations')
+const lock = 7_316_900_412n // any number nobody else uses: one process migrates, the others wait for its result
+
+/**
+ * The name of a migrated, empty database to clone from. Its name holds a hash of the migrations, so a changed migration
+ * means another template and a stale one is never used; it appears under that name only when it is complete.
+ */
+export async function ensureTemplate(server: string): Promise<string> {
+  const name = `signalbox_template_${await migrationsHash()}`
+  await withClient(server, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [lock])
+    if (await databaseExists(client, name)) return
+    const draft = `${name}_draft`
+    await client.query(`drop database if exists ${pg.escapeIdentifier(draft)} with (force)`)
+    await client.query(`create database ${pg.escapeIdentifier(draft)}`)
+    await migrateLatest(databaseUrl(server, draft))
+    await client.query(`alter database ${pg.escapeIdentifier(draft)} rename to ${pg.escapeIdentifier(name)}`)
+  })
+  return name
+}
+
+async function migrationsHash(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of (await readdir(migrations)).sort()) {
+    hash
+      .update(file)
+      .update('\0')
+      .update(await readFile(join(migrations, file)))
+      .update('\0')
+  }
+  return hash.digest('hex').slice(0, 12)
+}
