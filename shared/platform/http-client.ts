@@ -1,0 +1,190 @@
+import http from 'node:http'
+import https from 'node:https'
+import got, { type Got } from 'got'
+import { BlockedTargetError, classifyFailure, HttpClientError } from './http-error.ts'
+import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts'
+import { type CompiledPolicy, checkUrl, compilePolicy, type Resolve, type TargetPolicy } from './target-policy.ts'
+
+export interface HttpClientOptions {
+  policy: TargetPolicy
+  userAgent: string
+  /** for the whole request, redirects and body included; 15 s when absent */
+  timeoutMs?: number
+  /** each for resolving, connecting and the TLS handshake; 5 s when absent */
+  connectTimeoutMs?: number
+  /** connections to one origin at a time; more requests wait, and only for that origin. 64 when absent */
+  maxSocketsPerHost?: number
+  /** how much of an answer is kept; the rest is not read. 64 KiB when absent */
+  maxBodyBytes?: number
+  /** additional trust anchors (PEM), for networks with a certificate authority of their own */
+  certificateAuthority?: string
+  resolve?: Resolve
+}
+
+export interface OutgoingRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD'
+  url: string
+  headers?: Readonly<Record<string, string>>
+  body?: string | Buffer
+  /** overrides the client's total */
+  timeoutMs?: number
+  /** how many redirects to follow, each checked like the first URL; none when absent, and a 3xx is then the answer */
+  followRedirects?: number
+}
+
+export interface HttpAnswer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  /** undecoded bytes, at most `maxBodyBytes` */
+  body: Buffer
+  /** whether the answer was longer than what was kept */
+  truncated: boolean
+  durationMs: number
+}
+
+export interface HttpClient extends AsyncDisposable {
+  /** @throws HttpClientError when there is no complete answer; any status is an answer */
+  request(request: OutgoingRequest): Promise<HttpAnswer>
+}
+
+/** A target that keeps sending informational answers is cut off long before the deadline. */
+const maxInformational = 20
+
+/**
+ * The one client for targets that strangers chose: checked and pinned addresses, no proxies from the environment, no
+ * decompression, deadlines for every phase, a bounded answer (domain 6.5, faults B29-B31, F22). got's streams with
+ * options merged once are its fastest form; its retries are off, since retrying is decided by rows.
+ */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const policy = compilePolicy(options.policy)
+  const resolve = options.resolve ?? resolveBySystem
+  const maxBodyBytes = options.maxBodyBytes ?? 64 * 1024
+  const agents = openAgents(policy, resolve, options)
+  const instance = configure(policy, agents, options)
+  return {
+    async request(request) {
+      const verdict = checkUrl(request.url, policy)
+      if (!verdict.ok) {
+        const failure = verdict.reason === 'private-address' ? 'blocked' : 'invalid-url'
+        throw new HttpClientError(failure, { cause: new BlockedTargetError(verdict.reason) })
+      }
+      const first = await attempt(instance, verdict.url, request, maxBodyBytes)
+      if (!(first instanceof StaleConnection)) return first
+      const second = await attempt(instance, verdict.url, request, maxBodyBytes)
+      if (second instanceof StaleConnection) throw second.error
+      return second
+    },
+    async [Symbol.asyncDispose]() {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
+/** A kept connection that the target had closed meanwhile: nothing was answered, and one more try is due. */
+class StaleConnection {
+  readonly error: HttpClientError
+  constructor(error: HttpClientError) {
+    this.error = error
+  }
+}
+
+function attempt(
+  instance: Got,
+  url: URL,
+  request: OutgoingRequest,
+  maxBodyBytes: number,
+): Promise<HttpAnswer | StaleConnection> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    const redirects = request.followRedirects ?? 0
+    const mayHaveBody = request.method !== 'GET' && request.method !== 'HEAD'
+    const stream = instance.stream(url, {
+      method: request.method,
+      ...(request.headers && { headers: request.headers }),
+      // An absent body would make got wait for one to be piped in.
+      ...(mayHaveBody && { body: request.body ?? '' }),
+      ...(request.timeoutMs !== undefined && { timeout: { request: request.timeoutMs } }),
+      ...(redirects > 0 && { followRedirect: true, maxRedirects: redirects }),
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    let informational = 0
+    let done = false
+    let answer: Pick<HttpAnswer, 'status' | 'headers'> | undefined
+
+    const finish = (truncated: boolean) => {
+      if (done || !answer) return
+      done = true
+      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+      stream.destroy()
+      resolve({ ...answer, body, truncated, durationMs: performance.now() - startedAt })
+    }
+    stream.on('response', (response: http.IncomingMessage) => {
+      answer = { status: response.statusCode ?? 0, headers: response.headers }
+    })
+    stream.on('data', (chunk: Buffer) => {
+      const room = maxBodyBytes - size
+      size += chunk.byteLength
+      chunks.push(chunk.byteLength > room ? chunk.subarray(0, room) : chunk)
+      if (size > maxBodyBytes) finish(true)
+    })
+    stream.once('end', () => finish(false))
+    stream.on('information', () => {
+      informational += 1
+      if (informational > maxInformational) stream.destroy(new HttpClientError('protocol'))
+    })
+    // `on`, not `once`: got may report a second error after the first, and an unheard error ends the process.
+    stream.on('error', (error: unknown) => {
+      if (done) return
+      done = true
+      const failure = classifyFailure(error)
+      const stale = failure.failure === 'reset' && !answer && stream.reusedSocket === true
+      if (stale) resolve(new StaleConnection(failure))
+      else reject(failure)
+    })
+  })
+}
+
+interface Agents {
+  http: http.Agent
+  https: https.Agent
+}
+
+/** Agents of our own: nothing in the environment can put a proxy in between, and lookups are pinned. */
+function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClientOptions): Agents {
+  const maxSockets = options.maxSocketsPerHost ?? 64
+  const common = {
+    keepAlive: true,
+    maxSockets,
+    maxFreeSockets: maxSockets,
+    scheduling: 'lifo' as const,
+    timeout: 30_000,
+  }
+  return {
+    http: new http.Agent({ ...common, lookup: pinnedLookup(policy, resolve, true) }),
+    https: new https.Agent({ ...common, lookup: pinnedLookup(policy, resolve, false) }),
+  }
+}
+
+function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions): Got {
+  const connect = options.connectTimeoutMs ?? 5_000
+  return got.extend({
+    agent: agents,
+    decompress: false,
+    throwHttpErrors: false,
+    followRedirect: false,
+    retry: { limit: 0 },
+    headers: { 'user-agent': options.userAgent },
+    timeout: { lookup: connect, connect, secureConnect: connect, request: options.timeoutMs ?? 15_000 },
+    ...(options.certificateAuthority && { https: { certificateAuthority: options.certificateAuthority } }),
+    hooks: {
+      beforeRedirect: [
+        (updated) => {
+          const verdict = checkUrl(updated.url instanceof URL ? updated.url : String(updated.url), policy)
+          if (!verdict.ok) throw new BlockedTargetError(verdict.reason)
+        },
+      ],
+    },
+  })
+}

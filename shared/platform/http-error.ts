@@ -1,0 +1,98 @@
+/** Where a request failed. `blocked` is ours: the target policy forbids the address. */
+export type HttpFailure =
+  | 'invalid-url'
+  | 'blocked'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'protocol'
+  | 'redirects'
+  | 'aborted'
+
+/**
+ * The texts that owners of checks read (monitoring behaviour 8.3). They are fixed sentences on purpose: the text of
+ * a socket error holds addresses and ports of the inner network. The codes are the ones curl users know: 3 malformed
+ * URL, 8 strange answer, 42 aborted, 56 connection lost.
+ */
+export const failureTexts: Record<HttpFailure, string> = {
+  'invalid-url': 'HTTP request failed, code: 3',
+  blocked: 'Connections to private IP addresses are not allowed',
+  dns: 'Could not resolve host',
+  connect: 'Connection failed',
+  tls: 'TLS handshake failed',
+  timeout: 'Connection timed out',
+  reset: 'HTTP request failed, code: 56',
+  protocol: 'HTTP request failed, code: 8',
+  redirects: 'Too many redirects',
+  aborted: 'HTTP request failed, code: 42',
+}
+
+/** A request that got no complete answer. `message` may be shown; `cause` holds addresses and is for the log only. */
+export class HttpClientError extends Error {
+  override readonly name = 'HttpClientError'
+  readonly failure: HttpFailure
+  constructor(failure: HttpFailure, options?: ErrorOptions & { text?: string }) {
+    super(options?.text ?? failureTexts[failure], options)
+    this.failure = failure
+  }
+}
+
+/** An address or URL that the policy refuses, thrown inside a lookup or a redirect and found again as a cause. */
+export class BlockedTargetError extends Error {
+  override readonly name = 'BlockedTargetError'
+}
+
+/** Which failure an error of got, of a socket or of TLS stands for. */
+export function classifyFailure(error: unknown): HttpClientError {
+  if (error instanceof HttpClientError) return error
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof HttpClientError) return cause
+    if (cause instanceof BlockedTargetError) return new HttpClientError('blocked', { cause: error })
+  }
+  const code = codeOf(error)
+  return new HttpClientError(failureOf(code, error), { cause: error })
+}
+
+const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'ENODATA', 'ESERVFAIL', 'EBADNAME'])
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'EHOSTDOWN',
+])
+const resetCodes = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_HTTP_CONTENT_LENGTH_MISMATCH',
+])
+const tlsCodes =
+  /^(?:ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|CRL_|INVALID_CA|INVALID_PURPOSE)/
+
+function failureOf(code: string, error: unknown): HttpFailure {
+  if (code === 'ETIMEDOUT') return 'timeout'
+  if (dnsCodes.has(code)) return 'dns'
+  if (connectCodes.has(code)) return 'connect'
+  if (tlsCodes.test(code)) return 'tls'
+  if (code === 'ERR_TOO_MANY_REDIRECTS') return 'redirects'
+  if (code === 'ERR_ABORTED') return 'aborted'
+  if (code === 'ERR_INVALID_URL') return 'invalid-url'
+  // The far side hung up while the TLS handshake was under way: node reports it as a reset with this sentence.
+  if (code === 'ECONNRESET' && error instanceof Error && error.message.includes('secure TLS connection')) return 'tls'
+  return resetCodes.has(code) ? 'reset' : 'protocol'
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError) return codeOf(error.errors[0])
+  if (!(error instanceof Error)) return ''
+  const own = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  // got puts its own code where the cause has none; a cause that names one knows better.
+  if (!own.startsWith('ERR_GOT') && own !== 'ERR_READING_RESPONSE_STREAM' && own !== '') return own
+  return error.cause ? codeOf(error.cause) : own
+}

@@ -1,0 +1,125 @@
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Where outgoing requests may go (risk-signals domain 6.5, faults B29-B31). The same rules hold when an address is
+ * registered (`checkTarget`) and at every connect (`http-client.ts`).
+ */
+export interface TargetPolicy {
+  /** `ALLOW_PRIVATE_TARGETS`: no network beyond the public one, every network, or the public one and these CIDRs */
+  allowPrivate: boolean | readonly string[]
+  /** whether plain http may reach the public network; a target inside an allowed network may always use it */
+  plainHttp: 'anywhere' | 'allowed-networks'
+}
+
+export type TargetProblem =
+  | 'not-a-url'
+  | 'scheme'
+  | 'credentials'
+  | 'port'
+  | 'plain-http'
+  | 'private-address'
+  | 'unresolvable'
+
+/** Sentences fit for a caller: they never tell what a name resolved to. */
+export const targetProblemTexts: Record<TargetProblem, string> = {
+  'not-a-url': 'is not a URL',
+  scheme: 'must start with https:// or http://',
+  credentials: 'must not contain a user name or password',
+  port: 'uses a port that is not allowed (80, 443 and 1024 to 65535 are)',
+  'plain-http': 'must start with https://',
+  'private-address': 'leads to a private address',
+  unresolvable: 'has a host name that cannot be resolved',
+}
+
+/** All addresses of a name. Rejects when the name does not resolve. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+export type UrlVerdict = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
+export type TargetVerdict = { ok: true; url: URL } | { ok: false; reason: TargetProblem }
+
+/** The policy with its CIDRs parsed, so that a check costs no parsing. */
+export interface CompiledPolicy {
+  allowAll: boolean
+  networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  plainHttp: TargetPolicy['plainHttp']
+}
+
+/** @throws Error when a CIDR cannot be read: a typing error must not open or close anything silently */
+export function compilePolicy(policy: TargetPolicy): CompiledPolicy {
+  const cidrs = typeof policy.allowPrivate === 'boolean' ? [] : policy.allowPrivate
+  return {
+    allowAll: policy.allowPrivate === true,
+    networks: cidrs.map((cidr) => (cidr.includes('/') ? ipaddr.parseCIDR(cidr) : singleAddress(cidr))),
+    plainHttp: policy.plainHttp,
+  }
+}
+
+/**
+ * Everything that the text of a URL can tell, without resolving. The WHATWG parser turns `0x7f.1`, `2130706433` and
+ * the like into dotted form first, so no odd spelling of an address passes as a name.
+ */
+export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlVerdict {
+  const url = typeof text === 'string' ? parseUrl(text) : text
+  if (!url) return { ok: false, reason: 'not-a-url' }
+  const plain = url.protocol === 'http:'
+  if (!plain && url.protocol !== 'https:') return { ok: false, reason: 'scheme' }
+  if (url.username !== '' || url.password !== '') return { ok: false, reason: 'credentials' }
+  const port = url.port === '' ? (plain ? 80 : 443) : Number(url.port)
+  if (port !== 80 && port !== 443 && port < 1024) return { ok: false, reason: 'port' }
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
+  if (!ipaddr.isValid(host)) return { ok: true, url, addressLiteral: null }
+  const reason = addressesProblem(host, [host], plain, policy)
+  return reason ? { ok: false, reason } : { ok: true, url, addressLiteral: host }
+}
+
+/**
+ * Why none of these addresses may be connected to; null when all of them may. One bad address condemns the name: a
+ * name that has a public and a private address is not to be trusted with either.
+ */
+export function addressesProblem(
+  host: string,
+  addresses: readonly string[],
+  plainHttp: boolean,
+  policy: CompiledPolicy,
+): TargetProblem | null {
+  if (addresses.length === 0) return 'unresolvable'
+  if (policy.allowAll) return null
+  const parsed = addresses.map((address) => ipaddr.process(address))
+  if (parsed.every((address) => isInside(address, policy.networks))) return null
+  if (isLocalName(host)) return 'private-address'
+  if (!parsed.every((address) => address.range() === 'unicast')) return 'private-address'
+  return plainHttp && policy.plainHttp === 'allowed-networks' ? 'plain-http' : null
+}
+
+/** The whole check, for the moment an address is registered; the connect checks again, since names change. */
+export async function checkTarget(text: string, policy: TargetPolicy, resolve: Resolve): Promise<TargetVerdict> {
+  const compiled = compilePolicy(policy)
+  const verdict = checkUrl(text, compiled)
+  if (!verdict.ok) return verdict
+  const { url } = verdict
+  if (verdict.addressLiteral !== null) return { ok: true, url }
+  const addresses = await resolve(url.hostname).catch((): readonly string[] => [])
+  const reason = addressesProblem(url.hostname, addresses, url.protocol === 'http:', compiled)
+  return reason ? { ok: false, reason } : { ok: true, url }
+}
+
+function parseUrl(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null
+}
+
+function isInside(address: ipaddr.IPv4 | ipaddr.IPv6, networks: CompiledPolicy['networks']): boolean {
+  return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
+}
+
+function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+/** Names that only mean something inside a network, whatever they resolve to here (RFC 6761, RFC 8375, .internal). */
+const localName = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/
+
+function isLocalName(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  return localName.test(name) || (!name.includes('.') && !name.includes(':'))
+}

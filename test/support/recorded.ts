@@ -1,0 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Waits for a recorded fact: that many entries, or one that matches. Looks again and again instead of sleeping a
+ * guessed time, and says what it has when the deadline passes.
+ */
+export async function waitUntil<T>(
+  recorded: readonly T[],
+  wanted: number | ((entry: T) => boolean),
+  what: string,
+  deadlineMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + deadlineMs
+  for (;;) {
+    const found = typeof wanted === 'number' ? recorded[wanted - 1] : recorded.find(wanted)
+    if (found !== undefined) return found
+    if (Date.now() > deadline) throw new Error(`${what}: still ${recorded.length} recorded, none that was waited for`)
+    await pause(5)
+  }
+}
