@@ -1,0 +1,154 @@
+/** A number token with a fraction, an exponent, or no finite value; `3600.0` is one, though it equals an integer. */
+export class NonIntegerNumber {
+  readonly value: number
+  constructor(value: number) {
+    this.value = value
+  }
+}
+
+/** A parsed body. Integers are numbers (beyond 2^53 rounded); objects have no prototype, so any name is safe. */
+export type JsonValue = null | boolean | number | string | NonIntegerNumber | JsonValue[] | JsonObject
+export interface JsonObject {
+  [name: string]: JsonValue
+}
+
+export type JsonBody = { ok: true; body: JsonObject } | { ok: false; error: string }
+
+/** Deeper nesting than any request needs; far below what would exhaust the stack. */
+const MAX_DEPTH = 100
+
+/**
+ * Reads a request body of the management API (monitoring behaviour 5.2): whatever its content type, UTF-8 without a
+ * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
+ */
+export function parseJsonBody(raw: Uint8Array): JsonBody {
+  if (raw.length === 0) return { ok: true, body: emptyObject() }
+  try {
+    const value = new Parser(decoder.decode(raw)).document()
+    if (isJsonObject(value)) return { ok: true, body: value }
+    return { ok: false, error: 'json validation error: value is not an object' }
+  } catch (error) {
+    // The decoder reports what is no UTF-8 as a TypeError.
+    if (error instanceof SyntaxError || error instanceof TypeError) {
+      return { ok: false, error: 'could not parse request body' }
+    }
+    throw error
+  }
+}
+
+function isJsonObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NonIntegerNumber)
+}
+
+function emptyObject(): JsonObject {
+  return Object.create(null)
+}
+
+/** JSON.parse would lose which integers were written as integers, and refuses NaN. */
+class Parser {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): JsonValue {
+    this.#skipSpace()
+    const value = this.#value(0)
+    this.#skipSpace()
+    if (this.#at < this.#text.length) throw new SyntaxError('text after the value')
+    return value
+  }
+
+  #value(depth: number): JsonValue {
+    if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
+    const char = this.#text[this.#at]
+    if (char === '{') return this.#object(depth)
+    if (char === '[') return this.#array(depth)
+    if (char === '"') return this.#string()
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue
+      this.#at += word.length
+      return value
+    }
+    return this.#number()
+  }
+
+  #object(depth: number): JsonObject {
+    const object = emptyObject()
+    this.#at += 1
+    this.#skipSpace()
+    if (this.#take('}')) return object
+    do {
+      this.#skipSpace()
+      if (this.#text[this.#at] !== '"') throw new SyntaxError('a name is expected')
+      const name = this.#string()
+      this.#skipSpace()
+      if (!this.#take(':')) throw new SyntaxError('a colon is expected')
+      this.#skipSpace()
+      object[name] = this.#value(depth + 1)
+      this.#skipSpace()
+    } while (this.#take(','))
+    if (!this.#take('}')) throw new SyntaxError('the object does not end')
+    return object
+  }
+
+  #array(depth: number): JsonValue[] {
+    const array: JsonValue[] = []
+    this.#at += 1
+    this.#skipSpace()
+    if (this.#take(']')) return array
+    do {
+      this.#skipSpace()
+      array.push(this.#value(depth + 1))
+      this.#skipSpace()
+    } while (this.#take(','))
+    if (!this.#take(']')) throw new SyntaxError('the array does not end')
+    return array
+  }
+
+  /** Finds the closing quote, and leaves escapes and forbidden characters to JSON.parse. */
+  #string(): string {
+    let end = this.#at + 1
+    while (this.#text[end] !== '"') {
+      if (end >= this.#text.length) throw new SyntaxError('the string does not end')
+      end += this.#text[end] === '\\' ? 2 : 1
+    }
+    const value: string = JSON.parse(this.#text.slice(this.#at, end + 1))
+    this.#at = end + 1
+    return value
+  }
+
+  #number(): JsonValue {
+    NUMBER.lastIndex = this.#at
+    const match = NUMBER.exec(this.#text)
+    if (!match) throw new SyntaxError('a value is expected')
+    const [token, fraction, exponent] = match
+    this.#at += token.length
+    const value = Number(token)
+    return fraction === undefined && exponent === undefined ? value : new NonIntegerNumber(value)
+  }
+
+  #take(char: string): boolean {
+    if (this.#text[this.#at] !== char) return false
+    this.#at += 1
+    return true
+  }
+
+  #skipSpace(): void {
+    while (SPACE.has(this.#text[this.#at] ?? '')) this.#at += 1
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
+const SPACE = new Set([' ', '\t', '\n', '\r'])
+const WORDS: readonly (readonly [string, JsonValue])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+  ['NaN', new NonIntegerNumber(Number.NaN)],
+  ['Infinity', new NonIntegerNumber(Number.POSITIVE_INFINITY)],
+  ['-Infinity', new NonIntegerNumber(Number.NEGATIVE_INFINITY)],
+]

@@ -1,0 +1,42 @@
+import type { Micros } from '../time.ts'
+import type { CheckSchedule, CheckState } from './check.ts'
+import type { PingType } from './state-machine.ts'
+import { goingDownAt, type NextOccurrence } from './status.ts'
+
+/** A ping as it was recorded. */
+export interface RecordedSignal {
+  type: PingType
+  at: Micros
+  rid: string | null
+}
+
+/**
+ * After a late signal: makes the open run and the last duration what they would be had everything come in order.
+ * Changes the given state, and only there: status and lastPing are right already, whatever the order was.
+ *
+ * `recorded` holds the check's pings since its last pause or resume, the late one included, as far back as they are
+ * kept. A run that began before the oldest of them is taken from the state.
+ */
+export function settleRun(
+  check: CheckSchedule & CheckState,
+  recorded: readonly RecordedSignal[],
+  next: NextOccurrence,
+): void {
+  const ordered = recorded.toSorted((a, b) => a.at - b.at)
+  const [oldest] = ordered
+  if (!oldest || check.status === 'paused') return
+  const began = check.lastStart !== null && check.lastStart < oldest.at
+  let open = began && check.lastStart !== null ? { at: check.lastStart, rid: check.lastStartRid } : null
+  let duration = check.lastDuration
+  for (const { type, at, rid } of ordered) {
+    if (type === 'start') open = { at, rid }
+    if (type !== 'success' && type !== 'fail') continue
+    const measures = open !== null && open.rid === rid
+    duration = open !== null && measures ? at - open.at : null
+    if (measures || type === 'fail' || rid === null) open = null
+  }
+  check.lastStart = open?.at ?? null
+  check.lastStartRid = open?.rid ?? null
+  check.lastDuration = duration
+  check.alertAfter = goingDownAt(check, next)
+}
