@@ -23,16 +23,25 @@ const MAX_DEPTH = 100
  */
 export function parseJsonBody(raw: Uint8Array): JsonBody {
   if (raw.length === 0) return { ok: true, body: emptyObject() }
+  const text = decodeUtf8(raw)
+  if (text === null) return UNPARSABLE
   try {
-    const value = new Parser(decoder.decode(raw)).document()
+    const value = new Parser(text).document()
     if (isJsonObject(value)) return { ok: true, body: value }
     return { ok: false, error: 'json validation error: value is not an object' }
   } catch (error) {
-    // The decoder reports what is no UTF-8 as a TypeError.
-    if (error instanceof SyntaxError || error instanceof TypeError) {
-      return { ok: false, error: 'could not parse request body' }
-    }
+    if (error instanceof SyntaxError) return UNPARSABLE
     throw error
+  }
+}
+
+const UNPARSABLE: JsonBody = { ok: false, error: 'could not parse request body' }
+
+function decodeUtf8(raw: Uint8Array): string | null {
+  try {
+    return decoder.decode(raw)
+  } catch {
+    return null
   }
 }
 

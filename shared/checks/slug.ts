@@ -3,7 +3,7 @@ export const MAX_NAME_LENGTH = 100
 
 /** Whether the text is `a-z 0-9 - _` throughout; the empty text is. */
 export function isSlug(text: string): boolean {
-  return /^[a-z0-9_-]*$/.test(text) && !text.endsWith('\n')
+  return /^[a-z0-9_-]*$/.test(text)
 }
 
 /**

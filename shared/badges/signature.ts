@@ -1,0 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** The tag that stands for all checks of a project. */
+export const ALL_TAGS = '*'
+
+/** Two states count a late check as up. */
+export type BadgeStates = 2 | 3
+
+const LENGTH = 8
+
+/** What makes the badge of a tag hard to guess: 8 URL-safe characters (monitoring behaviour 6.1). */
+export function badgeSignature(secret: string | Uint8Array, badgeKey: string, tag: string): string {
+  // The badge key is a uuid, so a line feed cannot be part of it and the pair cannot be read in two ways.
+  return createHmac('sha256', secret).update(`badge\n${badgeKey}\n${tag}`).digest('base64url').slice(0, LENGTH)
+}
+
+/**
+ * Checks the signature part of a badge URL. Only its first 8 characters are verified; exactly `-2` after them selects
+ * two states, anything else three.
+ * @returns null when it does not belong to the badge
+ */
+export function verifyBadgeSignature(
+  secret: string | Uint8Array,
+  badgeKey: string,
+  tag: string,
+  signature: string,
+): BadgeStates | null {
+  const given = Buffer.from(signature.slice(0, LENGTH))
+  const expected = Buffer.from(badgeSignature(secret, badgeKey, tag))
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
+  return signature.length === LENGTH + 2 && signature.endsWith('-2') ? 2 : 3
+}
+
+/**
+ * Which tag a badge URL is about. Tags are percent-encoded twice, and `tag` has been decoded once; clients that
+ * encode it once are served as well.
+ * @returns null when the signature fits neither reading, and for `*`, which has a form of its own
+ */
+export function resolveBadgeTag(
+  secret: string | Uint8Array,
+  badgeKey: string,
+  tag: string,
+  signature: string,
+): { tag: string; states: BadgeStates } | null {
+  for (const reading of new Set([tag, decodeOnce(tag)])) {
+    const states = reading === ALL_TAGS ? null : verifyBadgeSignature(secret, badgeKey, reading, signature)
+    if (states !== null) return { tag: reading, states }
+  }
+  return null
+}
+
+function decodeOnce(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The text of an HTML mail as keywords are searched in it (monitoring behaviour 3.5): tags, comments and the content
+ * of script and style dropped, entities decoded, the runs joined without anything between them, white space
+ * collapsed and trimmed. So `<p>O</p>K` is `OK`. Reads any input in one pass; nothing in it is executed or fetched.
+ */
+export function htmlToText(html: string): string {
+  const runs: string[] = []
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf('<', at)
+    if (open === -1) {
+      runs.push(html.slice(at))
+      break
+    }
+    runs.push(html.slice(at, open))
+    at = endOfMarkup(html, open)
+    // A `<` that begins no markup is text.
+    if (at === open) {
+      runs.push('<')
+      at += 1
+    }
+  }
+  return decodeEntities(runs.join('')).replace(/\s+/g, ' ').trim()
+}
+
+/** Where the markup that begins at `open` ends, hidden content included; `open` itself when it is none. */
+function endOfMarkup(html: string, open: number): number {
+  if (html.startsWith('<!--', open)) return after(html, '-->', open + 4)
+  const next = html.charAt(open + 1)
+  if (next === '!' || next === '?') return after(html, '>', open)
+  if (!/[a-z]/i.test(next === '/' ? html.charAt(open + 2) : next)) return open
+  const end = endOfTag(html, open)
+  const hidden = next === '/' ? null : hiddenElement(html, open)
+  if (hidden === null) return end
+  const closing = hidden.exec(html.slice(end))
+  return closing === null ? html.length : after(html, '>', end + closing.index)
+}
+
+/** A `>` inside a quoted attribute does not end the tag. */
+function endOfTag(html: string, open: number): number {
+  let quote = ''
+  for (let at = open; at < html.length; at++) {
+    const char = html.charAt(at)
+    if (quote !== '') {
+      if (char === quote) quote = ''
+    } else if (char === '>') {
+      return at + 1
+    } else if ((char === '"' || char === "'") && /=\s*$/.test(html.slice(Math.max(open, at - 8), at))) {
+      quote = char
+    }
+  }
+  return html.length
+}
+
+/** How the element ends whose content is no text; null for all others. */
+function hiddenElement(html: string, open: number): RegExp | null {
+  const name = /^[a-z]+(?=[\s/>])/i.exec(html.slice(open + 1, open + 9))?.[0].toLowerCase()
+  if (name === 'script') return /<\/script/i
+  return name === 'style' ? /<\/style/i : null
+}
+
+function after(html: string, mark: string, from: number): number {
+  const at = html.indexOf(mark, from)
+  return at === -1 ? html.length : at + mark.length
+}
+
+function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,7})|([a-zA-Z][a-zA-Z0-9]{1,7}));?/g,
+    (whole, decimal, hex, name) => {
+      if (name !== undefined) return NAMED.get(name) ?? whole
+      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+      const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+      return isCharacter ? String.fromCodePoint(code) : '\ufffd'
+    },
+  )
+}
+
+/** The characters from 160 to 255, in order. */
+const LATIN_1 =
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute ' +
+  'micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig ' +
+  'Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash ' +
+  'Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ' +
+  'ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
+  'uuml yacute thorn yuml'
+
+/** The entities that mail programs write; an unknown one stays as it is. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['ndash', '\u2013'],
+  ['mdash', '\u2014'],
+  ['lsquo', '\u2018'],
+  ['rsquo', '\u2019'],
+  ['ldquo', '\u201c'],
+  ['rdquo', '\u201d'],
+  ['bull', '\u2022'],
+  ['hellip', '\u2026'],
+  ['euro', '\u20ac'],
+  ['trade', '\u2122'],
+  ['rarr', '\u2192'],
+  ['zwnj', '\u200c'],
+  ['zwj', '\u200d'],
+  ['ensp', '\u2002'],
+  ['emsp', '\u2003'],
+  ['thinsp', '\u2009'],
+  ...LATIN_1.split(' ').map((name, index) => [name, String.fromCodePoint(160 + index)] as const),
+])

@@ -1,0 +1,67 @@
+import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import type { Flip } from './view.ts'
+
+/** How long and how often a check was down within a span of time. */
+export interface Downtime {
+  from: Micros
+  /** exclusive; the current month ends at `now` */
+  until: Micros
+  /** whole seconds, cut */
+  seconds: number
+  /** outages that touch the span: one that crosses a border counts on both sides */
+  count: number
+}
+
+/**
+ * Downtime per calendar month (UTC), newest month first, derived from flips alone: an outage begins with a flip to
+ * down and ends with the next one away from it, be it by a pause.
+ * @param flips all known flips of the check, in any order; what was before the first of them is told by its `from`
+ * @param months how many, the current one included
+ */
+export function downtimeByMonth(flips: readonly Flip[], months: number, now: Micros): Downtime[] {
+  const outages = findOutages(flips, now)
+  return monthSpans(months, now).map(([from, until]) => {
+    const touching = outages.filter((outage) => outage.from < until && outage.until > from)
+    const micros = touching.reduce(
+      (sum, outage) => sum + Math.min(outage.until, until) - Math.max(outage.from, from),
+      0,
+    )
+    return { from, until, seconds: Math.floor(micros / MICROS_PER_SECOND), count: touching.length }
+  })
+}
+
+/**
+ * How long the outage lasted that a flip ended; for messages.
+ * @returns microseconds; null when the flip before it did not go to down
+ */
+export function endedOutage(flip: Pick<Flip, 'at'>, previous: Pick<Flip, 'at' | 'to'> | null): Micros | null {
+  return previous?.to === 'down' ? Math.max(0, flip.at - previous.at) : null
+}
+
+interface Outage {
+  from: Micros
+  until: Micros
+}
+
+function findOutages(flips: readonly Flip[], now: Micros): Outage[] {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  const outages: Outage[] = []
+  // A check that was down before its first kept flip has been so for as long as anybody knows.
+  let downSince: Micros | null = ordered[0]?.from === 'down' ? Number.NEGATIVE_INFINITY : null
+  for (const flip of ordered) {
+    if (downSince === null) {
+      if (flip.to === 'down') downSince = flip.at
+    } else if (flip.to !== 'down') {
+      outages.push({ from: downSince, until: flip.at })
+      downSince = null
+    }
+  }
+  if (downSince !== null) outages.push({ from: downSince, until: now })
+  return outages
+}
+
+function monthSpans(months: number, now: Micros): [Micros, Micros][] {
+  const today = new Date(Math.floor(now / 1000))
+  const monthStart = (back: number): Micros => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1) * 1000
+  return Array.from({ length: months }, (_, back) => [monthStart(back), back === 0 ? now : monthStart(back - 1)])
+}

@@ -1,0 +1,44 @@
+import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+
+/** Flips at or after `from` and before `before`; null is no bound. */
+export interface FlipRange {
+  from: Micros | null
+  before: Micros | null
+}
+
+const MAX_TIMESTAMP = 10_000_000_000
+const MAX_SECONDS = 31_536_000
+
+/**
+ * The filters of the flips list, all of which must hold (monitoring behaviour 5.10). Of a repeated parameter the last
+ * counts; unknown ones are ignored.
+ * @returns null when a filter is invalid: 400 with an empty body
+ */
+export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange | null {
+  const start = readInteger(query.getAll('start').at(-1), MAX_TIMESTAMP)
+  const end = readInteger(query.getAll('end').at(-1), MAX_TIMESTAMP)
+  const seconds = readSeconds(query.getAll('seconds').at(-1))
+  if (start === 'invalid' || end === 'invalid' || seconds === 'invalid') return null
+  const bounds = [
+    ...(start === null ? [] : [start * MICROS_PER_SECOND]),
+    // 0 means no filter.
+    ...(seconds === null || seconds === 0 ? [] : [now - seconds * MICROS_PER_SECOND]),
+  ]
+  return {
+    from: bounds.length === 0 ? null : Math.max(...bounds),
+    before: end === null ? null : end * MICROS_PER_SECOND,
+  }
+}
+
+/** Unlike the other two it may be empty, which is absence, and may end in `.0`. */
+function readSeconds(text: string | undefined): number | null | 'invalid' {
+  return readInteger(text === '' ? undefined : text?.replace(/\.0*\s*$/, ''), MAX_SECONDS)
+}
+
+function readInteger(text: string | undefined, max: number): number | null | 'invalid' {
+  if (text === undefined) return null
+  const trimmed = text.trim()
+  if (!/^[0-9]{1,20}$/.test(trimmed)) return 'invalid'
+  const value = Number(trimmed)
+  return value <= max ? value : 'invalid'
+}

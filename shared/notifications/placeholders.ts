@@ -1,0 +1,75 @@
+import { splitTags } from '../checks/tags.ts'
+
+/** What the placeholders of a webhook stand for (monitoring behaviour 8.5). */
+export interface PlaceholderValues {
+  uuid: string
+  status: 'up' | 'down'
+  /** time of the flip, whole seconds with `+00:00` */
+  now: string
+  name: string
+  slug: string
+  /** as stored; split for `$TAG1`, `$TAG2`, ... */
+  tags: string
+  /** the check object, read-write form, as JSON text */
+  checkJson: string
+  /** body of the last ping; null when it has none */
+  body: string | null
+  /** exit status of the last ping; null when it has none */
+  exitStatus: number | null
+}
+
+/** Where the template stands: a URL quotes what it is given, a header is Latin-1, only a body may quote the ping's. */
+export type TemplatePosition = 'url' | 'header' | 'body'
+
+/**
+ * Fills a webhook template in one pass: at each `$` the first placeholder, in the published order, that what follows
+ * begins with. Values are never expanded again: a check named `$NAME` stays `$NAME`. With ten or more tags `$TAG10`
+ * is `$TAG1` and a 0. Unknown placeholders stay as they are.
+ */
+export function fillTemplate(template: string, values: PlaceholderValues, position: TemplatePosition): string {
+  if (!template.includes('$')) return finish(template, position)
+  const placeholders = placeholdersOf(values, position)
+  const [head = '', ...pieces] = template.split('$')
+  const filled = pieces.map((piece) => {
+    const match = placeholders.find(([name]) => piece.startsWith(name))
+    return match ? match[1] + piece.slice(match[0].length) : `$${piece}`
+  })
+  return finish(head + filled.join(''), position)
+}
+
+function placeholdersOf(values: PlaceholderValues, position: TemplatePosition): [string, string][] {
+  const quote = position === 'url' ? percentEncode : (text: string) => text
+  const body = values.body ?? ''
+  return [
+    ['CODE', values.uuid],
+    ['STATUS', values.status],
+    ['NOW', quote(values.now)],
+    ['NAME_JSON', quote(JSON.stringify(values.name))],
+    ['NAME', quote(values.name)],
+    ['SLUG', values.slug],
+    ['TAGS', quote(values.tags)],
+    ['JSON', quote(values.checkJson)],
+    ...(position === 'body' ? BODY_NAMES.map((name): [string, string] => [name, bodyValue(name, body)]) : []),
+    ['EXITSTATUS', String(values.exitStatus ?? -1)],
+    ...splitTags(values.tags).map((tag, index): [string, string] => [`TAG${index + 1}`, quote(tag)]),
+  ]
+}
+
+const BODY_NAMES = ['BODY_JSON', 'BODY'] as const
+
+function bodyValue(name: (typeof BODY_NAMES)[number], body: string): string {
+  return name === 'BODY_JSON' ? JSON.stringify(body) : body
+}
+
+/** A header line must not end inside a value, and what Latin-1 lacks becomes a character reference. */
+function finish(text: string, position: TemplatePosition): string {
+  if (position !== 'header') return text
+  return text.replace(/[\r\n\0]+/g, ' ').replace(/[^\0-\xff]/gu, (char) => `&#${char.codePointAt(0)};`)
+}
+
+/** Everything but letters, digits, `_.-~` and the slash. */
+function percentEncode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%2F', '/')
+}

@@ -1,0 +1,85 @@
+import type { PingType } from '../checks/state-machine.ts'
+import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+
+/** Runs of this length and longer are not measured. */
+export const MAX_DURATION_MICROS: Micros = 72 * 3600 * MICROS_PER_SECOND
+
+/** With more of them no record of the answer gets a duration. */
+const MAX_LOOK_BACKS = 10
+
+export interface TimedPing {
+  n: number
+  type: PingType
+  at: Micros
+  rid: string | null
+}
+
+/**
+ * A finish whose start may be older than the list. The question to the stored pings of the check: of those with this
+ * rid, a number below `beforeN` and a time above `after`, what is the newest success, fail or start?
+ */
+export interface LookBack {
+  n: number
+  at: Micros
+  rid: string | null
+  /** the lowest number in the list: whatever the list holds has been looked at */
+  beforeN: number
+  /** 72 hours before the finish */
+  after: Micros
+}
+
+export interface DurationPlan {
+  /** by ping number, in microseconds */
+  known: ReadonlyMap<number, Micros>
+  /** at most ten */
+  lookBacks: readonly LookBack[]
+}
+
+/** The answer to one look-back: the newest matching ping; null when there is none. */
+export interface LookBackAnswer {
+  n: number
+  found: Pick<TimedPing, 'type' | 'at'> | null
+}
+
+/**
+ * What the listed pings alone say about durations (monitoring behaviour 5.8).
+ * @param pings in the order of the list, newest first
+ */
+export function planDurations(pings: readonly TimedPing[]): DurationPlan {
+  const known = new Map<number, Micros>()
+  const lookBacks: LookBack[] = []
+  const oldest = pings.at(-1)
+  if (!oldest) return { known, lookBacks }
+  // The time of the open start of each run; null once it is closed.
+  const runs = new Map<string | null, Micros | null>()
+  for (const { n, type, at, rid } of pings.toReversed()) {
+    if (type === 'start') runs.set(rid, at)
+    if (type !== 'success' && type !== 'fail') continue
+    const startedAt = runs.get(rid)
+    runs.set(rid, null)
+    if (startedAt === undefined) {
+      if (n === 1 || at - oldest.at >= MAX_DURATION_MICROS) continue
+      lookBacks.push({ n, at, rid, beforeN: oldest.n, after: at - MAX_DURATION_MICROS })
+    } else if (startedAt !== null && isMeasurable(at - startedAt)) {
+      known.set(n, at - startedAt)
+    }
+  }
+  return lookBacks.length > MAX_LOOK_BACKS ? { known: new Map(), lookBacks: [] } : { known, lookBacks }
+}
+
+/** Adds what the look-backs found; a success or fail as the newest match means that the run was over already. */
+export function finishDurations(plan: DurationPlan, answers: Iterable<LookBackAnswer>): ReadonlyMap<number, Micros> {
+  const durations = new Map(plan.known)
+  const asked = new Map(plan.lookBacks.map((lookBack) => [lookBack.n, lookBack]))
+  for (const { n, found } of answers) {
+    const lookBack = asked.get(n)
+    if (found?.type !== 'start' || !lookBack || !isMeasurable(lookBack.at - found.at)) continue
+    durations.set(n, lookBack.at - found.at)
+  }
+  return durations
+}
+
+/** Pings that came out of order can be further apart than the clock allows. */
+function isMeasurable(duration: Micros): boolean {
+  return duration >= 0 && duration < MAX_DURATION_MICROS
+}

@@ -1,0 +1,126 @@
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Networks whose word about the client is believed; made once from the setting. */
+export type TrustedProxies = readonly [Address, number][]
+
+/**
+ * Reads a list of addresses and CIDR ranges.
+ * @throws Error naming the first entry that is neither
+ */
+export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
+  return entries.map((entry) => {
+    const text = entry.trim()
+    const whole = parseIp(text)
+    if (whole) return [whole, whole.kind() === 'ipv4' ? 32 : 128]
+    if (!ipaddr.isValidCIDR(text)) throw new Error(`not an address or CIDR range: ${JSON.stringify(entry)}`)
+    return ipaddr.parseCIDR(text)
+  })
+}
+
+export interface RequestOrigin {
+  /** address of the connection's other end; undefined once the socket is gone */
+  peer: string | undefined
+  /** header texts as received, repeated ones joined by commas */
+  forwardedFor: string | undefined
+  forwarded: string | undefined
+  forwardedProto: string | undefined
+}
+
+export interface Client {
+  /** short form; null when it cannot be told */
+  remoteAddr: string | null
+  /** at most 10 characters */
+  scheme: string
+}
+
+/**
+ * Who sent a request. Forwarding headers are believed only from trusted proxies and counted from the right: the
+ * first address that is no trusted proxy is the client's. `X-Forwarded-For` goes before `Forwarded`.
+ */
+export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): Client {
+  const peer = parseIp(origin.peer ?? '')
+  // A dual-stack socket shows IPv4 peers as mapped addresses; that says nothing about the client.
+  const remote = peer === null ? null : unmapped(peer)
+  if (remote === null || !isTrusted(remote, trusted)) {
+    return { remoteAddr: remote === null ? null : shortForm(remote), scheme: 'http' }
+  }
+  const scheme = origin.forwardedProto ? origin.forwardedProto.slice(0, 10) : 'http'
+  const hops = origin.forwardedFor?.split(',') ?? forwardedHops(origin.forwarded)
+  if (hops === null) return { remoteAddr: shortForm(remote), scheme }
+  return { remoteAddr: firstUntrusted(hops, trusted), scheme }
+}
+
+/** When every hop is trusted, the leftmost is the client. */
+function firstUntrusted(hops: readonly string[], trusted: TrustedProxies): string | null {
+  for (const [index, hop] of [...hops.entries()].toReversed()) {
+    const address = parseHop(hop)
+    if (address === null) return null
+    if (index === 0 || !isTrusted(unmapped(address), trusted)) return shortForm(address)
+  }
+  return null
+}
+
+/** The `for=` of each element (RFC 7239); one without it cannot be told. Null when the header is absent. */
+function forwardedHops(header: string | undefined): string[] | null {
+  if (header === undefined) return null
+  return header.split(',').map((element) => {
+    const pair = element
+      .split(';')
+      .map((text) => text.trim())
+      .find((text) => text.toLowerCase().startsWith('for='))
+    return pair?.slice('for='.length).replaceAll('"', '') ?? ''
+  })
+}
+
+/**
+ * The short form of an address as a proxy writes it: spaces, the brackets and port of `[v6]:port`, the port of
+ * `v4:port` and an IPv6 zone are dropped, a mapped address keeps its `::ffff:` (monitoring behaviour 1.7).
+ * @returns null for anything that is no address then
+ */
+export function normalizeAddress(text: string): string | null {
+  const address = parseHop(text)
+  return address === null ? null : shortForm(address)
+}
+
+function parseHop(text: string): Address | null {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('[')) return parseIp(trimmed.slice(1, trimmed.indexOf(']')))
+  const whole = parseIp(trimmed)
+  if (whole) return whole
+  const colon = trimmed.indexOf(':')
+  return colon === -1 ? null : parseFourParts(trimmed.slice(0, colon))
+}
+
+function parseIp(text: string): Address | null {
+  if (!text.includes(':')) return parseFourParts(text)
+  const zone = text.indexOf('%')
+  const address = zone === -1 ? text : text.slice(0, zone)
+  return ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address) : null
+}
+
+/** The library also reads octal, hexadecimal and shortened forms, which no proxy writes. */
+function parseFourParts(text: string): ipaddr.IPv4 | null {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null
+}
+
+function unmapped(address: Address): Address {
+  return isIpv6(address) && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+}
+
+function isTrusted(address: Address, trusted: TrustedProxies): boolean {
+  return trusted.some(([network, bits]) => {
+    if (isIpv6(address)) return isIpv6(network) && address.match(network, bits)
+    return !isIpv6(network) && address.match(network, bits)
+  })
+}
+
+function shortForm(address: Address): string {
+  if (!isIpv6(address)) return address.toString()
+  return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address().toString()}` : address.toRFC5952String()
+}
+
+function isIpv6(address: Address): address is ipaddr.IPv6 {
+  return address.kind() === 'ipv6'
+}
