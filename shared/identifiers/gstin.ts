@@ -1,0 +1,107 @@
+import { gstinLegacyStates, gstinStates } from './gstin-states.ts'
+import { type IdentifierResult, normaliseUpper } from './identifier.ts'
+import { isPanShaped } from './pan.ts'
+
+export interface GstinParts {
+  stateCode: string
+  pan: string
+  entityCode: string
+  position14: string
+  checkDigit: string
+}
+
+/** First failure wins, in this order (domain 1.1). */
+export type GstinReason =
+  | 'LENGTH'
+  | 'FORMAT'
+  | 'STATE_CODE'
+  | 'NOT_REGULAR'
+  | 'PAN_FORMAT'
+  | 'ENTITY_CODE'
+  | 'CHECK_DIGIT'
+
+export type GstinClass = 'TDS' | 'TCS' | 'OIDAR' | 'NRTP' | 'UIN'
+
+export interface GstinOptions {
+  /** Also take 1-9, A, B, E-J at position 14, as the return schemas do; otherwise only Z is a regular registration. */
+  anyPosition14?: boolean
+  /** Take the e-invoice sandbox's own registrations, which break the rules. Only ever for env SANDBOX. */
+  sandboxRegistrations?: boolean
+}
+
+export const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+// Test registrations of the e-invoice sandbox found in published documents (domain 1.1).
+const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002'])
+
+/**
+ * Checks a tax registration of the regular class; other classes fail with NOT_REGULAR. The check character catches
+ * typing errors, not forgery: only a registry can say whether the registration exists.
+ */
+export function validateGstin(input: string, options: GstinOptions = {}): IdentifierResult<GstinParts, GstinReason> {
+  const value = normaliseUpper(input)
+  const parts = gstinParts(value)
+  const allowed = options.sandboxRegistrations === true && SANDBOX_REGISTRATIONS.has(value)
+  if (allowed) return { valid: true, value, parts, warnings: ['SANDBOX_REGISTRATION'] }
+  const reason = failureOf(value, parts, options)
+  if (reason) return { valid: false, value, reason }
+  const warnings: string[] = []
+  if (Object.hasOwn(gstinLegacyStates, parts.stateCode)) warnings.push('LEGACY_STATE_CODE')
+  if (parts.position14 !== 'Z') warnings.push('POSITION_14_NOT_Z')
+  return { valid: true, value, parts, warnings }
+}
+
+function failureOf(value: string, parts: GstinParts, options: GstinOptions): GstinReason | undefined {
+  if (value.length !== 15) return 'LENGTH'
+  if (!/^[0-9]{2}[0-9A-Z]{13}$/.test(value)) return 'FORMAT'
+  if (!Object.hasOwn(gstinStates, parts.stateCode) && !Object.hasOwn(gstinLegacyStates, parts.stateCode)) {
+    return 'STATE_CODE'
+  }
+  if (gstinClass(value) !== undefined || parts.stateCode === '99') return 'NOT_REGULAR'
+  if (!isPanShaped(parts.pan)) return 'PAN_FORMAT'
+  if (parts.entityCode === '0') return 'ENTITY_CODE'
+  const position14 = options.anyPosition14 ? /^[Z1-9ABE-J]$/ : /^Z$/
+  if (!position14.test(parts.position14)) return 'NOT_REGULAR'
+  if (gstinCheckCharacter(value.slice(0, 14)) !== parts.checkDigit) return 'CHECK_DIGIT'
+  return undefined
+}
+
+/** The special class of a well-formed registration; `undefined` for the regular class. */
+export function gstinClass(value: string): GstinClass | undefined {
+  if (/^99[0-9]{2}[A-Z]{3}[0-9]{5}OS[0-9A-Z]$/.test(value)) return 'OIDAR'
+  if (/^[0-9]{4}[A-Z]{3}[0-9]{5}NR[0-9A-Z]$/.test(value)) return 'NRTP'
+  if (/^[0-9]{4}[A-Z]{3}[0-9]{5}[UO]N[0-9A-Z]$/.test(value)) return 'UIN'
+  if (value[13] === 'C') return 'TCS'
+  if (value[13] === 'D') return 'TDS'
+  return undefined
+}
+
+/**
+ * The check character of the first 14 characters: weights 1,2,1,2..., quotient plus remainder of each product by 36.
+ * @returns `undefined` when a character is outside 0-9A-Z
+ */
+export function gstinCheckCharacter(first14: string): string | undefined {
+  let sum = 0
+  for (const [index, character] of [...first14].entries()) {
+    const digit = GSTIN_ALPHABET.indexOf(character)
+    if (digit < 0) return undefined
+    const product = digit * (index % 2 === 0 ? 1 : 2)
+    sum += Math.floor(product / 36) + (product % 36)
+  }
+  return GSTIN_ALPHABET[(36 - (sum % 36)) % 36]
+}
+
+/** The PAN inside a registration that was validated before. */
+export function panOfGstin(gstin: string): string {
+  return gstin.slice(2, 12)
+}
+
+function gstinParts(value: string): GstinParts {
+  return {
+    stateCode: value.slice(0, 2),
+    pan: value.slice(2, 12),
+    entityCode: value.slice(12, 13),
+    position14: value.slice(13, 14),
+    checkDigit: value.slice(14, 15),
+  }
+}

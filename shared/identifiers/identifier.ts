@@ -1,0 +1,30 @@
+/** What a validator says of one written identifier. `value` is the normalised form, echoed to the caller either way. */
+export type IdentifierResult<Parts, Reason extends string> =
+  | { valid: true; value: string; parts: Parts; warnings: readonly string[] }
+  | { valid: false; value: string; reason: Reason }
+
+/**
+ * Outer ASCII white space removed and ASCII letters upper-cased; nothing else is touched, so look-alike letters and
+ * full-width or non-Latin digits stay what they are and fail the format (domain 1.1).
+ */
+export function normaliseUpper(input: string): string {
+  return trimAscii(input).replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 32))
+}
+
+/** As `normaliseUpper`, towards lower case (for hexadecimal values). */
+export function normaliseLower(input: string): string {
+  return trimAscii(input).replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32))
+}
+
+// Cut by index: a pattern anchored at the end walks long inner runs of spaces quadratically.
+function trimAscii(input: string): string {
+  let start = 0
+  let end = input.length
+  while (start < end && isAsciiSpace(input.charCodeAt(start))) start++
+  while (end > start && isAsciiSpace(input.charCodeAt(end - 1))) end--
+  return input.slice(start, end)
+}
+
+function isAsciiSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
+}
