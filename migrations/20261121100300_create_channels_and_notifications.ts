@@ -1,0 +1,73 @@
+import type { Knex } from 'knex'
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE channels (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT channels_pkey PRIMARY KEY,
+      uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT channels_uuid_key UNIQUE,
+      project_id bigint NOT NULL CONSTRAINT channels_project_fkey REFERENCES projects ON DELETE CASCADE,
+      kind text NOT NULL,
+      name text NOT NULL DEFAULT '',
+      sealed_config text NOT NULL,
+      disabled_at timestamptz,
+      last_notify_at timestamptz,
+      last_notify_duration_ms integer,
+      last_error text NOT NULL DEFAULT '',
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+    CREATE INDEX channels_project_idx ON channels (project_id, id);
+    COMMENT ON INDEX channels_project_idx IS 'the integrations of a project, in order of creation';
+    COMMENT ON COLUMN channels.sealed_config IS 'the kind''s options as JSON, encrypted under SECRET_KEY: they hold credentials';
+
+    CREATE TABLE check_channels (
+      check_id bigint NOT NULL CONSTRAINT check_channels_check_fkey REFERENCES checks ON DELETE CASCADE,
+      channel_id bigint NOT NULL CONSTRAINT check_channels_channel_fkey REFERENCES channels ON DELETE CASCADE,
+      CONSTRAINT check_channels_pkey PRIMARY KEY (check_id, channel_id)
+    );
+    CREATE INDEX check_channels_channel_idx ON check_channels (channel_id);
+    COMMENT ON INDEX check_channels_channel_idx IS 'checks of an integration; its deletion';
+
+    CREATE TABLE notifications (
+      id uuid CONSTRAINT notifications_pkey PRIMARY KEY,
+      channel_id bigint NOT NULL CONSTRAINT notifications_channel_fkey REFERENCES channels ON DELETE CASCADE,
+      check_id bigint CONSTRAINT notifications_check_fkey REFERENCES checks ON DELETE CASCADE,
+      flip_id bigint CONSTRAINT notifications_flip_fkey REFERENCES flips ON DELETE CASCADE,
+      check_status text NOT NULL CONSTRAINT notifications_check_status_check CHECK (check_status IN ('up', 'down')),
+      state text NOT NULL DEFAULT 'pending'
+        CONSTRAINT notifications_state_check CHECK (state IN ('pending', 'delivered', 'failed', 'suppressed')),
+      error text NOT NULL DEFAULT '',
+      attempts integer NOT NULL DEFAULT 0,
+      next_attempt_at timestamptz,
+      lease_until timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      finished_at timestamptz
+    );
+    CREATE UNIQUE INDEX notifications_flip_channel_key ON notifications (flip_id, channel_id) WHERE flip_id IS NOT NULL;
+    COMMENT ON INDEX notifications_flip_channel_key IS 'one flip gives at most one notification per channel';
+    CREATE INDEX notifications_due_idx ON notifications (next_attempt_at) WHERE state = 'pending';
+    COMMENT ON INDEX notifications_due_idx IS 'the sweep: notifications whose next attempt is due';
+    CREATE INDEX notifications_channel_idx ON notifications (channel_id, created_at DESC);
+    COMMENT ON INDEX notifications_channel_idx IS 'what was sent through an integration, newest first; monthly limits';
+    CREATE INDEX notifications_check_idx ON notifications (check_id, created_at DESC);
+    COMMENT ON INDEX notifications_check_idx IS 'the log of a check; its deletion';
+
+    CREATE TABLE notification_attempts (
+      notification_id uuid NOT NULL
+        CONSTRAINT notification_attempts_notification_fkey REFERENCES notifications ON DELETE CASCADE,
+      n integer NOT NULL,
+      started_at timestamptz NOT NULL,
+      duration_ms integer NOT NULL,
+      outcome text NOT NULL CONSTRAINT notification_attempts_outcome_check
+        CHECK (outcome IN ('delivered', 'temporary', 'permanent')),
+      status_code integer,
+      error text NOT NULL DEFAULT '',
+      CONSTRAINT notification_attempts_pkey PRIMARY KEY (notification_id, n)
+    );
+  `)
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(
+    'DROP TABLE notification_attempts; DROP TABLE notifications; DROP TABLE check_channels; DROP TABLE channels',
+  )
+}

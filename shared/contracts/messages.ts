@@ -1,0 +1,6 @@
+import { checkFlipped } from './check-flipped.ts'
+import type { MessageContract } from './define-message.ts'
+import { notificationDue } from './notification-due.ts'
+
+/** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
+export const messages: readonly MessageContract<unknown>[] = [checkFlipped, notificationDue]

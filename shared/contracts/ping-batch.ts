@@ -1,0 +1,140 @@
+import type { SignalKind } from '../checks/state-machine.ts'
+import type { Micros } from '../time.ts'
+
+/**
+ * Pings that arrived together for one shard travel as one message. The body is JSON, version 1:
+ *
+ *     {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme, remoteAddr,
+ *      method, ua, rid, body], ...]}
+ *
+ * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
+ * twice is recognised by one comparison (ping_streams). Pings are arrays, because their names would be most of the
+ * bytes. `body` is base64 or null; an e-mail ping carries its whole message.
+ */
+export const PING_BATCH_VERSION = 1
+
+/** A ping as the ingress saw it, not yet classified. */
+export interface AcceptedPing {
+  checkId: number
+  kind: SignalKind
+  /** as in the URL; null without one */
+  exitStatus: number | null
+  /** arrival, stamped by the ingress */
+  receivedAt: Micros
+  scheme: string
+  remoteAddr: string | null
+  /** empty for e-mail */
+  method: string
+  ua: string
+  rid: string | null
+  /** cut at the limit, null when there was none */
+  body: Buffer | null
+}
+
+export interface PingBatch {
+  stream: string
+  seq: number
+  pings: AcceptedPing[]
+}
+
+/** Queue of a shard. */
+export function pingQueue(shard: number): string {
+  return `pings.${shard}`
+}
+
+/** The shard of a check: consecutive checks spread evenly, and every process agrees. */
+export function shardOf(checkId: number, shards: number): number {
+  return checkId % shards
+}
+
+export function encodePingBatch(batch: PingBatch): Buffer {
+  const pings = batch.pings.map((ping) => [
+    ping.checkId,
+    ping.kind,
+    ping.exitStatus,
+    ping.receivedAt,
+    ping.scheme,
+    ping.remoteAddr,
+    ping.method,
+    ping.ua,
+    ping.rid,
+    ping.body === null ? null : ping.body.toString('base64'),
+  ])
+  return Buffer.from(JSON.stringify({ v: PING_BATCH_VERSION, stream: batch.stream, seq: batch.seq, pings }))
+}
+
+/** Why a message on a ping queue is not a batch of pings: machine-readable, never with the content. */
+export class MalformedBatchError extends Error {
+  readonly code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE'
+  constructor(code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE') {
+    super(code)
+    this.code = code
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const KINDS: ReadonlySet<unknown> = new Set<SignalKind>(['success', 'start', 'fail', 'log'])
+
+/**
+ * Written by hand rather than with a schema: it runs for every ping.
+ * @throws MalformedBatchError
+ */
+export function decodePingBatch(content: Buffer): PingBatch {
+  let message: unknown
+  try {
+    message = JSON.parse(content.toString('utf8'))
+  } catch {
+    throw new MalformedBatchError('NOT_JSON')
+  }
+  if (typeof message !== 'object' || message === null || !('v' in message)) throw new MalformedBatchError('WRONG_SHAPE')
+  if (message.v !== PING_BATCH_VERSION) throw new MalformedBatchError('UNKNOWN_VERSION')
+  if (!('stream' in message && 'seq' in message && 'pings' in message)) throw new MalformedBatchError('WRONG_SHAPE')
+  const { stream, seq, pings } = message
+  if (typeof stream !== 'string' || !UUID.test(stream) || !isCount(seq) || !Array.isArray(pings)) {
+    throw new MalformedBatchError('WRONG_SHAPE')
+  }
+  return { stream, seq, pings: pings.map(decodePing) }
+}
+
+function decodePing(fields: unknown): AcceptedPing {
+  if (!Array.isArray(fields) || fields.length < 10) throw new MalformedBatchError('WRONG_SHAPE')
+  const [checkId, kind, exitStatus, receivedAt, scheme, remoteAddr, method, ua, rid, body] = fields
+  if (
+    !isCount(checkId) ||
+    !isKind(kind) ||
+    !(exitStatus === null || isCount(exitStatus)) ||
+    !isCount(receivedAt) ||
+    typeof scheme !== 'string' ||
+    !isTextOrNull(remoteAddr) ||
+    typeof method !== 'string' ||
+    typeof ua !== 'string' ||
+    !(rid === null || (typeof rid === 'string' && UUID.test(rid))) ||
+    !isTextOrNull(body)
+  ) {
+    throw new MalformedBatchError('WRONG_SHAPE')
+  }
+  return {
+    checkId,
+    kind,
+    exitStatus,
+    receivedAt,
+    scheme,
+    remoteAddr,
+    method,
+    ua,
+    rid,
+    body: body === null ? null : Buffer.from(body, 'base64'),
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isKind(value: unknown): value is SignalKind {
+  return KINDS.has(value)
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string'
+}

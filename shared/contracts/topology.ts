@@ -1,0 +1,56 @@
+import { deadLetterQueueOf, queueOf } from './define-message.ts'
+import { messages } from './messages.ts'
+import { pingQueue } from './ping-batch.ts'
+
+/** Messages between processes, by name. */
+export const EVENTS_EXCHANGE = 'signalbox.events'
+/** Announcements to every ingress process; lost ones only delay, so nothing of it is durable. */
+export const CACHE_EXCHANGE = 'signalbox.cache'
+
+/** Times the broker hands a message out again before it gives up. 3.10 has no limit of its own; we always set one. */
+export const DELIVERY_LIMIT = 8
+
+export interface QueueDeclaration {
+  name: string
+  arguments: Record<string, unknown>
+  /** routing key on EVENTS_EXCHANGE; absent for queues that are addressed by name */
+  boundTo?: string
+}
+
+/** Every durable queue of the product. Both sides assert all of them, so either may start first. */
+export function queueDeclarations(pingShards: number): QueueDeclaration[] {
+  const queues: QueueDeclaration[] = []
+  for (const message of messages) {
+    for (const consumer of message.consumers) {
+      queues.push(...withDeadLetters(queueOf(message, consumer), 1_000_000, {}, message.name))
+    }
+  }
+  for (let shard = 0; shard < pingShards; shard++) {
+    // One consumer at a time, so that the pings of one check are applied in order.
+    queues.push(...withDeadLetters(pingQueue(shard), 200_000, { 'x-single-active-consumer': true }))
+  }
+  return queues
+}
+
+function withDeadLetters(
+  name: string,
+  maxLength: number,
+  extra: Record<string, unknown>,
+  boundTo?: string,
+): QueueDeclaration[] {
+  const dead = deadLetterQueueOf(name)
+  const work = {
+    'x-queue-type': 'quorum',
+    'x-delivery-limit': DELIVERY_LIMIT,
+    'x-dead-letter-exchange': '',
+    'x-dead-letter-routing-key': dead,
+    // A full queue refuses, and the ingress answers 503: better than memory that grows until the broker stops everybody.
+    'x-max-length': maxLength,
+    'x-overflow': 'reject-publish',
+    ...extra,
+  }
+  return [
+    { name: dead, arguments: { 'x-queue-type': 'quorum' } },
+    { name, arguments: work, ...(boundTo === undefined ? {} : { boundTo }) },
+  ]
+}

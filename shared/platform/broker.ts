@@ -1,0 +1,211 @@
+import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
+import { CACHE_EXCHANGE, EVENTS_EXCHANGE, type QueueDeclaration } from '../contracts/topology.ts'
+import type { Consumer, ConsumerOptions } from './consumer.ts'
+import { openConsumer } from './consumer.ts'
+import { describeError, type Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { type OutgoingMessage, Publisher } from './publisher.ts'
+
+export interface BrokerOptions {
+  url: string
+  /** shown in the broker's list of connections */
+  name: string
+  queues: readonly QueueDeclaration[]
+  publishTimeoutMs: number
+  log: Log
+  metrics: Metrics
+}
+
+/**
+ * The process's way to RabbitMQ: one connection to publish and one to consume, so that a broker that blocks
+ * publishers still hands out work. Opens at once, connected or not: both connections come back by themselves, declare
+ * the whole topology again, and what they carried goes on.
+ */
+export interface Broker extends AsyncDisposable {
+  /**
+   * Resolves when the broker confirmed the message into a queue.
+   * @throws UnavailableError refused at once (not connected, buffer full), returned, or not confirmed in time
+   */
+  publish(message: OutgoingMessage): Promise<void>
+  /** Sends without a confirm: for replies and announcements that may be lost. */
+  send(exchange: string, routingKey: string, body: Buffer, correlationId?: string): void
+  consume(options: ConsumerOptions): Consumer
+  /** Declares the topology again on a live connection: something that should be there is not. */
+  repair(): void
+  /** Changes whenever the publishing channel is replaced; empty while there is none. */
+  readonly publisherEpoch: string
+  /** Why the broker cannot be used now; empty when it can. */
+  problems(): string[]
+  /** Resolves once both connections stand. */
+  connected(): Promise<void>
+}
+
+const HEARTBEAT_SECONDS = 10
+
+export function openBroker(options: BrokerOptions): Broker {
+  const { log, metrics } = options
+  const publishing = new Connection('publish', options)
+  const consuming = new Connection('consume', options)
+  const publisher = new Publisher({
+    timeoutMs: options.publishTimeoutMs,
+    log,
+    metrics,
+    repair: () => publishing.repair(),
+  })
+  publishing.onConnect((model) => publisher.attach(model))
+  publishing.onBlocked((isBlocked) => metrics.brokerBlocked.set(isBlocked ? 1 : 0))
+  const consumers = new Set<Consumer>()
+
+  return {
+    publish: (message) => publisher.publish(message),
+    send: (exchange, routingKey, body, correlationId) => publisher.send(exchange, routingKey, body, correlationId),
+    consume(consumerOptions) {
+      const consumer = openConsumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
+      consumers.add(consumer)
+      consuming.onConnect((model) => consumer.attach(model))
+      return consumer
+    },
+    repair: () => publishing.repair(),
+    get publisherEpoch() {
+      return publisher.epoch
+    },
+    problems: () => [...publishing.problems(), ...consuming.problems()],
+    async connected() {
+      await Promise.all([publishing.connected(), consuming.connected()])
+    },
+    async [Symbol.asyncDispose]() {
+      // Stop taking, finish what is in hand, then let go of what was published, then the connections.
+      await Promise.all([...consumers].map((consumer) => consumer[Symbol.asyncDispose]()))
+      await publisher.drain()
+      await Promise.all([consuming.close(), publishing.close()])
+    },
+  }
+}
+
+/** One recovering connection that declares the topology whenever it is made. */
+class Connection {
+  readonly #name: string
+  readonly #options: BrokerOptions
+  readonly #listeners = new Set<(model: ChannelModel) => void>()
+  readonly #ready: Promise<RecoveringChannelModel>
+  #model: ChannelModel | null = null
+  #lastError = 'not connected yet'
+  #blocked = ''
+  #repairing = false
+  #onBlocked: (isBlocked: boolean) => void = () => {}
+
+  constructor(name: 'publish' | 'consume', options: BrokerOptions) {
+    this.#name = name
+    this.#options = options
+    const url = new URL(options.url)
+    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS))
+    this.#ready = connect(url.href, {
+      noDelay: true,
+      keepAlive: true,
+      keepAliveDelay: 10_000,
+      timeout: 10_000,
+      clientProperties: { connection_name: `${options.name}:${name}` },
+      recovery: {
+        initialDelay: 250,
+        maxDelay: 5_000,
+        jitter: 0.3,
+        waitForConnect: false,
+        setup: async (model) => await declareTopology(model, options.queues, options.log),
+      },
+    })
+    this.#ready.then(
+      (recovering) => this.#listen(recovering),
+      () => {},
+    )
+  }
+
+  onConnect(listener: (model: ChannelModel) => void): void {
+    this.#listeners.add(listener)
+    if (this.#model) listener(this.#model)
+  }
+
+  onBlocked(listener: (isBlocked: boolean) => void): void {
+    this.#onBlocked = listener
+  }
+
+  async connected(): Promise<void> {
+    const recovering = await this.#ready
+    await recovering.waitForConnect()
+  }
+
+  problems(): string[] {
+    if (!this.#model) return [`broker (${this.#name}): ${this.#lastError}`]
+    return this.#blocked === '' ? [] : [`broker (${this.#name}): blocked, ${this.#blocked}`]
+  }
+
+  repair(): void {
+    const model = this.#model
+    if (!model || this.#repairing) return
+    this.#repairing = true
+    declareTopology(model, this.#options.queues, this.#options.log)
+      .catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
+      .finally(() => {
+        this.#repairing = false
+      })
+  }
+
+  async close(): Promise<void> {
+    const recovering = await this.#ready
+    await recovering.close()
+  }
+
+  #listen(recovering: RecoveringChannelModel): void {
+    const { log, metrics } = this.#options
+    const gauge = metrics.brokerConnected.labels(this.#name)
+    gauge.set(0)
+    recovering.on('connect', (model: ChannelModel) => {
+      this.#model = model
+      gauge.set(1)
+      log.info({ connection: this.#name }, 'broker.connected')
+      for (const listener of this.#listeners) listener(model)
+    })
+    const lost = (error: Error) => {
+      this.#model = null
+      this.#lastError = error.message
+      this.#setBlocked('')
+      gauge.set(0)
+    }
+    recovering.on('disconnect', (error: Error) => {
+      lost(error)
+      log.warn({ connection: this.#name, ...describeError(error) }, 'broker.disconnected')
+    })
+    recovering.on('connect-failed', (error: Error) => {
+      lost(error)
+      log.warn({ connection: this.#name, ...describeError(error) }, 'broker.connect-failed')
+    })
+    recovering.on('blocked', (reason: string) => this.#setBlocked(reason || 'no reason given'))
+    recovering.on('unblocked', () => this.#setBlocked(''))
+    // A connection that breaks says so here first and then disconnects; without a listener the process would end.
+    recovering.on('error', () => {})
+    recovering.on('handler-error', (error: Error) => log.error(describeError(error), 'broker.listener-failed'))
+  }
+
+  #setBlocked(reason: string): void {
+    this.#blocked = reason
+    this.#onBlocked(reason !== '')
+  }
+}
+
+/** Each queue on its own channel: one that exists with other arguments must not keep the rest from being declared. */
+async function declareTopology(model: ChannelModel, queues: readonly QueueDeclaration[], log: Log): Promise<void> {
+  let channel = await model.createChannel()
+  channel.on('error', () => {})
+  await channel.assertExchange(EVENTS_EXCHANGE, 'direct', { durable: true })
+  await channel.assertExchange(CACHE_EXCHANGE, 'fanout', { durable: false })
+  for (const queue of queues) {
+    try {
+      await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments })
+      if (queue.boundTo !== undefined) await channel.bindQueue(queue.name, EVENTS_EXCHANGE, queue.boundTo)
+    } catch (error) {
+      log.error({ queue: queue.name, ...describeError(error) }, 'queue.declared-otherwise')
+      channel = await model.createChannel()
+      channel.on('error', () => {})
+    }
+  }
+  await channel.close()
+}

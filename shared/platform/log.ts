@@ -1,0 +1,29 @@
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/**
+ * JSON lines on standard output: one event per unit of work, a past-tense name as message, flat fields, ids not bodies.
+ * ERROR means that a person must act; what will be retried is WARN.
+ */
+export function createLog(level: string, processName: string): Log {
+  return pino({
+    level,
+    base: { process: processName, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: ['*.authorization', '*.apiKey', '*.secret', '*.password'], censor: '[redacted]' },
+  })
+}
+
+/** What may be said of an error in a log line: its name, code and message, and the same of its cause. */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const code = 'code' in error ? error.code : undefined
+  return {
+    error: error.message,
+    errorName: error.name,
+    ...(code === undefined ? {} : { errorCode: code }),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  }
+}

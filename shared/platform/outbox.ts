@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { MessageContract } from '../contracts/define-message.ts'
+import { messages } from '../contracts/messages.ts'
+import { EVENTS_EXCHANGE } from '../contracts/topology.ts'
+import type { Broker } from './broker.ts'
+import { transaction } from './db.ts'
+import { describeError, type Log } from './log.ts'
+
+/** Stores a message in the caller's transaction; it is published once that has committed. */
+export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
+
+/**
+ * Row and message go together: a message caused by a change is a row of the same transaction. The process that
+ * committed publishes it at once; what it could not publish, the sweeper sends (resend). So a message may be sent twice,
+ * always with the same id, and consumers drop the copy.
+ */
+export interface Outbox {
+  /** Runs `work` in a transaction and then publishes what it enqueued, without making the caller wait for the broker. */
+  run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
+  /** Publishes rows that nobody confirmed in time, oldest first. @returns how many were sent */
+  resend(limit: number): Promise<number>
+  /** Waits for the publishing that is under way; for shutdown. */
+  settled(): Promise<void>
+}
+
+interface Row {
+  id: number
+  messageId: string
+  message: string
+  payload: unknown
+}
+
+/** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
+const RESEND_AFTER = '10 seconds'
+
+export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
+  const underWay = new Set<Promise<void>>()
+
+  async function send(rows: readonly Row[]): Promise<number> {
+    const results = await Promise.allSettled(rows.map((row) => broker.publish(toMessage(row))))
+    const sent = rows.filter((_, index) => results[index]?.status === 'fulfilled').map((row) => row.id)
+    if (sent.length > 0) await db.raw('DELETE FROM outbox WHERE id = ANY(?::bigint[])', [sent])
+    return sent.length
+  }
+
+  function sendInBackground(rows: readonly Row[]): void {
+    if (rows.length === 0) return
+    const work = send(rows).then(
+      () => {},
+      (error: unknown) => log.warn(describeError(error), 'outbox.left-for-the-sweeper'),
+    )
+    underWay.add(work)
+    work.finally(() => underWay.delete(work)).catch(() => {})
+  }
+
+  return {
+    async run(work) {
+      let rows: Row[] = []
+      const result = await transaction(db, async (tx) => {
+        rows = []
+        return await work(tx, async (message, payload) => {
+          rows.push(...(await insertMessages(tx, [{ message, payload }])))
+        })
+      })
+      sendInBackground(rows)
+      return result
+    },
+    async resend(limit) {
+      const { rows } = await db.raw<{ rows: Row[] }>(
+        `UPDATE outbox SET resend_at = now() + ?::interval
+         WHERE id IN (SELECT id FROM outbox WHERE resend_at <= now() ORDER BY resend_at LIMIT ? FOR UPDATE SKIP LOCKED)
+         RETURNING id, message_id AS "messageId", message, payload`,
+        [RESEND_AFTER, limit],
+      )
+      return await send(rows)
+    },
+    async settled() {
+      await Promise.allSettled([...underWay])
+    },
+  }
+}
+
+/** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
+export async function insertMessages(
+  tx: Knex,
+  outgoing: readonly { message: MessageContract<never> | MessageContract<unknown>; payload: unknown }[],
+): Promise<Row[]> {
+  if (outgoing.length === 0) return []
+  const { rows } = await tx.raw<{ rows: Row[] }>(
+    `INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT id, message, payload, now() + ?::interval
+     FROM unnest(?::uuid[], ?::text[], ?::jsonb[]) AS t(id, message, payload)
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      RESEND_AFTER,
+      outgoing.map(() => randomUUID()),
+      outgoing.map(({ message }) => message.name),
+      outgoing.map(({ payload }) => JSON.stringify(payload)),
+    ],
+  )
+  return rows
+}
+
+function toMessage(row: Row) {
+  const version = messages.find((message) => message.name === row.message)?.version ?? 1
+  return {
+    exchange: EVENTS_EXCHANGE,
+    routingKey: row.message,
+    body: Buffer.from(JSON.stringify(row.payload)),
+    messageId: row.messageId,
+    type: row.message,
+    headers: { v: version },
+  }
+}

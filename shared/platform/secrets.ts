@@ -1,0 +1,71 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** What is done with SECRET_KEY: each use has a key of its own, derived from it. */
+export interface Secrets {
+  /** Keyed digest of an API key, token or link: what is stored instead of it, 32 bytes. */
+  digest(text: string): Buffer
+  /** The digests under which it may be stored: the present key's, and the one's before the last rotation. */
+  digests(text: string): Buffer[]
+  /** AES-256-GCM; the result is text, versioned, and different each time. */
+  seal(plain: string): string
+  /** @throws Error when it was sealed under another key, or changed */
+  open(sealed: string): string
+  /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
+  derive(purpose: string): Buffer
+}
+
+const SEALED_VERSION = 'v1'
+
+export function createSecrets(secretKey: string, previousKey?: string): Secrets {
+  const keys = [secretKey, ...(previousKey === undefined ? [] : [previousKey])]
+  const digestKeys = keys.map((key) => deriveKey(key, 'digest'))
+  const sealKeys = keys.map((key) => deriveKey(key, 'seal'))
+  const [digestKey] = digestKeys
+  const [sealKey] = sealKeys
+  if (!digestKey || !sealKey) throw new Error('no secret key')
+
+  return {
+    digest: (text) => hmac(digestKey, text),
+    digests: (text) => digestKeys.map((key) => hmac(key, text)),
+    seal(plain) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, iv)
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `${SEALED_VERSION}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
+    },
+    open(sealed) {
+      const [version, data] = sealed.split('.')
+      if (version !== SEALED_VERSION || data === undefined) throw new Error('not a sealed value')
+      const bytes = Buffer.from(data, 'base64url')
+      for (const key of sealKeys) {
+        const plain = decrypt(key, bytes)
+        if (plain !== null) return plain
+      }
+      throw new Error('sealed under another key')
+    },
+    derive: (purpose) => deriveKey(secretKey, purpose),
+  }
+}
+
+/** Compares in constant time; texts of different length are different. */
+export function equalSecrets(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function deriveKey(secretKey: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, 'signalbox', purpose, 32))
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text, 'utf8').digest()
+}
+
+function decrypt(key: Buffer, bytes: Buffer): string | null {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    decipher.setAuthTag(bytes.subarray(12, 28))
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+  } catch {
+    return null
+  }
+}

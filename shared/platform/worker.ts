@@ -1,0 +1,204 @@
+import { deadLetterQueueOf, type MessageContract, queueOf } from '../contracts/define-message.ts'
+import { PermanentError, UnavailableError } from '../errors.ts'
+import type { Broker } from './broker.ts'
+import type { Consumer, Delivery } from './consumer.ts'
+import { isRetryable } from './db.ts'
+import { describeError, type Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What a handler learns of the message besides its payload. */
+export interface MessageContext {
+  /** the same for every copy of the message: the key of its effect */
+  messageId: string
+  log: Log
+}
+
+export interface Subscription {
+  message: MessageContract<unknown>
+  prefetch: number
+  run(payload: unknown, context: MessageContext): Promise<void>
+}
+
+/** Ties a contract to its handler, keeping the payload's type. */
+export function on<T>(
+  message: MessageContract<T>,
+  prefetch: number,
+  handle: (payload: T, context: MessageContext) => Promise<void>,
+): Subscription {
+  // The schema of the contract is applied before run, so the payload is a T.
+  return { message, prefetch, run: (payload, context) => handle(payload as T, context) }
+}
+
+interface RuntimeDeps {
+  broker: Broker
+  log: Log
+  metrics: Metrics
+  crashPoint: (point: string) => void
+}
+
+/** Handlings after which a message that keeps failing is given up with its reason; below the broker's own limit. */
+const MAX_FAILURES = 5
+const WAIT_MS = { first: 200, longest: 5_000 }
+
+/**
+ * Runs one subscription. How a message ends is decided here alone: return is ack; PermanentError and a payload that
+ * does not fit the contract go to the dead-letter queue with a reason; what the database or the broker could not serve
+ * waits in hand until it can; anything else is tried again a few times and then dead-lettered with its last error.
+ *
+ * A message that was handed out twice before may be the one that kills the process: from then on this consumer takes
+ * one at a time, so that no other is lost with it.
+ */
+export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
+  const { message } = subscription
+  const queue = queueOf(message, worker)
+  const log = deps.log.child({ queue })
+  const inHand = new Set<Promise<void>>()
+  let alone: Promise<void> = Promise.resolve()
+  let isStopping = false
+
+  const consumer = deps.broker.consume({
+    queue,
+    prefetch: subscription.prefetch,
+    onDelivery(delivery) {
+      const suspect = delivery.redeliveries >= 2
+      consumer.setPrefetch(suspect ? 1 : subscription.prefetch)
+      const others = suspect ? [...inHand] : []
+      const work = alone.then(() => Promise.all(others)).then(() => settle(delivery))
+      if (suspect) alone = work
+      inHand.add(work)
+      work.finally(() => inHand.delete(work)).catch(() => {})
+    },
+    async settled() {
+      isStopping = true
+      await Promise.allSettled([...inHand])
+    },
+  })
+  return consumer
+
+  async function settle(delivery: Delivery): Promise<void> {
+    const { properties } = delivery.message
+    const messageId = String(properties.messageId ?? '')
+    const parsed = parsePayload(message, delivery)
+    if ('reason' in parsed) {
+      await giveUp(delivery, parsed.reason, null)
+      return
+    }
+    const stop = deps.metrics.handled.startTimer({ queue })
+    const context = { messageId, log: log.child({ messageId }) }
+    let firstError: unknown = null
+    for (let failures = 0; ; ) {
+      if (!delivery.isLive()) return
+      try {
+        await subscription.run(parsed.payload, context)
+        deps.crashPoint('before-ack')
+        delivery.ack()
+        stop({ outcome: 'done' })
+        return
+      } catch (error) {
+        firstError ??= error
+        if (error instanceof PermanentError) {
+          await giveUp(delivery, 'PERMANENT', { firstError, lastError: error, failures: failures + 1 })
+          stop({ outcome: 'dead' })
+          return
+        }
+        const transient = error instanceof UnavailableError || isRetryable(error)
+        if (!transient) failures += 1
+        context.log.warn({ failures, ...describeError(error) }, 'message.failed')
+        if (failures >= MAX_FAILURES) {
+          await giveUp(delivery, 'FAILED', { firstError, lastError: error, failures })
+          stop({ outcome: 'dead' })
+          return
+        }
+        if (isStopping) {
+          delivery.requeue()
+          return
+        }
+        await pause(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+      }
+    }
+  }
+
+  /** Moves a message to the dead-letter queue ourselves, because only so does it carry a reason. */
+  async function giveUp(
+    delivery: Delivery,
+    reason: string,
+    failure: { firstError: unknown; lastError: unknown; failures: number } | null,
+  ): Promise<void> {
+    await deadLetter(deps, queue, delivery, reason, failure)
+  }
+}
+
+/**
+ * Publishes a copy to the dead-letter queue with machine-readable headers, then acknowledges the original. Without a
+ * confirm the original stays unacknowledged and is handed out again.
+ */
+export async function deadLetter(
+  deps: { broker: Broker; log: Log; metrics: Metrics },
+  queue: string,
+  delivery: Delivery,
+  reason: string,
+  failure: { firstError: unknown; lastError: unknown; failures: number } | null,
+): Promise<void> {
+  const { properties, content } = delivery.message
+  const headers: Record<string, unknown> = { 'x-signalbox-reason': reason, 'x-signalbox-queue': queue }
+  if (typeof properties.headers?.v === 'number') headers.v = properties.headers.v
+  if (failure) {
+    headers['x-signalbox-failures'] = failure.failures
+    headers['x-signalbox-first-error'] = errorName(failure.firstError)
+    headers['x-signalbox-last-error'] = errorName(failure.lastError)
+  }
+  while (delivery.isLive()) {
+    try {
+      await deps.broker.publish({
+        exchange: '',
+        routingKey: deadLetterQueueOf(queue),
+        body: content,
+        messageId: String(properties.messageId ?? ''),
+        type: String(properties.type ?? ''),
+        headers,
+      })
+      delivery.ack()
+      deps.metrics.deadLetters.inc({ queue, reason })
+      deps.log.error({ queue, reason, messageId: properties.messageId }, 'message.dead-lettered')
+      return
+    } catch (error) {
+      deps.log.warn({ queue, ...describeError(error) }, 'message.not-dead-lettered')
+      await pause(1000)
+    }
+  }
+}
+
+/** Name and code only: the text of an error may quote what the message carried. */
+function errorName(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name
+}
+
+function parsePayload(
+  contract: MessageContract<unknown>,
+  delivery: Delivery,
+): { payload: unknown } | { reason: string } {
+  const { content, properties } = delivery.message
+  if (content.length === 0) return { reason: 'EMPTY' }
+  if (properties.headers?.v !== contract.version) return { reason: 'UNKNOWN_VERSION' }
+  if (!isMessageId(properties.messageId)) return { reason: 'NO_MESSAGE_ID' }
+  let json: unknown
+  try {
+    json = JSON.parse(utf8.decode(content))
+  } catch {
+    return { reason: 'NOT_JSON' }
+  }
+  const parsed = contract.schema.safeParse(json)
+  return parsed.success ? { payload: parsed.data } : { reason: 'WRONG_SHAPE' }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+function isMessageId(value: unknown): boolean {
+  return typeof value === 'string' && UUID.test(value)
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
