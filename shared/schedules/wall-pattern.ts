@@ -1,0 +1,137 @@
+/**
+ * Seconds since 1970-01-01T00:00:00 as a clock on some wall would count them, without regard to its zone. For a UTC
+ * clock they are Unix seconds.
+ */
+export type WallSeconds = number
+
+/** Which wall times a schedule names. Field sets are never empty; seconds, minutes and hours are ascending. */
+export type WallFields = {
+  readonly seconds: readonly number[]
+  readonly minutes: readonly number[]
+  readonly hours: readonly number[]
+  readonly months: ReadonlySet<number>
+  /** Ascending; undefined means every year. */
+  readonly years: readonly number[] | undefined
+  /** `weekday` is 0 for Sunday; `lastDay` is the last day of that month. */
+  readonly matchesDay: (day: number, weekday: number, lastDay: number) => boolean
+}
+
+/** Finds the first matching wall time strictly after `after`, in or before `lastYear`. */
+export type WallPattern = {
+  nextAfter(after: WallSeconds, lastYear: number): WallSeconds | undefined
+}
+
+const SECONDS_PER_DAY = 86_400
+const NONE = -1
+
+/**
+ * A pattern that answers in a few table lookups. Its one loop goes month by month, so a search takes at most twelve
+ * steps a year, and a pattern that never matches costs some thousand steps at most.
+ */
+export function wallPattern(fields: WallFields): WallPattern {
+  const nextSecond = lookup(fields.seconds, 59)
+  const nextMinute = lookup(fields.minutes, 59)
+  const nextHour = lookup(fields.hours, 23)
+  const firstTime = toSeconds(nextHour(0), nextMinute(0), nextSecond(0))
+  const matchingDays = dayMasks(fields.matchesDay)
+
+  /** The first matching second of the day not before `from`, or NONE. */
+  function timeFrom(from: number): number {
+    const hour = Math.floor(from / 3600)
+    if (nextHour(hour) === hour) {
+      const minute = Math.floor((from % 3600) / 60)
+      if (nextMinute(minute) === minute) {
+        const second = nextSecond(from % 60)
+        if (second !== NONE) return toSeconds(hour, minute, second)
+      }
+      const later = nextMinute(minute + 1)
+      if (later !== NONE) return toSeconds(hour, later, nextSecond(0))
+    }
+    const later = nextHour(hour + 1)
+    return later === NONE ? NONE : toSeconds(later, nextMinute(0), nextSecond(0))
+  }
+
+  return {
+    nextAfter(after, lastYear) {
+      const from = after + 1
+      const today = Math.floor(from / SECONDS_PER_DAY)
+      const date = new Date(today * SECONDS_PER_DAY * 1000)
+      const timeToday = timeFrom(from - today * SECONDS_PER_DAY)
+      let year = date.getUTCFullYear()
+      let month = date.getUTCMonth() + 1
+      let firstDay = today - (date.getUTCDate() - 1)
+      let earliest = date.getUTCDate() + (timeToday === NONE ? 1 : 0)
+
+      for (; year <= lastYear; earliest = 1) {
+        const lastDay = daysInMonth(year, month)
+        if (fields.months.has(month) && (fields.years === undefined || fields.years.includes(year))) {
+          // Bit n of a mask is day n of the month. A shift by 32 would be none at all, hence the check.
+          const left = earliest > 31 ? 0 : matchingDays(lastDay, weekdayOf(firstDay)) & (-1 << earliest)
+          if (left !== 0) {
+            const day = firstDay + lowestBit(left) - 1
+            return day * SECONDS_PER_DAY + (day === today ? timeToday : firstTime)
+          }
+        }
+        firstDay += lastDay
+        month += 1
+        if (month > 12) {
+          month = 1
+          year += 1
+        }
+      }
+      return undefined
+    },
+  }
+}
+
+/** The year a wall clock shows. */
+export function yearOf(wall: WallSeconds): number {
+  return new Date(wall * 1000).getUTCFullYear()
+}
+
+/** Answers "the smallest member not below n, or NONE" without a search. */
+function lookup(members: readonly number[], top: number): (from: number) => number {
+  const table = new Int8Array(top + 1).fill(NONE)
+  for (let n = top, next = NONE; n >= 0; n -= 1) {
+    if (members.includes(n)) next = n
+    table[n] = next
+  }
+  return (from) => table[from] ?? NONE
+}
+
+/**
+ * Which days of a month match depends on nothing but its length and the weekday it begins with: 28 kinds of month, each
+ * worked out when first met.
+ */
+function dayMasks(matchesDay: WallFields['matchesDay']): (lastDay: number, firstWeekday: number) => number {
+  const masks: (number | undefined)[] = []
+  return (lastDay, firstWeekday) => {
+    const kind = (lastDay - 28) * 7 + firstWeekday
+    const known = masks[kind]
+    if (known !== undefined) return known
+    let mask = 0
+    for (let day = 1; day <= lastDay; day += 1) {
+      if (matchesDay(day, (firstWeekday + day - 1) % 7, lastDay)) mask |= 1 << day
+    }
+    masks[kind] = mask
+    return mask
+  }
+}
+
+function toSeconds(hour: number, minute: number, second: number): number {
+  return hour * 3600 + minute * 60 + second
+}
+
+/** 1970-01-01, day 0, was a Thursday. */
+function weekdayOf(day: number): number {
+  return (((day + 4) % 7) + 7) % 7
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+function lowestBit(mask: number): number {
+  return 31 - Math.clz32(mask & -mask)
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { z } from 'zod'
+import { guessKind, isValidSchedule, nextOccurrence } from '#shared/schedules/schedule.ts'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+
+const Occurrences = z.object({
+  kind: z.enum(['cron', 'oncalendar']),
+  expression: z.string(),
+  tz: z.string(),
+  from: z.string(),
+  next: z.array(z.string()),
+  nextStrict: z.array(z.string()).optional(),
+  note: z.string().optional(),
+})
+const Invalid = z.object({ kind: z.enum(['cron', 'oncalendar']), expression: z.string(), valid: z.literal(false) })
+
+const file = new URL('../../vectors/schedules.json', import.meta.url)
+const vectors = z.array(z.union([Invalid, Occurrences])).parse(JSON.parse(readFileSync(file, 'utf8')))
+
+function micros(iso: string): Micros {
+  const fraction = /\.(\d+)/.exec(iso)?.[1] ?? ''
+  return Date.parse(iso.replace(/\.\d+/, '')) * 1000 + Number(fraction.padEnd(6, '0'))
+}
+
+for (const [index, vector] of vectors.entries()) {
+  const name = `${vector.kind} ${JSON.stringify(vector.expression)}`
+  if ('valid' in vector) {
+    test(`vector ${index}: ${name} is refused`, (t) => {
+      t.is(guessKind(vector.expression), vector.kind)
+      t.false(isValidSchedule(vector.expression))
+    })
+    continue
+  }
+  const { kind, expression, tz, from, note } = vector
+  test(`vector ${index}: ${name} in ${tz} from ${from}${note ? ` (${note})` : ''}`, (t) => {
+    t.is(guessKind(expression), kind)
+    t.true(isValidSchedule(expression))
+    let after = micros(from)
+    // Where the reference gives an instant that is not after the start, nextStrict has the sane result.
+    for (const expected of vector.nextStrict ?? vector.next) {
+      const found = nextOccurrence(kind, expression, tz, after)
+      t.is(found && toIsoSeconds(found), toIsoSeconds(micros(expected)))
+      after = micros(expected)
+    }
+    if (vector.next.length === 0) t.is(nextOccurrence(kind, expression, tz, after), null)
+  })
+}
