@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { z } from 'zod'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { isZoneName, resolveTimeZone } from '#shared/schedules/time-zones.ts'
+
+const file = new URL('../../vectors/timezones.json', import.meta.url)
+const vectors = z
+  .object({ accepted: z.array(z.string()), aliases: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(file, 'utf8')))
+
+const startOf2026 = Date.UTC(2026, 0, 1) * 1000
+
+test('every accepted zone is stored under its own name and has rules', (t) => {
+  for (const name of vectors.accepted) {
+    t.is(resolveTimeZone(name), name)
+    t.not(nextOccurrence('cron', '0 12 * * *', name, startOf2026), null, name)
+  }
+})
+
+test('an old zone name is stored as its present one', (t) => {
+  for (const [name, present] of Object.entries(vectors.aliases)) t.is(resolveTimeZone(name), present, name)
+})
+
+test('zones that are younger than the published list are accepted', (t) => {
+  t.is(resolveTimeZone('America/Coyhaique'), 'America/Coyhaique')
+})
+
+for (const name of [
+  '',
+  ' UTC',
+  'UTC\0',
+  'utc',
+  'Utc',
+  'europe/riga',
+  'EUROPE/RIGA',
+  'Europe/Surprise',
+  'PST',
+  'IST',
+  '+02:00',
+  'UTC+2',
+  'Factory',
+  'localtime',
+  'posixrules',
+  'right/UTC',
+  '../../etc/passwd',
+  '__proto__',
+  'constructor',
+  'Europe/Riga'.repeat(10_000),
+]) {
+  test(`${JSON.stringify(name.slice(0, 40))} is no zone`, (t) => {
+    t.is(resolveTimeZone(name), null)
+    t.false(isZoneName(name))
+  })
+}
+
+test('old names are zones of their own inside OnCalendar lines', (t) => {
+  for (const name of [...Object.keys(vectors.aliases), 'America/Coyhaique']) t.true(isZoneName(name), name)
+})
