@@ -1,0 +1,30 @@
+import { DomainError } from '../errors.ts'
+
+/** Everything that can be wrong with something that claims to come from a log. Stable, for callers to switch on. */
+export type AnchoringCode =
+  | 'TOO_LARGE'
+  | 'ENTRY_MALFORMED'
+  | 'TILE_MALFORMED'
+  | 'TILE_MISSING'
+  | 'PROOF_RANGE'
+  | 'KEY_MALFORMED'
+  | 'NOTE_MALFORMED'
+  | 'NOTE_UNSIGNED'
+  | 'NOTE_SIGNATURE_INVALID'
+  | 'CHECKPOINT_MALFORMED'
+  | 'CHECKPOINT_ORIGIN'
+  | 'PROOF_MALFORMED'
+  | 'POLICY_MALFORMED'
+  | 'REQUEST_MALFORMED'
+  | 'COSIGNATURE_MISSING'
+  | 'OBJECT_MALFORMED'
+  | 'RECEIPT_MALFORMED'
+
+/** What was read breaks the format named by the code; the message never quotes more than a few characters of it. */
+export class AnchoringError extends DomainError {
+  readonly code: AnchoringCode
+  constructor(code: AnchoringCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
