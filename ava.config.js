@@ -1,7 +1,7 @@
 // Each test file runs in its own process on its own database and broker vhost (test/support), so files are independent.
 export default {
   files: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-  extensions: { ts: 'module', tsx: 'module' },
+  extensions: ['ts', 'tsx'],
   nodeArguments: ['--import=tsx'],
   environmentVariables: { NODE_ENV: 'test' },
   timeout: '4m',
