@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BrokerControl } from './broker-admin.ts'
+import { freePort } from './free-port.ts'
+import { brokerRefusal, untilAnswers } from './probe.ts'
+import { runCommand } from './run-command.ts'
+import { makePrivateFolder, type ServiceUser, serviceUser } from './service-user.ts'
+
+export type LocalRabbit = { url: string; port: number; pid: number; control: BrokerControl }
+
+/** Where the plain rabbitmq-server and rabbitmqctl are; undefined when RabbitMQ is not installed. */
+export async function rabbitBinaries(): Promise<string | undefined> {
+  // Debian's commands in /usr/sbin insist on the one system-wide node; those beneath do what they are told.
+  const folders = ['/usr/lib/rabbitmq/bin', '/usr/local/opt/rabbitmq/sbin', '/opt/homebrew/opt/rabbitmq/sbin']
+  const packaged = folders.find((folder) => existsSync(join(folder, 'rabbitmq-server')))
+  if (packaged) return packaged
+  const { code, stdout } = await runCommand(['sh', '-c', 'command -v rabbitmq-server'])
+  return code === 0 ? join(stdout.trim(), '..') : undefined
+}
+
+/**
+ * Starts a broker of our own on the loopback: its own node name, cookie, data and logs in `folder`. The port mapper
+ * (epmd) is one per machine; ours joins the one that runs, and leaves it running.
+ * @param settings lines of rabbitmq.conf
+ * @throws Error with the end of the broker's output
+ */
+export async function startLocalRabbit(
+  bin: string,
+  folder: string,
+  port: number,
+  settings: readonly string[] = [],
+): Promise<LocalRabbit> {
+  const user = await serviceUser('rabbitmq')
+  makePrivateFolder(folder, user)
+  const environment = await prepareNode(folder, port, settings, user)
+  const control = { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: environment }
+  const output = openSync(join(folder, 'output.log'), 'w')
+  const child = spawn(join(bin, 'rabbitmq-server'), [], {
+    ...user,
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    detached: true, // a terminal's Ctrl-C must not reach it
+    stdio: ['ignore', output, output],
+  })
+  child.unref()
+  const url = `amqp://guest:guest@127.0.0.1:${port}`
+  await untilAnswers(() => brokerRefusal(url), {
+    what: `RabbitMQ on port ${port}`,
+    timeoutMs: 90_000,
+    gaveUp: () =>
+      child.exitCode === null && child.pid !== undefined ? undefined : lastLines(join(folder, 'output.log')),
+  })
+  const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
+  return { url, port, pid, control }
+}
+
+async function prepareNode(
+  folder: string,
+  port: number,
+  settings: readonly string[],
+  user: ServiceUser | undefined,
+): Promise<Record<string, string>> {
+  const write = (name: string, text: string, mode: number) => {
+    writeFileSync(join(folder, name), text, { mode })
+    if (user) chownSync(join(folder, name), user.uid, user.gid)
+  }
+  for (const name of ['data', 'logs']) {
+    mkdirSync(join(folder, name), { recursive: true })
+    if (user) chownSync(join(folder, name), user.uid, user.gid)
+  }
+  if (!existsSync(join(folder, '.erlang.cookie'))) write('.erlang.cookie', randomBytes(20).toString('hex'), 0o400)
+  write('enabled_plugins', '[].\n', 0o600)
+  write('rabbitmq-env.conf', '', 0o600)
+  write('rabbitmq.conf', [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings, ''].join('\n'), 0o600)
+  return {
+    HOME: folder,
+    RABBITMQ_NODENAME: `signalbox-${port}@localhost`,
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(await freePort()),
+    RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+    RABBITMQ_LOG_BASE: join(folder, 'logs'),
+    RABBITMQ_PID_FILE: join(folder, 'pid'),
+    RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+    RABBITMQ_CONFIG_FILES: join(folder, 'no-conf.d'),
+    RABBITMQ_CONF_ENV_FILE: join(folder, 'rabbitmq-env.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
+    // Busy-waiting schedulers of an idle broker would take a core from everything else on a small machine.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none',
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_FLAGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+  }
+}
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trim().split('\n').slice(-10).join('\n')
+}

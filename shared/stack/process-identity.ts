@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { runCommand } from './run-command.ts'
+
+/** One process and no other: numbers are given again, a number with a start time is not. */
+export type ProcessIdentity = { pid: number; startedAt: string }
+
+/** @returns undefined when no process has this number (or it is dead and only waits to be collected) */
+export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
+  const startedAt = process.platform === 'linux' ? linuxStart(pid) : await psStart(pid)
+  return startedAt === undefined ? undefined : { pid, startedAt }
+}
+
+/** Whether this very process still runs. */
+export async function isRunning({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
+  return (await identify(pid))?.startedAt === startedAt
+}
+
+/**
+ * Asks a process to stop, and forces it after `patienceMs`. A process that is not this very one is left alone.
+ * @returns whether it ran
+ */
+export async function stopProcess(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+  patienceMs: number,
+): Promise<boolean> {
+  if (!(await isRunning(identity))) return false
+  send(identity.pid, signal)
+  const deadline = performance.now() + patienceMs
+  while (await isRunning(identity)) {
+    if (performance.now() > deadline) send(identity.pid, 'SIGKILL')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return true
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // it ended between the look and the signal
+  }
+}
+
+function linuxStart(pid: number): string | undefined {
+  try {
+    // The name in brackets may itself hold brackets and spaces; state is the 1st field after it, start time the 20th.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return fields[0] === 'Z' ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
+
+async function psStart(pid: number): Promise<string | undefined> {
+  const { code, stdout } = await runCommand(['ps', '-o', 'lstart=', '-p', String(pid)])
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined
+}

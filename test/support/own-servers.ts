@@ -1,0 +1,122 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '#shared/stack/free-port.ts'
+import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '#shared/stack/local-postgres.ts'
+import { rabbitBinaries, startLocalRabbit } from '#shared/stack/local-rabbit.ts'
+import { identify, stopProcess } from '#shared/stack/process-identity.ts'
+import { mustRun, runCommand } from '#shared/stack/run-command.ts'
+
+/** A PostgreSQL server of a test's own, to be stopped, killed and started again on the same port and data. */
+export type OwnPostgres = AsyncDisposable & {
+  url: string
+  port: number
+  /** Ends it in order; connections are broken off. */
+  stop(): Promise<void>
+  /** `kill -9` of the server: what a power cut leaves. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  drop(): Promise<void>
+}
+
+/** A broker of a test's own. */
+export type OwnRabbit = AsyncDisposable & {
+  url: string
+  port: number
+  /** The pid of the running node. */
+  pid(): number
+  ctl(...args: string[]): Promise<string>
+  stop(): Promise<void>
+  /** `kill -9` of the node. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  /** The application inside the node: much faster than the node itself. */
+  stopApp(): Promise<void>
+  startApp(): Promise<void>
+  /** As a fraction of memory, or in bytes; 0 raises the alarm at once, so publishers are blocked. */
+  setMemoryWatermark(value: number | { bytes: number }): Promise<void>
+  /** Free disk space below which publishers are blocked. */
+  setDiskLimit(bytes: number): Promise<void>
+  drop(): Promise<void>
+}
+
+/** Starts a PostgreSQL server for this test alone: about 2 s. It is as durable as a real one, so a kill loses nothing. */
+export async function startPostgres(options: Readonly<Record<string, string>> = {}): Promise<OwnPostgres> {
+  const bin = await postgresBinaries()
+  if (!bin) throw new Error('fault tests need a PostgreSQL server installed (Debian: postgresql)')
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-postgres-'))
+  const port = await freePort()
+  let server = await startLocalPostgres(bin, folder, port, options)
+  const drop = async () => {
+    await stopLocalPostgres(bin, folder, 'immediate')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return {
+    url: server.url,
+    port,
+    stop: () => stopLocalPostgres(bin, folder),
+    kill: () => killPostgres(server.pid, folder),
+    start: async () => {
+      server = await startLocalPostgres(bin, folder, port, options)
+    },
+    drop,
+    [Symbol.asyncDispose]: drop,
+  }
+}
+
+/** Starts a broker for this test alone: some 5 s. @param settings lines of rabbitmq.conf */
+export async function startRabbit(settings: readonly string[] = []): Promise<OwnRabbit> {
+  const bin = await rabbitBinaries()
+  if (!bin) throw new Error('fault tests need RabbitMQ installed (Debian: rabbitmq-server)')
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-'))
+  const port = await freePort()
+  let broker = await startLocalRabbit(bin, folder, port, settings)
+  const ctl = (...args: string[]) =>
+    mustRun([...(broker.control.rabbitmqctl ?? []), ...args], { env: { ...process.env, ...broker.control.env } })
+  const stop = async () => {
+    const node = await identify(broker.pid)
+    if (node) await stopProcess(node, 'SIGTERM', 30_000)
+  }
+  const drop = async () => {
+    await killNow(broker.pid)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return {
+    url: broker.url,
+    port,
+    pid: () => Number(readFileSync(join(folder, 'pid'), 'utf8')),
+    ctl,
+    stop,
+    kill: async () => {
+      // The broker writes down which quorum queues it has some seconds late; a queue killed sooner never elects a
+      // leader again. Tests are about brokers that have run for a while, so that file is brought up to date first.
+      await ctl('eval', 'dets:sync(ra_directory_reverse).')
+      await killNow(broker.pid)
+    },
+    start: async () => {
+      broker = await startLocalRabbit(bin, folder, port, settings)
+    },
+    stopApp: async () => void (await ctl('stop_app')),
+    startApp: async () => void (await ctl('start_app')),
+    setMemoryWatermark: async (value) => {
+      const args = typeof value === 'number' ? [String(value)] : ['absolute', String(value.bytes)]
+      await ctl('set_vm_memory_high_watermark', ...args)
+    },
+    setDiskLimit: async (bytes) => void (await ctl('set_disk_free_limit', String(bytes))),
+    drop,
+    [Symbol.asyncDispose]: drop,
+  }
+}
+
+async function killPostgres(pid: number, folder: string): Promise<void> {
+  const { stdout } = await runCommand(['pgrep', '-P', String(pid)])
+  for (const each of [pid, ...stdout.split('\n').filter(Boolean).map(Number)]) await killNow(each)
+  // The dead server's number may stay taken while its parent has not collected it, and would be believed alive.
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.lock'))) rmSync(join(folder, name))
+  rmSync(join(folder, 'data/postmaster.pid'), { force: true })
+}
+
+async function killNow(pid: number): Promise<void> {
+  const running = await identify(pid)
+  if (running) await stopProcess(running, 'SIGKILL', 10_000)
+}

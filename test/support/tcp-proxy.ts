@@ -1,0 +1,111 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+/** What a network can do to a connection. Changes apply to what passes from now on. */
+export type TcpProxy = AsyncDisposable & {
+  port: number
+  /** The same URL, through the proxy. */
+  through(url: string): string
+  /** Holds everything back for this long, in both directions. */
+  delay(ms: number): void
+  /** Drops bytes silently in both directions: connections stay open and nobody learns of it. New ones are accepted. */
+  blackhole(isOn: boolean): void
+  /** Resets every open connection now; `refusing` also turns away new ones until `restore`. */
+  cut(options?: { refusing?: boolean }): void
+  /** Resets each connection once this many bytes went towards the server on it, counted from now. */
+  resetAfter(bytes: number): void
+  /** Ends every disturbance. */
+  restore(): void
+  /** Connections open now. */
+  connections(): number
+  close(): Promise<void>
+}
+
+/** A TCP proxy on the loopback, in front of a real server, that misbehaves on demand. */
+export async function startTcpProxy(target: { host?: string; port: number }): Promise<TcpProxy> {
+  let delayMs = 0
+  let isBlackhole = false
+  let isRefusing = false
+  let budget = Number.POSITIVE_INFINITY
+  const pairs = new Set<{ client: Socket; upstream: Socket; remaining: number }>()
+
+  const server = createServer((client) => {
+    if (isRefusing) return void client.resetAndDestroy()
+    const upstream = connect(target.port, target.host ?? '127.0.0.1')
+    const pair = { client, upstream, remaining: budget }
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      upstream.destroy()
+    }
+    const pass = (from: Socket, to: Socket, isTowardsServer: boolean) => {
+      from.on('error', end)
+      from.on('close', () => {
+        if (!isBlackhole) end() // behind a dead link nobody hears that the other side hung up
+      })
+      from.on('data', (chunk) => {
+        if (isBlackhole) return
+        if (isTowardsServer) pair.remaining -= chunk.length
+        if (pair.remaining < 0) return reset(pair)
+        if (delayMs === 0) return forward(from, to, chunk)
+        setTimeout(() => forward(from, to, chunk), delayMs)
+      })
+    }
+    pass(client, upstream, true)
+    pass(upstream, client, false)
+  })
+  const reset = (pair: { client: Socket; upstream: Socket }) => {
+    pair.client.resetAndDestroy()
+    pair.upstream.resetAndDestroy()
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  const { port } = address
+
+  const close = async () => {
+    for (const pair of pairs) reset(pair)
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  }
+  return {
+    port,
+    through: (url) => {
+      const other = new URL(url)
+      other.host = `127.0.0.1:${port}`
+      return other.href
+    },
+    delay: (ms) => {
+      delayMs = ms
+    },
+    blackhole: (isOn) => {
+      isBlackhole = isOn
+    },
+    cut: ({ refusing = false } = {}) => {
+      isRefusing = refusing
+      for (const pair of pairs) reset(pair)
+    },
+    resetAfter: (bytes) => {
+      budget = bytes
+      for (const pair of pairs) pair.remaining = bytes
+    },
+    restore: () => {
+      delayMs = 0
+      isBlackhole = false
+      isRefusing = false
+      budget = Number.POSITIVE_INFINITY
+      for (const pair of pairs) pair.remaining = budget
+    },
+    connections: () => pairs.size,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function forward(from: Socket, to: Socket, chunk: Buffer): void {
+  if (to.destroyed) return
+  // A slow reader must slow the writer down through the proxy too.
+  if (!to.write(chunk)) {
+    from.pause()
+    to.once('drain', () => from.resume())
+  }
+}
