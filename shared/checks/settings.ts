@@ -1,3 +1,4 @@
+import { guessKind } from '../schedules/schedule.ts'
 import type { Check, CheckFilters, CheckSchedule } from './check.ts'
 import { slugify } from './slug.ts'
 import type { CheckSpec } from './spec.ts'
@@ -77,15 +78,9 @@ function namingChanges(spec: CheckSpec, options: ApplyOptions): Partial<CheckSet
 /** A timeout beside a schedule is not even stored. A zone is, whatever the kind: a later schedule will use it. */
 function scheduleChanges(spec: CheckSpec): Partial<CheckSettings> {
   const zone = spec.tz === undefined ? {} : { tz: spec.tz }
-  if (spec.schedule !== undefined) return { ...zone, kind: scheduleKind(spec.schedule), schedule: spec.schedule }
+  if (spec.schedule !== undefined) return { ...zone, kind: guessKind(spec.schedule), schedule: spec.schedule }
   if (spec.timeoutSeconds === undefined) return zone
   return { ...zone, kind: 'simple', timeoutSeconds: spec.timeoutSeconds }
-}
-
-/** Five parts on one line are cron, all else is OnCalendar (monitoring behaviour 7.1). */
-export function scheduleKind(expression: string): 'cron' | 'oncalendar' {
-  const text = expression.trim()
-  return !text.includes('\n') && text.split(/\s+/).length === 5 ? 'cron' : 'oncalendar'
 }
 
 /** The deprecated pair comes first, so that the fields which replaced it win. */

@@ -1,0 +1,21 @@
+import type { Check } from '#shared/checks/check.ts'
+import { DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
+
+/** A check as it is after its creation, with some members changed. */
+export function aCheck(changes: Partial<Check> = {}): Check {
+  return {
+    ...DEFAULT_SETTINGS,
+    id: 1,
+    projectId: 1,
+    uuid: '803f680d-e89b-492b-82ef-2be7b774a92d',
+    badgeKey: '0b3e0b1c-51b6-4a0e-9b0a-6f7f1c7a5b11',
+    status: 'new',
+    nPings: 0,
+    lastPing: null,
+    lastStart: null,
+    lastStartRid: null,
+    lastDuration: null,
+    alertAfter: null,
+    ...changes,
+  }
+}
