@@ -1,0 +1,69 @@
+import test from 'ava'
+import { NonIntegerNumber, parseJsonBody } from '#shared/checks/json-body.ts'
+
+const parse = (text: string) => parseJsonBody(Buffer.from(text))
+const unparsable = { ok: false, error: 'could not parse request body' } as const
+
+for (const [text, body] of [
+  ['', {}],
+  [' {"a" : [1, -0, "x\\u00e9\\n"], "b": {"c": null}} \n', { a: [1, -0, 'xé\n'], b: { c: null } }],
+  ['{"a": 1, "a": 2}', { a: 2 }],
+  ['{"a": true, "b": false}', { a: true, b: false }],
+  ['{"a": "\\ud800"}', { a: '\ud800' }],
+] as const) {
+  test(`the body ${JSON.stringify(text)} is read`, (t) => {
+    const result = parse(text)
+    t.deepEqual(result.ok && JSON.stringify(result.body), JSON.stringify(body))
+  })
+}
+
+for (const token of ['3600.0', '1e4', '1E+4', '-0.5', 'NaN', 'Infinity', '-Infinity', '1e400']) {
+  test(`the number ${token} is no integer`, (t) => {
+    const result = parse(`{"a": ${token}}`)
+    t.true(result.ok && result.body.a instanceof NonIntegerNumber)
+  })
+}
+
+for (const text of [
+  '{',
+  '{"a"',
+  '{"a":1,}',
+  '[1,]',
+  "{'a': 1}",
+  ' ',
+  '\ufeff{}',
+  '{} x',
+  '{"a": 01}',
+  '{"a": +1}',
+  '{"a": .5}',
+  '{"a": 1.}',
+  '{"a": "\n"}',
+  '{"a": "\\x"}',
+  '{"a": "unfinished}',
+  '{"a": nul}',
+  '\u00a0{}',
+  '['.repeat(100_000),
+  '{"a":'.repeat(100_000),
+]) {
+  test(`the body ${encodeURIComponent(text.slice(0, 30))} of ${text.length} characters is refused`, (t) => {
+    t.deepEqual(parse(text), unparsable)
+  })
+}
+
+test('bytes that are no UTF-8 are refused', (t) => {
+  t.deepEqual(parseJsonBody(Buffer.from([0xff])), unparsable)
+  t.deepEqual(parseJsonBody(Buffer.from('{}', 'utf16le')), unparsable)
+})
+
+for (const text of ['[1,2,3]', '123', '1.5', '"x"', 'null', 'true', 'NaN']) {
+  test(`the JSON value ${text} is no object`, (t) => {
+    t.deepEqual(parse(text), { ok: false, error: 'json validation error: value is not an object' })
+  })
+}
+
+test('names of the prototype are names like any other', (t) => {
+  const result = parse('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}')
+  t.true(result.ok)
+  t.deepEqual(result.ok && Object.keys(result.body), ['__proto__', 'constructor'])
+  t.false('polluted' in {})
+})

@@ -1,0 +1,77 @@
+import test from 'ava'
+import { htmlToText } from '#shared/checks/html-text.ts'
+import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
+import { aCheck } from './factory.ts'
+
+const filters = { filterHttpBody: true, failureKw: 'ERROR, FATAL', successKw: 'OK,all done', startKw: 'BEGIN' }
+
+for (const [bodyText, becomes] of [
+  ['OK', 'success'],
+  ['BEGIN', 'start'],
+  ['BEGIN OK ERROR', 'fail'],
+  ['BEGIN OK', 'success'],
+  ['xFATALx', 'fail'],
+  ['error ok begin', 'ign'],
+  ['it is all done now', 'success'],
+  ['it is all  done', 'ign'],
+  ['', 'ign'],
+] as const) {
+  test(`a body of ${JSON.stringify(bodyText)} makes a ping count as ${becomes}, whatever the URL says`, (t) => {
+    for (const kind of ['success', 'start', 'fail', 'log'] as const) {
+      t.is(classifyHttp(aCheck(filters), { kind, method: 'POST', bodyText }), becomes)
+    }
+  })
+}
+
+test('without a hit the default is a failure when the check says so', (t) => {
+  const ping = { kind: 'success', method: 'GET', bodyText: '' } as const
+  t.is(classifyHttp(aCheck({ ...filters, filterDefaultFail: true }), ping), 'fail')
+  t.is(classifyHttp(aCheck({ filterHttpBody: true }), ping), 'ign')
+  t.is(classifyHttp(aCheck({ filterHttpBody: true, successKw: ' , ,' }), ping), 'ign')
+})
+
+test('mail filters do not concern requests, nor the HTTP filter mails', (t) => {
+  const check = aCheck({ ...filters, filterHttpBody: false, filterSubject: true, filterBody: true })
+  t.is(classifyHttp(check, { kind: 'log', method: 'GET', bodyText: 'ERROR' }), 'log')
+  t.is(classifyEmail(aCheck(filters), { subject: 'ERROR', textPieces: ['ERROR'] }), 'success')
+})
+
+test('a check that allows only POST ignores any other method before keywords are looked at', (t) => {
+  const check = aCheck({ ...filters, methods: 'POST' })
+  t.is(classifyHttp(check, { kind: 'fail', method: 'GET', bodyText: 'OK' }), 'ign')
+  t.is(classifyHttp(check, { kind: 'fail', method: 'POST', bodyText: 'OK' }), 'success')
+  t.is(classifyEmail(check, { subject: '', textPieces: [] }), 'success')
+})
+
+test('of a mail only what the filters name is searched, joined by a line feed', (t) => {
+  const mail = { subject: 'ERROR', textPieces: ['OK', 'BEGIN'] }
+  t.is(classifyEmail(aCheck({ ...filters, filterSubject: true }), mail), 'fail')
+  t.is(classifyEmail(aCheck({ ...filters, filterBody: true }), mail), 'success')
+  t.is(classifyEmail(aCheck({ filterSubject: true, filterBody: true, successKw: 'ERROROK' }), mail), 'ign')
+})
+
+test('a keyword that ends beyond byte 10,000 is not seen, and any bytes are read leniently', (t) => {
+  t.true(decodeBodyText(Buffer.from(`${'x'.repeat(9998)}OK`)).endsWith('OK'))
+  t.false(decodeBodyText(Buffer.from(`${'x'.repeat(9999)}OK`)).includes('OK'))
+  t.is(decodeBodyText(Buffer.from(`${'x'.repeat(9999)}é`)).at(-1), '\ufffd')
+  t.is(decodeBodyText(Buffer.from([0xff, 0x4f, 0x4b])), '\ufffdOK')
+  t.is(decodeBodyText(null), '')
+})
+
+for (const [html, text] of [
+  ['<p>O</p>K', 'OK'],
+  ['<b>S</b>UCCESS', 'SUCCESS'],
+  ['<title>T</title><style>p { color: red }</style>a<script>if (a < b) "x"</script>b', 'Tab'],
+  ['a<!-- <b>hidden</b> -->b', 'ab'],
+  ['a &amp; b&nbsp;&lt;c&gt; &#65;&#x42; &eacute; &frac12; &nosuch;', 'a & b <c> AB é ½ &nosuch;'],
+  ['  one\r\n\t two  ', 'one two'],
+  ['<a title="a > b" href=\'x>y\'>link</a>', 'link'],
+  ['1 < 2 <3', '1 < 2 <3'],
+  ['<!DOCTYPE html><br/>x<script>never closed', 'x'],
+  ['text <b', 'text'],
+  ["it's <i>fine</i>", "it's fine"],
+] as const) {
+  test(`as text ${JSON.stringify(html)} is ${JSON.stringify(text)}`, (t) => {
+    t.is(htmlToText(html), text)
+  })
+}

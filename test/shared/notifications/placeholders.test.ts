@@ -1,0 +1,52 @@
+import test from 'ava'
+import { fillTemplate, type PlaceholderValues } from '#shared/notifications/placeholders.ts'
+
+const values: PlaceholderValues = {
+  uuid: 'the-uuid',
+  status: 'down',
+  now: '2024-01-10T12:00:00+00:00',
+  name: 'A "b"/ü',
+  slug: 'a-b',
+  tags: 'one two/2',
+  checkJson: '{"name":"x"}',
+  body: 'line\n"$NAME"',
+  exitStatus: 3,
+}
+
+for (const [template, position, filled] of [
+  ['$CODE $STATUS $NOW $SLUG', 'body', 'the-uuid down 2024-01-10T12:00:00+00:00 a-b'],
+  ['$NAME $NAME_JSON', 'body', 'A "b"/ü "A \\"b\\"/ü"'],
+  ['$TAGS|$TAG1|$TAG2|$TAG3', 'body', 'one two/2|one|two/2|$TAG3'],
+  ['$JSON', 'body', '{"name":"x"}'],
+  ['$BODY', 'body', 'line\n"$NAME"'],
+  ['$BODY_JSON', 'body', '"line\\n\\"$NAME\\""'],
+  ['$EXITSTATUS', 'body', '3'],
+  ['$', 'body', '$'],
+  ['$$CODE $NOPE', 'body', '$the-uuid $NOPE'],
+  ['$NAMEx$STATUSES', 'body', 'A "b"/üxdownES'],
+  ['/$CODE?n=$NAME&t=$NOW', 'url', '/the-uuid?n=A%20%22b%22/%C3%BC&t=2024-01-10T12%3A00%3A00%2B00%3A00'],
+  ['$TAG2 $TAGS', 'url', 'two/2 one%20two/2'],
+  ['$BODY$BODY_JSON', 'url', '$BODY$BODY_JSON'],
+  ['$BODY', 'header', '$BODY'],
+  ['$NAME ŝ 😀', 'header', 'A "b"/ü &#349; &#128512;'],
+] as const) {
+  test(`in the ${position}, ${JSON.stringify(template)} is filled in`, (t) => {
+    t.is(fillTemplate(template, values, position), filled)
+  })
+}
+
+test('a value is never expanded again', (t) => {
+  t.is(fillTemplate('$NAME', { ...values, name: '$CODE $' }, 'body'), '$CODE $')
+})
+
+test('the tenth tag is read as the first and a zero', (t) => {
+  t.is(fillTemplate('$TAG10', { ...values, tags: 'a b c d e f g h i j' }, 'body'), 'a0')
+})
+
+test('without a last ping the body is empty and the exit status -1', (t) => {
+  t.is(fillTemplate('[$BODY]$BODY_JSON$EXITSTATUS', { ...values, body: null, exitStatus: null }, 'body'), '[]""-1')
+})
+
+test('a name cannot end a header line', (t) => {
+  t.is(fillTemplate('x: $NAME', { ...values, name: 'a\r\nInjected: 1' }, 'header'), 'x: a Injected: 1')
+})
