@@ -1,0 +1,67 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { NotFoundError } from '#shared/errors.ts'
+import type { IngressDeps } from './deps.ts'
+import { DOCS_CSP, docsPage } from './docs-page.ts'
+import { failProblem, refuseMethodWithProblem } from './errors.ts'
+import { createHealthRouter } from './health.ts'
+import { requestId } from './middleware/request-id.ts'
+import { unsafeRequestStatus } from './middleware/request-safety.ts'
+import { monitoringDialect } from './monitoring/dialect.ts'
+import { monitoringRoutes } from './monitoring/routes.ts'
+import { documentedRoutes, openApiDocument } from './openapi.ts'
+import { platformRoutes } from './platform/routes.ts'
+import { type Dialect, mountRoutes } from './route.ts'
+import { createWebRouter } from './web/router.ts'
+
+const problemDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failProblem }
+
+/** Everything HTTP but `/ping/`, which is answered before Express sees it. */
+export function createApp(deps: IngressDeps): Express {
+  const app = express()
+  app.disable('etag')
+  app.disable('x-powered-by')
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
+  app.set('query parser', false)
+
+  app.use(refuseUnsafe)
+  app.use(requestId)
+  app.use(mountRoutes(monitoringRoutes, monitoringDialect, deps))
+  app.use(mountRoutes(platformRoutes, problemDialect, deps))
+  app.use(createDocsRouter())
+  app.use(createHealthRouter(deps))
+  app.use(createWebRouter(deps))
+  app.use((request, response) => failProblem(new NotFoundError('there is nothing here'), request, response, deps))
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    failProblem(isMalformedUrl(error) ? new NotFoundError('there is nothing here') : error, request, response, deps)
+  })
+  return app
+}
+
+function refuseUnsafe(request: Request, response: Response, next: NextFunction): void {
+  const status = unsafeRequestStatus(request)
+  if (status === null) next()
+  else response.status(status).set('Connection', 'close').end()
+}
+
+/** What the router throws for percent-encoding that cannot be decoded. */
+function isMalformedUrl(error: unknown): boolean {
+  return error instanceof URIError
+}
+
+function createDocsRouter(): express.Router {
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const document = JSON.stringify(openApiDocument())
+  const page = docsPage(documentedRoutes)
+  router.get('/openapi.json', (_request, response) => {
+    response.type('application/json').set('Access-Control-Allow-Origin', '*').end(document)
+  })
+  router.get('/docs', (_request, response) => {
+    response
+      .type('text/html')
+      .set('Content-Security-Policy', DOCS_CSP)
+      .set('X-Content-Type-Options', 'nosniff')
+      .end(page)
+  })
+  return router
+}

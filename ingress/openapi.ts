@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { monitoringRoutes } from './monitoring/routes.ts'
+import { platformRoutes } from './platform/routes.ts'
+import type { Content, Route } from './route.ts'
+import { securitySchemes } from './security-schemes.ts'
+
+type Json = Record<string, unknown>
+
+/** Every operation that is mounted and documented. */
+export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...platformRoutes]
+
+/**
+ * The routes folded into one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
+ * @throws Error when two different schemas claim the same id
+ */
+export function openApiDocument(routes: readonly Route[] = documentedRoutes): Json {
+  const schemas: Json = {}
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const operations = paths[route.path] ?? {}
+    operations[route.method] = operation(route, schemas)
+    paths[route.path] = operations
+  }
+  const used = new Set(routes.flatMap((route) => route.security))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalbox',
+      version: '1.0.0',
+      description:
+        'Heartbeat monitoring under `/api/v3/` and risk-signal evidence under `/v1/`. Pings go to `/ping/<uuid>` ' +
+        'and are described in the documentation.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.flatMap((route) => route.tags))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
+    },
+  }
+}
+
+function operation(route: Route, schemas: Json): Json {
+  const parameters = [
+    ...Object.entries(route.params).map(([name, param]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description: param.description,
+      schema: { type: 'string', pattern: `^${param.pattern}$`, examples: [param.example] },
+    })),
+    ...fieldParameters(route.query, 'query', schemas),
+    ...fieldParameters(route.headers, 'header', schemas),
+  ]
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    tags: route.tags,
+    ...(route.deprecated ? { deprecated: true } : {}),
+    security: route.security.map((name) => ({ [name]: [] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: route.body.required, content: mediaTypes(route.body.content, schemas) } }),
+    responses: Object.fromEntries(
+      Object.entries(route.responses).map(([status, response]) => [
+        status,
+        {
+          description: response.description,
+          ...(response.headers === undefined ? {} : { headers: headerDocuments(response.headers) }),
+          ...(response.content === undefined ? {} : { content: mediaTypes(response.content, schemas) }),
+        },
+      ]),
+    ),
+  }
+}
+
+function fieldParameters(object: z.ZodObject | undefined, place: 'query' | 'header', schemas: Json): Json[] {
+  if (!object) return []
+  return Object.entries(object.shape).map(([name, field]) => {
+    const { description, ...schema } = schemaDocument(field, schemas)
+    const optional = z.safeParse(field, undefined).success
+    return {
+      name,
+      in: place,
+      ...(optional ? {} : { required: true }),
+      ...(description === undefined ? {} : { description }),
+      schema,
+    }
+  })
+}
+
+function headerDocuments(headers: Readonly<Record<string, string>>): Json {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  )
+}
+
+function mediaTypes(content: Content, schemas: Json): Json {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, schema]) => [
+      type,
+      { schema: schema === null ? { type: 'string' } : schemaDocument(schema, schemas) },
+    ]),
+  )
+}
+
+/** Wrapped in an object, so that a schema with an id comes out as a reference like any other. */
+function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Json {
+  const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any' })
+  for (const [id, definition] of Object.entries(document.$defs ?? {})) {
+    const rewritten = withComponentReferences(definition)
+    const known = schemas[id]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rewritten)) {
+      throw new Error(`two schemas are called ${id}`)
+    }
+    schemas[id] = rewritten
+  }
+  const inner = document.properties?.it
+  return typeof inner === 'object' ? withComponentReferences(inner) : {}
+}
+
+function withComponentReferences(definition: object): Json {
+  return JSON.parse(JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}

@@ -1,0 +1,123 @@
+import { type Request, type Response, Router } from 'express'
+import type { z } from 'zod'
+import type { IngressDeps } from './deps.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A variable part of a path. What does not match `pattern` is another path, and so a 404. */
+export interface PathParam {
+  /** source of a regular expression without groups and anchors, matched against the path as sent */
+  pattern: string
+  description: string
+  example: string
+}
+
+/** Per media type its schema; null for content that JSON Schema does not describe (text, images, bytes). */
+export type Content = Readonly<Record<string, z.ZodType | null>>
+
+export interface ResponseDocument {
+  description: string
+  content?: Content
+  /** header names and what they say */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What is published of an operation (openapi.ts), and what it is mounted by. */
+export interface RouteDocument<P extends string> {
+  method: Method
+  /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a slash at its end is part of it */
+  path: P
+  operationId: string
+  summary: string
+  description?: string
+  tags: readonly string[]
+  deprecated?: boolean
+  /** security schemes, any one of which suffices; empty for the public */
+  security: readonly string[]
+  params: Readonly<Record<ParamNames<P>, PathParam>>
+  query?: z.ZodObject
+  headers?: z.ZodObject
+  body?: { required: boolean; content: Content }
+  responses: Readonly<Record<number, ResponseDocument>>
+}
+
+export type ParamNames<P extends string> = string extends P
+  ? string
+  : P extends `${string}{${infer Name}}${infer Rest}`
+    ? Name | ParamNames<Rest>
+    : never
+
+/** The request as a handler gets it: path parameters matched and decoded once, nothing else parsed. */
+export type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
+
+/** An operation: its document and what answers it. Errors are thrown; the dialect of its area renders them. */
+export interface Route<P extends string = string> extends RouteDocument<P> {
+  handle(request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void> | void
+}
+
+/** Declares one operation; the path's parameters are typed by the path. */
+export function defineRoute<const P extends string>(route: Route<P>): Route {
+  // Route<P> differs from Route only in naming its parameters; mountRoutes fills in exactly those.
+  return route as unknown as Route
+}
+
+/** How one area of the API speaks, beyond what its operations say. */
+export interface Dialect {
+  /** sets what every answer of a path carries, refusals included */
+  prepare?(request: Request, response: Response, methods: readonly string[]): void
+  /** the path exists and has no such method (OPTIONS included) */
+  refuseMethod(request: Request, response: Response, methods: readonly string[]): void
+  /** turns an error into an answer (errors.ts) */
+  fail(error: unknown, request: Request, response: Response, deps: IngressDeps): void
+}
+
+/** Mounts operations exactly as documented: case and slashes matter, one handler per path and method. */
+export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: IngressDeps): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  for (const [path, operations] of Map.groupBy(routes, (route) => route.path)) {
+    const byMethod = new Map(operations.map((route) => [route.method.toUpperCase(), route]))
+    if (byMethod.size !== operations.length) throw new Error(`${path} declares a method twice`)
+    const methods = [...byMethod.keys()]
+    const names = paramNames(path)
+    router.all(pathPattern(path, operations[0]?.params ?? {}), async (request, response) => {
+      const route = byMethod.get(request.method)
+      observe(request, response, path, deps)
+      try {
+        dialect.prepare?.(request, response, methods)
+        if (!route) return dialect.refuseMethod(request, response, methods)
+        // A route by regular expression numbers its groups; the decoding has been done by the router, once.
+        const params: Record<string, string> = {}
+        for (const [index, name] of names.entries()) params[name] = String(request.params[index])
+        request.params = params
+        await route.handle(request as RoutedRequest, response, deps)
+      } catch (error) {
+        dialect.fail(error, request, response, deps)
+      }
+    })
+  }
+  return router
+}
+
+/** Counts and times the answer under its path's pattern, never under the path itself. */
+function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
+  const startedAt = performance.now()
+  response.once('finish', () => {
+    deps.metrics.httpRequests
+      .labels(route, request.method, String(response.statusCode))
+      .observe((performance.now() - startedAt) / 1000)
+  })
+}
+
+function paramNames(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+}
+
+function pathPattern(path: string, params: Readonly<Record<string, PathParam>>): RegExp {
+  const source = path.split(/(\{\w+\})/).map((piece) => {
+    if (!piece.startsWith('{')) return piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    const param = params[piece.slice(1, -1)]
+    if (!param) throw new Error(`${path} does not describe ${piece}`)
+    return `(${param.pattern})`
+  })
+  return new RegExp(`^${source.join('')}$`)
+}
