@@ -1,0 +1,148 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { z } from 'zod'
+import { matchIrn, validateIrn } from '../../identifiers/irn.ts'
+import { type InvoiceDocument, readInvoiceDocument } from './invoice-document.ts'
+import { type Env, type InvoiceKey, trustedKey } from './invoice-keys.ts'
+
+export const TOKEN_MAX_BYTES = 65_536
+export const TOKENS_MAX_COUNT = 50
+
+export type Leg = 'A_TO_B' | 'B_TO_C'
+
+/** The first check that a token failed, in the order in which they are made (domain 2.2). */
+export type TokenReason =
+  | 'TOO_LARGE'
+  | 'UNPARSEABLE'
+  | 'ALG_NOT_ALLOWED'
+  | 'KEY_UNKNOWN'
+  | 'BAD_SIGNATURE'
+  | 'DATA_UNPARSEABLE'
+  | 'FIELD_MISSING'
+  | 'KEY_NOT_VALID_THEN'
+  | 'IRN_MISMATCH'
+  | 'WRONG_PARTIES'
+  | 'DATE_ORDER'
+  | 'BAD_TOTAL'
+
+export interface TokenVerdict {
+  /** Null when nothing failed. */
+  reason: TokenReason | null
+  /** Null unless the data decoded; kept even when a check failed, so that the caller sees what was claimed. */
+  document: InvoiceDocument | null
+  /** Signed by a key that is trusted in this environment. */
+  signatureVerified: boolean
+  /** Inferred from seller and buyer; null when they are not this request's parties. */
+  leg: Leg | null
+}
+
+export interface TokenContext {
+  env: Env
+  keys: readonly InvoiceKey[]
+  buyerGstin: string
+  borrowerGstin: string
+  subcontractorGstin: string
+}
+
+const headerSchema = z.object({ alg: z.string(), kid: z.string() })
+const payloadSchema = z.object({ data: z.string(), iss: z.string() })
+
+/**
+ * Verifies one signed e-invoice or signed QR code. Never throws. Keys come only from the store: header members that
+ * bring their own (`jku`, `x5u`, `x5c`, `jwk`) are ignored.
+ */
+export function verifyInvoiceToken(token: string, context: TokenContext): TokenVerdict {
+  if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) return failed('TOO_LARGE')
+  const parts = readParts(token)
+  if (!parts) return failed('UNPARSEABLE')
+  const signing = signatureOf(parts, context)
+  const signatureVerified = signing.reason === null
+  const data = parseJson(parts.data)
+  if (data === undefined) return failed(signing.reason ?? 'DATA_UNPARSEABLE', signatureVerified)
+  const document = readInvoiceDocument(data) ?? null
+  if (!document) return failed(signing.reason ?? 'FIELD_MISSING', signatureVerified)
+  const leg = legOf(document, context)
+  if (signing.reason) return { reason: signing.reason, document, signatureVerified: false, leg }
+  if (!isValidThen(signing.key, document.issuedOn)) {
+    return { reason: 'KEY_NOT_VALID_THEN', document, signatureVerified: false, leg }
+  }
+  return { reason: documentReason(document, leg), document, signatureVerified, leg }
+}
+
+interface TokenParts {
+  alg: string
+  kid: string
+  iss: string
+  data: string
+  signingInput: string
+  signature: Buffer
+  hasCritical: boolean
+}
+
+function readParts(token: string): TokenParts | undefined {
+  const match = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token)
+  if (!match) return undefined
+  const [, header64 = '', payload64 = '', signature64 = ''] = match
+  const rawHeader = parseJson(decode(header64))
+  const header = headerSchema.safeParse(rawHeader)
+  const payload = payloadSchema.safeParse(parseJson(decode(payload64)))
+  if (!header.success || !payload.success) return undefined
+  return {
+    ...header.data,
+    ...payload.data,
+    signingInput: `${header64}.${payload64}`,
+    signature: Buffer.from(signature64, 'base64url'),
+    hasCritical: typeof rawHeader === 'object' && rawHeader !== null && 'crit' in rawHeader,
+  }
+}
+
+function signatureOf(
+  parts: TokenParts,
+  context: TokenContext,
+): { reason: null; key: InvoiceKey } | { reason: TokenReason } {
+  // An extension that must be understood (`crit`) is not understood here (RFC 7515, 4.1.11).
+  if (parts.alg !== 'RS256' || parts.hasCritical) return { reason: 'ALG_NOT_ALLOWED' }
+  const key = trustedKey(context.keys, context.env, { issuer: parts.iss, kid: parts.kid })
+  if (!key) return { reason: 'KEY_UNKNOWN' }
+  const publicKey = createPublicKey(key.spkiPem)
+  const isRsa = publicKey.asymmetricKeyType === 'rsa'
+  const isGood = isRsa && verify('RSA-SHA256', Buffer.from(parts.signingInput), publicKey, parts.signature)
+  return isGood ? { reason: null, key } : { reason: 'BAD_SIGNATURE' }
+}
+
+function documentReason(document: InvoiceDocument, leg: Leg | null): TokenReason | null {
+  const { irn, sellerGstin: supplierGstin, documentType, documentNumber, documentDate } = document
+  const isOwnIrn =
+    validateIrn(irn).valid && matchIrn(irn, { supplierGstin, documentType, documentNumber, documentDate }) !== undefined
+  if (!isOwnIrn) return 'IRN_MISMATCH'
+  if (!leg) return 'WRONG_PARTIES'
+  if (documentDate > document.issuedOn) return 'DATE_ORDER'
+  return document.totalPaise === null || document.totalPaise <= 0 ? 'BAD_TOTAL' : null
+}
+
+// The order flows from A to B to C, the invoices flow back: on A_TO_B the seller is B, on B_TO_C it is C (domain 2.1).
+function legOf(document: InvoiceDocument, context: TokenContext): Leg | null {
+  const { sellerGstin, buyerGstin } = document
+  if (sellerGstin === context.borrowerGstin && buyerGstin === context.buyerGstin) return 'A_TO_B'
+  if (sellerGstin === context.subcontractorGstin && buyerGstin === context.borrowerGstin) return 'B_TO_C'
+  return null
+}
+
+function isValidThen(key: InvoiceKey, day: string): boolean {
+  return (key.notBefore === null || key.notBefore <= day) && (key.notAfter === null || day <= key.notAfter)
+}
+
+function failed(reason: TokenReason, signatureVerified = false): TokenVerdict {
+  return { reason, document: null, signatureVerified, leg: null }
+}
+
+function decode(base64url: string): string {
+  return Buffer.from(base64url, 'base64url').toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,95 @@
+import type { LedgerInvoice } from '../../registries/registry-data.ts'
+import { toInr } from '../money.ts'
+import type { Leg, TokenReason, TokenVerdict } from './e-invoice-token.ts'
+import type { InvoiceDocument } from './invoice-document.ts'
+import { documentKey, type LedgerWindow } from './trade-ledger.ts'
+
+/** `eInvoice` of the contract. */
+export interface EInvoice {
+  provided: number
+  parsed: number
+  gstnSigned: number
+  abLegCorroborated: boolean
+  bcLegCorroborated: boolean
+  invoices: EInvoiceEntry[]
+}
+
+export interface EInvoiceEntry {
+  irn: string
+  /** Null when the parties of the document are not this request's. */
+  leg: Leg | null
+  totalValueInr: number | null
+  signatureVerified: boolean
+}
+
+/** How a token stands beside the supplier's filed return. NOT_HELD: that period's rows are not at hand. */
+export type ReturnMatch = 'SAME_VALUE' | 'OTHER_VALUE' | 'ABSENT' | 'NOT_HELD'
+
+export interface AssessedToken {
+  verdict: TokenVerdict
+  returnMatch: ReturnMatch | null
+}
+
+/** Failures that contradict the request itself, not merely leave it open (domain 2.8, row 1). */
+const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
+  'ALG_NOT_ALLOWED',
+  'BAD_SIGNATURE',
+  'IRN_MISMATCH',
+  'WRONG_PARTIES',
+])
+
+const ONE_RUPEE_PAISE = 100
+
+/** Joins the verdicts with the filed returns of both legs; a null window means no return data is held. */
+export function eInvoice(
+  verdicts: readonly TokenVerdict[],
+  windows: Readonly<Record<Leg, LedgerWindow | null>>,
+): { eInvoice: EInvoice; assessed: AssessedToken[] } {
+  const assessed = verdicts.map((verdict) => ({ verdict, returnMatch: returnMatchOf(verdict, windows) }))
+  const invoices = verdicts.flatMap(({ document, leg, signatureVerified }) =>
+    document ? [entryOf(document, leg, signatureVerified)] : [],
+  )
+  const member = {
+    provided: verdicts.length,
+    parsed: invoices.length,
+    gstnSigned: verdicts.filter((verdict) => verdict.signatureVerified).length,
+    abLegCorroborated: assessed.some((token) => corroborates(token, 'A_TO_B')),
+    bcLegCorroborated: assessed.some((token) => corroborates(token, 'B_TO_C')),
+    invoices,
+  }
+  return { eInvoice: member, assessed }
+}
+
+/** Whether a token contradicts the request: a bad signature, a foreign reference, other parties. */
+export function isContradiction({ verdict }: AssessedToken): boolean {
+  return verdict.reason !== null && CONTRADICTIONS.has(verdict.reason)
+}
+
+/** A signed invoice between the leg's parties, and, when that period's return is held, present there alike. */
+export function corroborates({ verdict, returnMatch }: AssessedToken, leg: Leg): boolean {
+  const isSound = verdict.reason === null && verdict.leg === leg && verdict.document?.documentType === 'INV'
+  return isSound && (returnMatch === 'SAME_VALUE' || returnMatch === 'NOT_HELD')
+}
+
+function returnMatchOf(
+  { document, leg, reason }: TokenVerdict,
+  windows: Readonly<Record<Leg, LedgerWindow | null>>,
+): ReturnMatch | null {
+  if (!document || !leg || reason || document.documentType !== 'INV') return null
+  const window = windows[leg]
+  const held = window?.monthlyPaise[window.months.indexOf(document.documentDate.slice(0, 7))]
+  if (!window || held === null || held === undefined) return 'NOT_HELD'
+  const key = documentKey(document.documentDate, document.documentNumber)
+  const row = window.invoices.find((invoice) => documentKey(invoice.date, invoice.number) === key)
+  if (!row) return 'ABSENT'
+  return isSameValue(document, row) ? 'SAME_VALUE' : 'OTHER_VALUE'
+}
+
+function isSameValue(document: InvoiceDocument, row: LedgerInvoice): boolean {
+  return document.totalPaise !== null && Math.abs(document.totalPaise - row.valuePaise) <= ONE_RUPEE_PAISE
+}
+
+function entryOf(document: InvoiceDocument, leg: Leg | null, signatureVerified: boolean): EInvoiceEntry {
+  const { irn, totalPaise } = document
+  return { irn, leg, totalValueInr: totalPaise === null ? null : toInr(totalPaise), signatureVerified }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import type { DocumentType } from '../../identifiers/irn.ts'
+import { dayFromIndianText } from '../calendar.ts'
+import { type Paise, parsePaise } from '../money.ts'
+
+/** What both signed artefacts of an e-invoice say, in one shape. */
+export interface InvoiceDocument {
+  irn: string
+  sellerGstin: string
+  buyerGstin: string
+  documentType: DocumentType
+  documentNumber: string
+  /** `YYYY-MM-DD`. */
+  documentDate: string
+  /** When the portal issued the reference, `YYYY-MM-DD` in Indian time. */
+  issuedOn: string
+  /** Null when the total is not a plain decimal of at most two places. */
+  totalPaise: Paise | null
+}
+
+const documentType = z.enum(['INV', 'CRN', 'DBN'])
+
+// The QR code's data: flat. Members beyond these exist and are not used.
+const qrData = z.object({
+  SellerGstin: z.string(),
+  BuyerGstin: z.string(),
+  DocNo: z.string(),
+  DocTyp: documentType,
+  DocDt: z.string(),
+  TotInvVal: z.number(),
+  Irn: z.string(),
+  IrnDt: z.string(),
+})
+
+const invoiceData = z.object({
+  Irn: z.string(),
+  AckDt: z.string(),
+  DocDtls: z.object({ Typ: documentType, No: z.string(), Dt: z.string() }),
+  SellerDtls: z.object({ Gstin: z.string() }),
+  BuyerDtls: z.object({ Gstin: z.string() }),
+  ValDtls: z.object({ TotInvVal: z.number() }),
+})
+
+/** Reads the signed QR data or the signed invoice data; `undefined` when a required field is missing or misshaped. */
+export function readInvoiceDocument(data: unknown): InvoiceDocument | undefined {
+  const qr = qrData.safeParse(data)
+  if (qr.success) {
+    const { SellerGstin, BuyerGstin, DocNo, DocTyp, DocDt, TotInvVal, Irn, IrnDt } = qr.data
+    return document(Irn, SellerGstin, BuyerGstin, DocTyp, DocNo, DocDt, IrnDt, TotInvVal)
+  }
+  const invoice = invoiceData.safeParse(data)
+  if (!invoice.success) return undefined
+  const { Irn, AckDt, DocDtls, SellerDtls, BuyerDtls, ValDtls } = invoice.data
+  return document(Irn, SellerDtls.Gstin, BuyerDtls.Gstin, DocDtls.Typ, DocDtls.No, DocDtls.Dt, AckDt, ValDtls.TotInvVal)
+}
+
+function document(
+  irn: string,
+  sellerGstin: string,
+  buyerGstin: string,
+  type: DocumentType,
+  documentNumber: string,
+  dateText: string,
+  issuedText: string,
+  total: number,
+): InvoiceDocument | undefined {
+  const documentDate = dayFromIndianText(dateText)
+  const issuedOn = issuedText.slice(0, 10)
+  if (!documentDate || !/^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$/.test(issuedText)) return undefined
+  const totalPaise = parsePaise(total) ?? null
+  return { irn, sellerGstin, buyerGstin, documentType: type, documentNumber, documentDate, issuedOn, totalPaise }
+}

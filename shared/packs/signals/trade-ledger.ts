@@ -1,0 +1,99 @@
+import { financialYear } from '../../identifiers/financial-year.ts'
+import type { LedgerInvoice, ReturnPeriod, TradeLedger } from '../../registries/registry-data.ts'
+import type { Paise } from '../money.ts'
+import { quarterOf, returnWindow } from './return-window.ts'
+
+/** A ledger reduced to its window: amended, deduplicated, and laid out by month. */
+export interface LedgerWindow {
+  months: readonly string[]
+  invoices: readonly LedgerInvoice[]
+  /** Net value per month; null where the period is not filed or not obtainable. */
+  monthlyPaise: readonly (Paise | null)[]
+  /** Invoices plus debit notes minus credit notes, not below zero. */
+  totalPaise: Paise
+  /** Calendar months of the invoices' dates. */
+  monthsActive: number
+  filedMonths: number
+}
+
+/** Applies domain 2.3, rows 1 to 4, to what a registry answered. */
+export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerWindow {
+  const filing = filingOf(ledger.periods)
+  const months = returnWindow(observedAtMs, filing)
+  const monthOf = (row: { period: string; date: string }) => monthInWindow(row, filing)
+  const inWindow = (row: { period: string; date: string }) => months.includes(monthOf(row))
+  const invoices = amended(ledger, months).filter(inWindow)
+  const notes = deduplicated(ledger.notes, (note) => `${note.kind}|${keyOf(note)}`).filter(inWindow)
+
+  const net = new Map<string, bigint>()
+  const add = (month: string, paise: bigint) => net.set(month, (net.get(month) ?? 0n) + paise)
+  for (const invoice of invoices) add(monthOf(invoice), BigInt(invoice.valuePaise))
+  for (const note of notes) add(monthOf(note), BigInt(note.kind === 'DEBIT' ? note.valuePaise : -note.valuePaise))
+
+  const isFiled = filedMonths(ledger.periods)
+  const monthlyPaise = months.map((month) => (isFiled(month) ? Number(net.get(month) ?? 0n) : null))
+  const total = [...net.values()].reduce((sum, value) => sum + value, 0n)
+  return {
+    months,
+    invoices,
+    monthlyPaise,
+    totalPaise: total > 0n ? Number(total) : 0,
+    monthsActive: new Set(invoices.map((invoice) => invoice.date.slice(0, 7))).size,
+    filedMonths: monthlyPaise.filter((value) => value !== null).length,
+  }
+}
+
+/** The identity of a document within one supplier: financial year and upper-case number. */
+export function documentKey(date: string, number: string): string {
+  return `${financialYear(date)}|${number.toUpperCase()}`
+}
+
+// A later amendment replaces the document it names. One whose original lies before the window changes nothing here;
+// one whose original is in an unfiled period of the window stands for it.
+function amended(ledger: TradeLedger, months: readonly string[]): LedgerInvoice[] {
+  const byKey = new Map<string, LedgerInvoice>()
+  for (const invoice of ledger.invoices) {
+    if (!byKey.has(keyOf(invoice))) byKey.set(keyOf(invoice), invoice)
+  }
+  const first = months[0] ?? ''
+  for (const amendment of ledger.amendments) {
+    const originalKey = documentKey(amendment.originalDate, amendment.originalNumber)
+    const original = byKey.get(originalKey)
+    if (!original && amendment.originalDate.slice(0, 7) < first) continue
+    byKey.delete(originalKey)
+    const { number, date, valuePaise, irn } = amendment
+    byKey.set(keyOf(amendment), { period: original?.period ?? amendment.period, number, date, valuePaise, irn })
+  }
+  return [...byKey.values()]
+}
+
+function keyOf(row: { date: string; number: string }): string {
+  return documentKey(row.date, row.number)
+}
+
+function deduplicated<Row>(rows: readonly Row[], key: (row: Row) => string): Row[] {
+  const seen = new Map<string, Row>()
+  for (const row of rows) {
+    if (!seen.has(key(row))) seen.set(key(row), row)
+  }
+  return [...seen.values()]
+}
+
+function filingOf(periods: readonly ReturnPeriod[]): ReturnPeriod['filing'] {
+  return periods.some((period) => period.filing === 'MONTHLY') ? 'MONTHLY' : (periods[0]?.filing ?? 'MONTHLY')
+}
+
+// A quarterly return reports three months at once: its rows belong to the month of their date.
+function monthInWindow(row: { period: string; date: string }, filing: ReturnPeriod['filing']): string {
+  const month = row.date.slice(0, 7)
+  return filing === 'QUARTERLY' && quarterOf(month) === quarterOf(row.period) ? month : row.period
+}
+
+function filedMonths(periods: readonly ReturnPeriod[]): (month: string) => boolean {
+  const filed = periods.filter((period) => period.status === 'FILED')
+  const monthly = new Set(filed.filter((period) => period.filing === 'MONTHLY').map((period) => period.period))
+  const quarters = new Set(
+    filed.filter((period) => period.filing === 'QUARTERLY').map((period) => quarterOf(period.period)),
+  )
+  return (month) => monthly.has(month) || quarters.has(quarterOf(month))
+}

@@ -1,0 +1,107 @@
+/**
+ * What a registry connector is: one capability, one `fetch`, and an answer that is a value or a reason, never an
+ * exception (domain 9). Time, chance and the network are arguments.
+ */
+export type RegistryEnv = 'SANDBOX' | 'PRODUCTION'
+
+/** The label a signal carries about where its value comes from. */
+export type EvidenceTier =
+  | 'REGISTRY_VERIFIED'
+  | 'LENDER_SIDE'
+  | 'ISSUER_CONFIRMED'
+  | 'DOCUMENT_SIGNED'
+  | 'SELF_DECLARED'
+  | 'MISSING'
+
+export const MISSING_REASONS = [
+  'NO_CONSENT',
+  'CONSENT_EXPIRED',
+  'CONSENT_REVOKED',
+  'NOT_FOUND',
+  'NOT_FILED',
+  'TIMEOUT',
+  'UPSTREAM_ERROR',
+  'NOT_ENTITLED',
+  'UNPARSEABLE',
+] as const
+
+export type MissingReason = (typeof MISSING_REASONS)[number]
+
+/** The consent under which a value was read. Members the registry did not state are null. */
+export interface ConsentRef {
+  handle: string
+  id: string | null
+  purposeCode: string | null
+  /** ISO 8601 UTC. */
+  expiresAt: string | null
+}
+
+export interface RegistryContext {
+  env: RegistryEnv
+  orgId: string
+  consent?: ConsentRef
+  /** Milliseconds since the epoch after which nothing may still be awaited: the budget of the whole pack. */
+  deadline: number
+  signal: AbortSignal
+  requestId: string
+}
+
+interface Provenance {
+  source: string
+  /** Our clock, ISO 8601 UTC with milliseconds. */
+  observedAt: string
+  /** The registry's own statement of when its data is from; null when it makes none. */
+  asOf: string | null
+  consent: ConsentRef | null
+  /** Lower-case hex SHA-256 of the last answer's exact bytes; null when none arrived. */
+  rawSha256: string | null
+  latencyMs: number
+  attempts: number
+  connectorVersion: string
+}
+
+export type RegistryResult<T> =
+  | (Provenance & { status: 'OK'; tier: EvidenceTier; data: T; missingReason: null })
+  | (Provenance & { status: 'MISSING' | 'ERROR'; tier: 'MISSING'; data: null; missingReason: MissingReason })
+
+/** One capability of one registry. `fetch` never rejects for a registry condition. */
+export interface Registry<Input, T> {
+  readonly name: string
+  readonly connectorVersion: string
+  fetch(context: RegistryContext, input: Input): Promise<RegistryResult<T>>
+}
+
+export interface OutgoingRequest {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Readonly<Record<string, string>>
+  body?: string
+  /** For the whole exchange. */
+  timeoutMs: number
+  /** For the connection alone. */
+  connectTimeoutMs: number
+  signal: AbortSignal
+}
+
+export interface IncomingResponse {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: Buffer
+}
+
+/**
+ * One HTTP exchange, whatever the status. Rejects only when there was no answer; a time-out rejects with an error whose
+ * `name` is `TimeoutError` or whose `code` is `ETIMEDOUT`. Redirects are not followed.
+ */
+export type HttpRequest = (request: OutgoingRequest) => Promise<IncomingResponse>
+
+/** What connectors need from outside. */
+export interface RegistryDeps {
+  http: HttpRequest
+  /** Milliseconds since the epoch. */
+  now: () => number
+  /** At least 0, below 1. */
+  random: () => number
+  /** Resolves after the delay, or as soon as the signal aborts; never rejects. */
+  sleep: (delayMs: number, signal: AbortSignal) => Promise<void>
+}

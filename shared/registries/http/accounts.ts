@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { isDay } from '../../packs/calendar.ts'
+import type { Breakers } from '../breaker.ts'
+import type { Registry, RegistryDeps } from '../connector.ts'
+import type { AccountData } from '../registry-data.ts'
+import { createRegistry } from '../runner.ts'
+import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope, rupees } from './gateway.ts'
+
+export interface AccountsInput {
+  pan: string
+  /** `YYYY-MM-DD`, both included. */
+  from: string
+  to: string
+}
+
+// Stamps of the deposit schema carry an offset; where a bank leaves it out, Indian time is meant.
+const stamp = z.string().transform((text, ctx) => {
+  const at = Date.parse(/(Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text) ? text : `${text}+05:30`)
+  if (!Number.isNaN(at)) return new Date(at).toISOString()
+  ctx.addIssue({ code: 'custom', message: 'not an instant' })
+  return z.NEVER
+})
+const day = z
+  .string()
+  .transform((text) => text.slice(0, 10))
+  .refine(isDay)
+
+const account = z.object({
+  type: z.string(),
+  maskedAccNumber: z.string(),
+  linkedAccRef: z.string(),
+  Summary: z.object({
+    currentBalance: rupees,
+    type: z.string(),
+    /** OD or CC; anything else is a plain deposit. */
+    facility: z.string().nullish(),
+  }),
+  Transactions: z.object({
+    startDate: day,
+    endDate: day,
+    Transaction: z.array(
+      z.object({
+        type: z.enum(['CREDIT', 'DEBIT']),
+        amount: rupees,
+        currentBalance: rupees,
+        transactionTimestamp: stamp,
+      }),
+    ),
+  }),
+})
+
+/** Deposit data in the member names of the ReBIT schema 2.0.0, already decrypted by the gateway. */
+export const AccountsAnswer = envelope(z.object({ Account: z.array(account) }))
+
+/** Balances and movements of the consented deposit accounts. Needs a live consent. */
+export function createAccounts(
+  config: GatewayConfig,
+  deps: RegistryDeps,
+  breakers: Breakers,
+  source = 'ACCOUNT_AGGREGATOR',
+): Registry<AccountsInput, AccountData> {
+  return createRegistry(
+    {
+      name: 'accounts',
+      connectorVersion: '1.0.0',
+      source,
+      tier: 'REGISTRY_VERIFIED',
+      needsConsent: true,
+      request: (input, context) => gatewayGet(config, context, '/accounts/deposits', { ...input }),
+      parse(body) {
+        const parsed = readEnvelope(AccountsAnswer, body, (data) => ({
+          accounts: data.Account.filter((row) => row.type === 'deposit').map(accountOf),
+        }))
+        return parsed && 'data' in parsed && parsed.data.accounts.length === 0 ? { missing: 'NOT_FOUND' } : parsed
+      },
+      reasonOf: gatewayReason,
+    },
+    deps,
+    breakers,
+  )
+}
+
+function accountOf({ linkedAccRef, Summary, Transactions }: z.output<typeof account>) {
+  const { facility } = Summary
+  return {
+    ref: linkedAccRef,
+    type: Summary.type,
+    facility: facility === 'OD' || facility === 'CC' ? facility : null,
+    currentBalancePaise: Summary.currentBalance,
+    from: Transactions.startDate,
+    to: Transactions.endDate,
+    transactions: Transactions.Transaction.map(({ type, amount, currentBalance, transactionTimestamp }) => ({
+      at: transactionTimestamp,
+      signedPaise: type === 'CREDIT' ? amount : -amount,
+      balancePaise: currentBalance,
+    })),
+  }
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Breakers } from '../breaker.ts'
+import type { Registry, RegistryDeps } from '../connector.ts'
+import type { CompanyMaster } from '../registry-data.ts'
+import { createRegistry } from '../runner.ts'
+import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope } from './gateway.ts'
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+export const CompanyAnswer = envelope(
+  z.object({
+    pan: z.string(),
+    companyNumber: z.string().nullable(),
+    legalName: z.string(),
+    status: z.string(),
+    /** Director identification numbers. */
+    directorIds: z.array(z.string()),
+    /** Shares held in other companies, in hundredths of a percent. */
+    holdings: z.array(z.object({ pan: z.string(), basisPoints: z.int().min(0).max(10_000) })).default([]),
+    /** SHA-256 of normalised values, made by the gateway: the values themselves never travel. */
+    addressHash: hash.nullable().default(null),
+    bankAccountHashes: z.array(hash).default([]),
+    phoneHashes: z.array(hash).default([]),
+    emailHashes: z.array(hash).default([]),
+  }),
+)
+
+/** Company master data by PAN: number, directors, holdings, hashed contact data. */
+export function createCompanyMaster(
+  config: GatewayConfig,
+  deps: RegistryDeps,
+  breakers: Breakers,
+): Registry<{ pan: string }, CompanyMaster> {
+  return createRegistry(
+    {
+      name: 'company-master',
+      connectorVersion: '1.0.0',
+      source: 'MCA_MASTER_DATA',
+      tier: 'REGISTRY_VERIFIED',
+      request: ({ pan }, context) => gatewayGet(config, context, '/companies', { pan }),
+      parse: (body, { pan }) => readEnvelope(CompanyAnswer, body, (data) => (data.pan === pan ? data : undefined)),
+      reasonOf: gatewayReason,
+    },
+    deps,
+    breakers,
+  )
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { parsePaise } from '../../packs/money.ts'
+import {
+  type IncomingResponse,
+  MISSING_REASONS,
+  type MissingReason,
+  type OutgoingRequest,
+  type RegistryContext,
+} from '../connector.ts'
+import { type Parsed, reasonOfStatus } from '../runner.ts'
+
+/** Where a gateway answers and with which bearer token; the contract is docs/registries/gateway.openapi.json. */
+export const GatewayConfig = z.strictObject({ url: z.url(), token: z.string().min(1).optional() })
+
+export type GatewayConfig = z.infer<typeof GatewayConfig>
+
+/** The envelope of every answer: the registry's own date of the data, the consent it was read under, the data. */
+export function envelope<Data extends z.ZodType>(data: Data) {
+  return z.object({
+    asOf: z.iso.datetime({ offset: true }).nullable(),
+    consent: z
+      .object({
+        handle: z.string(),
+        id: z.string().nullable(),
+        purposeCode: z.string().nullable(),
+        expiresAt: z.iso.datetime({ offset: true }).nullable(),
+      })
+      .nullish(),
+    data,
+  })
+}
+
+/** The body of every answer that is not 200; `code` is a missing reason. */
+export const GatewayProblem = z.object({ code: z.enum(MISSING_REASONS) })
+
+/** Rupees, as a JSON number or a decimal string, read as whole paise. */
+export const rupees = z
+  .union([z.number(), z.string()])
+  .transform((amount, ctx) => parsePaise(amount) ?? refuse(ctx, 'not an amount of at most two decimals'))
+
+function refuse(ctx: z.RefinementCtx, message: string): never {
+  ctx.addIssue({ code: 'custom', message })
+  return z.NEVER
+}
+
+type Target = Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
+
+/** A GET of one gateway operation. */
+export function gatewayGet(
+  config: GatewayConfig,
+  context: RegistryContext,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): Target {
+  const search = new URLSearchParams(query).toString()
+  const url = `${config.url.replace(/\/$/, '')}${path}${search && `?${search}`}`
+  return { method: 'GET', url, headers: gatewayHeaders(config, context) }
+}
+
+/** A POST of one gateway operation (searches, whose terms do not belong into access logs). */
+export function gatewayPost(config: GatewayConfig, context: RegistryContext, path: string, body: object): Target {
+  const headers = { ...gatewayHeaders(config, context), 'content-type': 'application/json' }
+  return { method: 'POST', url: `${config.url.replace(/\/$/, '')}${path}`, headers, body: JSON.stringify(body) }
+}
+
+function gatewayHeaders(config: GatewayConfig, context: RegistryContext): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json', 'x-request-id': context.requestId }
+  if (config.token) headers.authorization = `Bearer ${config.token}`
+  if (context.consent) headers['x-consent-handle'] = context.consent.handle
+  return headers
+}
+
+/** The data of an answer that follows the contract; anything else is `undefined`. */
+export function readEnvelope<Schema extends ReturnType<typeof envelope>, T>(
+  schema: Schema,
+  body: Buffer,
+  read: (data: z.output<Schema>['data']) => T | undefined,
+): Parsed<T> | undefined {
+  const parsed = schema.safeParse(JSON.parse(body.toString('utf8')))
+  if (!parsed.success) return undefined
+  const data = read(parsed.data.data)
+  if (data === undefined) return undefined
+  return { data, asOf: toUtc(parsed.data.asOf), consent: consentOf(parsed.data.consent) }
+}
+
+function consentOf(consent: z.output<ReturnType<typeof envelope>>['consent']) {
+  return consent ? { ...consent, expiresAt: toUtc(consent.expiresAt) } : null
+}
+
+function toUtc(instant: string | null): string | null {
+  return instant === null ? null : new Date(instant).toISOString()
+}
+
+/** The reason a gateway states, else what the status means. */
+export function gatewayReason(response: IncomingResponse): MissingReason {
+  try {
+    const problem = GatewayProblem.safeParse(JSON.parse(response.body.toString('utf8')))
+    if (problem.success && response.status < 500) return problem.data.code
+  } catch {
+    // No JSON: the status alone speaks.
+  }
+  return reasonOfStatus(response.status)
+}

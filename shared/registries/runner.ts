@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import { admit, type Breakers, settle } from './breaker.ts'
+import type {
+  ConsentRef,
+  EvidenceTier,
+  IncomingResponse,
+  MissingReason,
+  OutgoingRequest,
+  Registry,
+  RegistryContext,
+  RegistryDeps,
+  RegistryResult,
+} from './connector.ts'
+
+export const CONNECT_TIMEOUT_MS = 3000
+export const CALL_TIMEOUT_MS = 8000
+/** Tax returns are assembled per period upstream and answer later. */
+export const TAX_CALL_TIMEOUT_MS = 15_000
+
+const ATTEMPTS = 3
+const RETRY_BASE_MS = 200
+
+/** What a connector reads out of a 200 answer. */
+export type Parsed<T> =
+  | { data: T; asOf: string | null; consent?: ConsentRef | null; source?: string }
+  | { missing: MissingReason }
+
+/** The parts of a connector that differ; the rest of a call is the same for all. */
+export interface RegistrySpec<Input, T> {
+  name: string
+  connectorVersion: string
+  source: string
+  tier: EvidenceTier
+  timeoutMs?: number
+  /** Data about a person or business that may be read only under a consent. */
+  needsConsent?: boolean
+  request(input: Input, context: RegistryContext): Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
+  /** Throws, or answers `undefined`, when the bytes are not what the contract says: UNPARSEABLE. */
+  parse(body: Buffer, input: Input): Parsed<T> | undefined
+  /** The reason for an answer that is not 200; the default is `reasonOfStatus`. */
+  reasonOf?(response: IncomingResponse): MissingReason
+}
+
+/**
+ * A connector from its parts: consent check, breaker, time-outs inside the pack's budget, two more attempts with
+ * jitter on time-outs and 5xx only, the hash of the raw answer. Every failure becomes a reason.
+ */
+export function createRegistry<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  deps: RegistryDeps,
+  breakers: Breakers,
+): Registry<Input, T> {
+  return {
+    name: spec.name,
+    connectorVersion: spec.connectorVersion,
+    async fetch(context, input) {
+      const startedAt = deps.now()
+      const refusal = consentRefusal(spec, context, startedAt)
+      const outcome: Outcome<T> = refusal ? missing(refusal, 0) : await guarded(spec, deps, breakers, context, input)
+      return resultOf(spec, context, outcome, startedAt, deps.now())
+    },
+  }
+}
+
+type Outcome<T> = { attempts: number; rawSha256: string | null } & (
+  | { status: 'OK'; parsed: Exclude<Parsed<T>, { missing: MissingReason }> }
+  | { status: 'MISSING' | 'ERROR'; reason: MissingReason }
+)
+
+function consentRefusal(
+  spec: { needsConsent?: boolean },
+  context: RegistryContext,
+  now: number,
+): MissingReason | undefined {
+  if (!spec.needsConsent) return undefined
+  if (!context.consent) return 'NO_CONSENT'
+  const { expiresAt } = context.consent
+  return expiresAt !== null && Date.parse(expiresAt) <= now ? 'CONSENT_EXPIRED' : undefined
+}
+
+async function guarded<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  deps: RegistryDeps,
+  breakers: Breakers,
+  context: RegistryContext,
+  input: Input,
+): Promise<Outcome<T>> {
+  const key = `${context.env}/${spec.name}`
+  const { isAdmitted, state } = admit(breakers.get(key), deps.now())
+  breakers.set(key, state)
+  if (!isAdmitted) return { status: 'ERROR', reason: 'UPSTREAM_ERROR', attempts: 0, rawSha256: null }
+  const { outcome, isRegistryFailure } = await attempts(spec, deps, context, input)
+  breakers.set(key, settle(breakers.get(key), isRegistryFailure, deps.now()))
+  return outcome
+}
+
+async function attempts<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  deps: RegistryDeps,
+  context: RegistryContext,
+  input: Input,
+): Promise<{ outcome: Outcome<T>; isRegistryFailure: boolean }> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await exchange(spec, deps, context, input)
+    const isRegistryFailure = typeof answer === 'string' || answer.status >= 500
+    const isRetryable = answer === 'TIMEOUT' || (typeof answer !== 'string' && answer.status >= 500)
+    if (isRetryable && attempt < ATTEMPTS) {
+      const delayMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + deps.random())
+      if (deps.now() + delayMs < context.deadline && !context.signal.aborted) {
+        await deps.sleep(delayMs, context.signal)
+        continue
+      }
+    }
+    return { outcome: outcomeOf(spec, input, answer, attempt), isRegistryFailure }
+  }
+}
+
+/** One exchange inside what is left of the budget; a string when there was no answer. */
+async function exchange<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  deps: RegistryDeps,
+  context: RegistryContext,
+  input: Input,
+): Promise<IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR'> {
+  const timeoutMs = Math.min(spec.timeoutMs ?? CALL_TIMEOUT_MS, context.deadline - deps.now())
+  if (timeoutMs <= 0 || context.signal.aborted) return 'TIMEOUT'
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, context.signal])
+  try {
+    const late = deps.sleep(timeoutMs, signal).then(() => 'TIMEOUT' as const)
+    const request = { ...spec.request(input, context), timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal }
+    return await Promise.race([deps.http(request), late])
+  } catch (error) {
+    return isTimeout(error) || context.signal.aborted ? 'TIMEOUT' : 'UPSTREAM_ERROR'
+  } finally {
+    stop.abort()
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error.name === 'TimeoutError' || ('code' in error && error.code === 'ETIMEDOUT')
+}
+
+function outcomeOf<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  input: Input,
+  answer: IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR',
+  attempt: number,
+): Outcome<T> {
+  if (typeof answer === 'string') return missing(answer, attempt)
+  const rawSha256 = createHash('sha256').update(answer.body).digest('hex')
+  if (answer.status !== 200) {
+    return missing(spec.reasonOf?.(answer) ?? reasonOfStatus(answer.status), attempt, rawSha256)
+  }
+  const parsed = tryParse(spec, answer.body, input)
+  if (!parsed) return missing('UNPARSEABLE', attempt, rawSha256)
+  if ('missing' in parsed) return missing(parsed.missing, attempt, rawSha256)
+  return { status: 'OK', parsed, attempts: attempt, rawSha256 }
+}
+
+// What a registry sends is foreign text: whatever it breaks in a parser is the registry's condition, not ours.
+function tryParse<Input, T>(spec: RegistrySpec<Input, T>, body: Buffer, input: Input): Parsed<T> | undefined {
+  try {
+    return spec.parse(body, input)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a status means when the answer's body says no more. */
+export function reasonOfStatus(status: number): MissingReason {
+  if (status === 404) return 'NOT_FOUND'
+  return status === 401 || status === 403 ? 'NOT_ENTITLED' : 'UPSTREAM_ERROR'
+}
+
+function missing<T>(reason: MissingReason, attempts: number, rawSha256: string | null = null): Outcome<T> {
+  return { status: reason === 'UPSTREAM_ERROR' ? 'ERROR' : 'MISSING', reason, attempts, rawSha256 }
+}
+
+function resultOf<Input, T>(
+  spec: RegistrySpec<Input, T>,
+  context: RegistryContext,
+  outcome: Outcome<T>,
+  startedAt: number,
+  endedAt: number,
+): RegistryResult<T> {
+  const provenance = {
+    source: spec.source,
+    observedAt: new Date(endedAt).toISOString(),
+    asOf: null,
+    consent: spec.needsConsent ? (context.consent ?? null) : null,
+    rawSha256: outcome.rawSha256,
+    latencyMs: endedAt - startedAt,
+    attempts: outcome.attempts,
+    connectorVersion: spec.connectorVersion,
+  }
+  if (outcome.status !== 'OK') {
+    return { ...provenance, status: outcome.status, tier: 'MISSING', data: null, missingReason: outcome.reason }
+  }
+  const { data, asOf, consent, source } = outcome.parsed
+  return {
+    ...provenance,
+    source: source ?? provenance.source,
+    asOf,
+    consent: consent ?? provenance.consent,
+    status: 'OK',
+    tier: spec.tier,
+    data,
+    missingReason: null,
+  }
+}
