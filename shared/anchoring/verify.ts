@@ -1,0 +1,204 @@
+import { CanonicalJsonError } from '../canonical/jcs.ts'
+import type { JsonObject } from '../canonical/parse-json.ts'
+import { AnchoringError } from './anchoring-error.ts'
+import { openCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { decodeLogEntry, encodeLogEntry, eventOf, type LogEntry, payloadSha256, txIdOf } from './leaf.ts'
+import { leafHash, verifyInclusion } from './merkle.ts'
+import { isQuorumReached, policyKeys, type TrustPolicy } from './policy.ts'
+import type { ProofBundle } from './proof-bundle.ts'
+
+/** The steps, in the order they are taken. */
+export type CheckName = 'payload' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses'
+
+/** Why a step failed, or why it could not be taken. */
+export type CheckCode =
+  | 'ANCHOR_MISSING'
+  | 'ANCHOR_MALFORMED'
+  | 'OBJECT_MALFORMED'
+  | 'PAYLOAD_HASH_MISMATCH'
+  | 'ENTRY_MALFORMED'
+  | 'ENTRY_MISMATCH'
+  | 'TX_ID_MISMATCH'
+  | 'ENTRY_UNKNOWN'
+  | 'PROOF_MISSING'
+  | 'INCLUSION_INVALID'
+  | 'CHECKPOINT_INVALID'
+  | 'KEY_NOT_GIVEN'
+  | 'POLICY_NOT_GIVEN'
+  | 'QUORUM_NOT_REACHED'
+
+export interface Check {
+  readonly name: CheckName
+  /** `open`: could not be taken with what was given; nothing speaks against it. */
+  readonly result: 'passed' | 'failed' | 'open'
+  readonly code?: CheckCode
+  /** One sentence for people. */
+  readonly detail: string
+}
+
+export interface Verdict {
+  /** VERIFIED: included in a log that a trusted key signed. FAILED: something contradicts. PARTIAL: something is open. */
+  readonly verdict: 'VERIFIED' | 'PARTIAL' | 'FAILED'
+  readonly payloadSha256?: string
+  readonly txId?: string
+  readonly checks: readonly Check[]
+}
+
+const TX_ID = /^[0-9a-f]{64}$/
+
+/**
+ * Verifies an anchored object (a pack, a webhook payload, any object with an `anchor`), offline. Everything but
+ * `policy` may come from an attacker.
+ * @param proof what came with the object; undefined when nothing did
+ * @param policy the keys the verifier trusts and the quorum it asks for; undefined when it was given none
+ */
+export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verdict {
+  const checks: Check[] = []
+  const anchor = readAnchor(object)
+  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no usable anchor block')])
+
+  const digest = digestOf(object)
+  if (digest === undefined) return conclude([failed('payload', 'OBJECT_MALFORMED', 'the object has no canonical form')])
+  checks.push(
+    digest === anchor.payloadSha256
+      ? passed('payload', 'the SHA-256 of the canonical object is the payloadSha256 of its anchor')
+      : failed('payload', 'PAYLOAD_HASH_MISMATCH', `the canonical object hashes to ${digest}: it was changed`),
+  )
+  const entry = checkEntry(object, digest, anchor.txId, proof?.entry)
+  checks.push(entry.check)
+  checks.push(...checkProof(anchor.txId, entry.bytes, proof, policy))
+  return { ...conclude(checks), payloadSha256: digest, txId: anchor.txId }
+}
+
+function readAnchor(
+  object: JsonObject,
+): { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED' {
+  const { anchor } = object
+  if (anchor === undefined || anchor === null) return 'ANCHOR_MISSING'
+  if (typeof anchor !== 'object' || Array.isArray(anchor)) return 'ANCHOR_MALFORMED'
+  const { txId, payloadSha256: digest } = anchor
+  if (typeof txId !== 'string' || typeof digest !== 'string' || !TX_ID.test(txId)) return 'ANCHOR_MALFORMED'
+  return { txId, payloadSha256: digest }
+}
+
+function digestOf(object: JsonObject): string | undefined {
+  try {
+    return payloadSha256(object)
+  } catch (error) {
+    if (error instanceof CanonicalJsonError || error instanceof AnchoringError) return undefined
+    throw error
+  }
+}
+
+/** The log entry must hold our hash and the object's own event and instant, and hash to the txId. */
+function checkEntry(
+  object: JsonObject,
+  digest: string,
+  txId: string,
+  claimed: string | undefined,
+): { check: Check; bytes?: Uint8Array } {
+  const stated = eventOf(object)
+  let entry: LogEntry | undefined
+  try {
+    entry =
+      claimed === undefined ? stated && { ...stated, payloadSha256: digest } : decodeLogEntry(Buffer.from(claimed))
+    if (entry === undefined)
+      return {
+        check: open('entry', 'ENTRY_UNKNOWN', 'the object states no event and instant, and no log entry came with it'),
+      }
+    const bytes = encodeLogEntry(entry)
+    if (entry.payloadSha256 !== digest)
+      return { check: failed('entry', 'ENTRY_MISMATCH', 'the log entry is that of another object') }
+    if (stated && (stated.eventType !== entry.eventType || stated.timestamp !== entry.timestamp))
+      return { check: failed('entry', 'ENTRY_MISMATCH', 'the log entry has another event type or instant') }
+    if (txIdOf(bytes) !== txId)
+      return { check: failed('entry', 'TX_ID_MISMATCH', `the log entry hashes to ${txIdOf(bytes)}, not to the txId`) }
+    return { check: passed('entry', 'the txId is the leaf hash of the log entry for this object'), bytes }
+  } catch (error) {
+    if (!(error instanceof AnchoringError)) throw error
+    return { check: failed('entry', 'ENTRY_MALFORMED', 'the log entry is malformed') }
+  }
+}
+
+function checkProof(
+  txId: string,
+  entry: Uint8Array | undefined,
+  proof: ProofBundle | undefined,
+  policy: TrustPolicy | undefined,
+): Check[] {
+  if (proof?.inclusion === undefined || proof.checkpoint === undefined) {
+    const state = proof?.state === 'PENDING' ? ' (the service says it is still pending)' : ''
+    return [
+      open('inclusion', 'PROOF_MISSING', `no proof was given that the log includes the txId${state}`),
+      open('checkpoint', 'PROOF_MISSING', 'no checkpoint was given'),
+      open('witnesses', 'PROOF_MISSING', 'no checkpoint was given'),
+    ]
+  }
+  const { index, hashes } = proof.inclusion
+  let included: Check
+  try {
+    const { size, root } = readCheckpoint(proof.checkpoint)
+    // The txId is a leaf hash by definition, so inclusion can be shown even where the entry is not known.
+    const leaf = entry === undefined ? Buffer.from(txId, 'hex') : leafHash(entry)
+    included = verifyInclusion(leaf, index, size, hashes, root)
+      ? passed('inclusion', `entry ${index} of the tree of ${size} is the txId`)
+      : failed('inclusion', 'INCLUSION_INVALID', 'the inclusion proof does not lead from the txId to the checkpoint')
+  } catch (error) {
+    if (!(error instanceof AnchoringError)) throw error
+    included = failed('inclusion', 'CHECKPOINT_INVALID', error.message)
+  }
+  return [included, ...checkSignatures(proof.checkpoint, policy)]
+}
+
+function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[] {
+  if (policy === undefined || policy.logs.length === 0)
+    return [
+      open('checkpoint', 'KEY_NOT_GIVEN', 'no log key to trust was given: anybody could have made this checkpoint'),
+      open('witnesses', 'KEY_NOT_GIVEN', 'no log key to trust was given'),
+    ]
+  try {
+    const { logKey, checkpoint, cosignatures } = openCheckpoint(note, policyKeys(policy))
+    const signed = passed('checkpoint', `signed by ${logKey.name}, tree size ${checkpoint.size}`)
+    return [signed, checkQuorum(policy, cosignatures)]
+  } catch (error) {
+    if (!(error instanceof AnchoringError)) throw error
+    return [
+      failed('checkpoint', 'CHECKPOINT_INVALID', error.message),
+      open('witnesses', 'CHECKPOINT_INVALID', 'the checkpoint is not to be trusted'),
+    ]
+  }
+}
+
+function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof openCheckpoint>['cosignatures']): Check {
+  const names = cosignatures.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`)
+  if (policy.quorum === undefined)
+    return open('witnesses', 'POLICY_NOT_GIVEN', 'no quorum asked for: the operator could show others another tree')
+  return isQuorumReached(
+    policy,
+    cosignatures.map(({ key }) => key),
+  )
+    ? passed('witnesses', `cosigned by ${names.join(', ')}`)
+    : failed(
+        'witnesses',
+        'QUORUM_NOT_REACHED',
+        `the quorum is not reached; cosigned by ${names.join(', ') || 'nobody trusted'}`,
+      )
+}
+
+function conclude(checks: readonly Check[]): Verdict {
+  const needed = checks.filter(({ code }) => code !== 'POLICY_NOT_GIVEN')
+  if (needed.some(({ result }) => result === 'failed')) return { verdict: 'FAILED', checks }
+  return { verdict: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }
+}
+
+function passed(name: CheckName, detail: string): Check {
+  return { name, result: 'passed', detail }
+}
+
+function failed(name: CheckName, code: CheckCode, detail: string): Check {
+  return { name, result: 'failed', code, detail }
+}
+
+function open(name: CheckName, code: CheckCode, detail: string): Check {
+  return { name, result: 'open', code, detail }
+}

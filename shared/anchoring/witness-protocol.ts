@@ -1,0 +1,128 @@
+import { AnchoringError } from './anchoring-error.ts'
+import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
+import { EMPTY_ROOT, verifyConsistency } from './merkle.ts'
+import {
+  formatSignatureLine,
+  MAX_NOTE_CHARACTERS,
+  type ParsedNote,
+  parseNote,
+  parseSignatureLines,
+  type VerifiedSignature,
+  verifySignatures,
+} from './note.ts'
+import type { NoteKey } from './note-key.ts'
+import { equalBytes, parseDecimal, toBase64 } from './text.ts'
+import { parseProofLines } from './tlog-proof.ts'
+
+/** The body of `POST <witness>/add-checkpoint` (C2SP tlog-witness). */
+export interface AddCheckpoint {
+  /** The size of the checkpoint the witness cosigned last; 0 when none. */
+  readonly oldSize: number
+  /** Consistency proof from `oldSize`; empty when it is 0. */
+  readonly proof: readonly Uint8Array[]
+  /** The new checkpoint's signed note. */
+  readonly note: string
+}
+
+/** What a witness remembers of a log. */
+export type WitnessedTree = Pick<Checkpoint, 'size' | 'root'>
+
+/** What a witness answers; `cosign` only after the new tree was stored durably. */
+export type WitnessDecision =
+  | { readonly outcome: 'cosign'; readonly checkpoint: Checkpoint; readonly text: string }
+  | { readonly outcome: 'conflict'; readonly status: 409; readonly size: number; readonly reason: string }
+  | { readonly outcome: 'refuse'; readonly status: 400 | 403 | 404 | 422; readonly reason: string }
+
+export const SIZE_CONTENT_TYPE = 'text/x.tlog.size'
+
+export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): string {
+  return `old ${oldSize}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`
+}
+
+/**
+ * The inverse, for a body from an attacker.
+ * @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE
+ */
+export function parseAddCheckpoint(body: string): AddCheckpoint {
+  if (body.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the request is too large')
+  const end = body.indexOf('\n\n')
+  const [oldLine = '', ...proofLines] = body.slice(0, Math.max(end, 0)).split('\n')
+  const oldSize = oldLine.startsWith('old ') ? parseDecimal(oldLine.slice(4)) : undefined
+  const proof = parseProofLines(proofLines)
+  if (oldSize === undefined || proof === undefined)
+    throw new AnchoringError('REQUEST_MALFORMED', 'expected an old size line, at most 63 proof lines and a blank line')
+  return { oldSize, proof, note: body.slice(end + 2) }
+}
+
+/**
+ * The rule of a witness, in the order of the specification. The caller must hold the log's record locked from before
+ * `latest` is read until the new tree is stored.
+ * @param logKeys the keys trusted for an origin; empty when the log is not known
+ * @param latest what was cosigned last for an origin; undefined when nothing was
+ */
+export function decideCosigning(
+  body: string,
+  logKeys: (origin: string) => readonly NoteKey[],
+  latest: (origin: string) => WitnessedTree | undefined,
+): WitnessDecision {
+  let request: AddCheckpoint
+  let note: ParsedNote
+  let checkpoint: Checkpoint
+  try {
+    request = parseAddCheckpoint(body)
+    note = parseNote(request.note)
+    checkpoint = parseCheckpoint(note.text)
+  } catch (error) {
+    if (error instanceof AnchoringError) return refuse(400, error.message)
+    throw error
+  }
+  const keys = logKeys(checkpoint.origin)
+  if (keys.length === 0) return refuse(404, 'this witness does not follow this log')
+  if (!isSignedBy(note, keys)) return refuse(403, 'no trusted key of this log signed the checkpoint')
+  if (request.oldSize > checkpoint.size) return refuse(400, 'the old size is larger than the checkpoint')
+  const known = latest(checkpoint.origin) ?? { size: 0, root: EMPTY_ROOT }
+  if (request.oldSize !== known.size) return conflict(known.size, 'the old size is not the one cosigned last')
+  if (known.size === checkpoint.size && !equalBytes(known.root, checkpoint.root))
+    return conflict(known.size, 'another root was cosigned for this size')
+  // From nothing to something there is nothing to prove, and the proof must be empty.
+  const consistent =
+    known.size === 0 && checkpoint.size > 0
+      ? request.proof.length === 0
+      : verifyConsistency(known.size, checkpoint.size, known.root, checkpoint.root, request.proof)
+  if (!consistent) return refuse(422, 'the consistency proof does not verify')
+  return { outcome: 'cosign', checkpoint, text: note.text }
+}
+
+/**
+ * The lines of a witness's 200 answer that are to be added to the checkpoint: those of keys we trust, verified.
+ * @param text the checkpoint's three lines
+ * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID; COSIGNATURE_MISSING when none is trusted
+ */
+export function acceptCosignatures(
+  answer: string,
+  text: string,
+  witnessKeys: readonly NoteKey[],
+): { lines: string; cosignatures: VerifiedSignature[] } {
+  const trusted = parseSignatureLines(answer).filter((line) =>
+    witnessKeys.some((key) => key.name === line.name && equalBytes(key.id, line.id)),
+  )
+  const cosignatures = verifySignatures(text, trusted, witnessKeys)
+  if (cosignatures.length === 0) throw new AnchoringError('COSIGNATURE_MISSING', 'no trusted witness cosigned')
+  return { lines: trusted.map(formatSignatureLine).join(''), cosignatures }
+}
+
+function isSignedBy(note: ParsedNote, keys: readonly NoteKey[]): boolean {
+  try {
+    return verifySignatures(note.text, note.signatures, keys).length > 0
+  } catch {
+    return false
+  }
+}
+
+function refuse(status: 400 | 403 | 404 | 422, reason: string): WitnessDecision {
+  return { outcome: 'refuse', status, reason }
+}
+
+function conflict(size: number, reason: string): WitnessDecision {
+  return { outcome: 'conflict', status: 409, size, reason }
+}
