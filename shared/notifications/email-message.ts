@@ -1,0 +1,130 @@
+import { formatDuration } from './durations.ts'
+import { escapeHtml, oneLine } from './escapes.ts'
+import { checkLabel, type Fact, factsOf, formatInstant, reasonText } from './message.ts'
+import type { Notification, NotifiedPing } from './notification.ts'
+
+export interface EmailMessage {
+  /** without angle brackets, derived from the notification's id */
+  messageId: string
+  subject: string
+  text: string
+  html: string
+  headers: Record<string, string>
+  attachments: { filename: string; contentType: string; content: Buffer }[]
+}
+
+/** The longest end of a ping's body that an e-mail quotes, in characters (monitoring behaviour 8.5). */
+const maxQuoted = 10_000
+
+/** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
+export function emailMessage(notification: Notification, siteName: string): EmailMessage {
+  const { check, status, urls, lastPing } = notification
+  const content: Content = {
+    headline: `"${checkLabel(check)}" is ${status.toUpperCase()}`,
+    lead: leadOf(notification),
+    facts: emailFacts(notification),
+    description: check.desc,
+    body: quotedEnd(lastPing),
+    overview: overviewLines(notification),
+    link: urls.check,
+    unsubscribe: urls.unsubscribe,
+    siteName,
+  }
+  return {
+    messageId: `${notification.id}@${hostOf(urls.site)}`,
+    subject: oneLine(`${status.toUpperCase()} | ${checkLabel(check)}`),
+    text: textOf(content),
+    html: htmlOf(content),
+    headers: unsubscribeHeaders(urls.unsubscribe),
+    attachments: attachmentsOf(lastPing),
+  }
+}
+
+interface Content {
+  headline: string
+  lead: string
+  facts: Fact[]
+  description: string
+  body: { text: string; isCut: boolean } | null
+  overview: string[]
+  link: string
+  unsubscribe: string | null
+  siteName: string
+}
+
+function leadOf({ status, reason, downFor }: Notification): string {
+  if (status === 'down') return reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
+  return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
+}
+
+function emailFacts(notification: Notification): Fact[] {
+  const { flipAt, timeZone, lastPing } = notification
+  const source = lastPing ? [lastPing.scheme, lastPing.method, lastPing.remoteAddr, lastPing.ua] : []
+  return [
+    { label: 'Changed', value: formatInstant(flipAt, timeZone) },
+    ...factsOf(notification),
+    { label: 'Last ping from', value: oneLine(source.filter((part) => part).join(', ')) },
+  ].filter((fact) => fact.value !== '')
+}
+
+/** An e-mail that was the last ping is attached whole, and not quoted. */
+function quotedEnd(ping: NotifiedPing | null): Content['body'] {
+  if (!ping?.body || ping.scheme === 'email' || ping.body.byteLength === 0) return null
+  const text = ping.body.toString('utf8')
+  return { text: text.slice(-maxQuoted).toWellFormed(), isCut: text.length > maxQuoted }
+}
+
+function attachmentsOf(ping: NotifiedPing | null): EmailMessage['attachments'] {
+  if (!ping?.body || ping.scheme !== 'email') return []
+  return [{ filename: 'last-ping.eml', contentType: 'message/rfc822', content: ping.body }]
+}
+
+function overviewLines({ overview, timeZone }: Notification): string[] {
+  return (overview ?? []).map(({ label, status, lastPingAt }) =>
+    oneLine(`${label}: ${status}, ${lastPingAt === null ? 'never pinged' : formatInstant(lastPingAt, timeZone)}`),
+  )
+}
+
+function unsubscribeHeaders(url: string | null): Record<string, string> {
+  if (url === null) return {}
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+}
+
+function textOf(content: Content): string {
+  const { body } = content
+  const sections = [
+    content.headline,
+    content.lead,
+    content.link,
+    content.description,
+    content.facts.map(({ label, value }) => `${label}: ${value}`).join('\n'),
+    body ? `Last ping's body${body.isCut ? ' (only its end is shown)' : ''}:\n${body.text}` : '',
+    content.overview.length > 0 ? `The project's checks:\n${content.overview.join('\n')}` : '',
+    `--\n${content.siteName}${content.unsubscribe ? `\nUnsubscribe: ${content.unsubscribe}` : ''}`,
+  ]
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+}
+
+function htmlOf(content: Content): string {
+  const { body } = content
+  const rows = content.facts.map(
+    ({ label, value }) => `<tr><th align="left">${escapeHtml(label)}</th><td>${escapeHtml(value)}</td></tr>`,
+  )
+  const overview = content.overview.map((line) => `<li>${escapeHtml(line)}</li>`)
+  const parts = [
+    `<h1>${escapeHtml(content.headline)}</h1>`,
+    `<p>${escapeHtml(content.lead)}</p>`,
+    `<p><a href="${escapeHtml(content.link)}">Open the check</a></p>`,
+    content.description && `<p style="white-space:pre-wrap">${escapeHtml(content.description)}</p>`,
+    `<table cellpadding="4">${rows.join('')}</table>`,
+    body &&
+      `<p>Last ping's body${body.isCut ? ' (only its end is shown)' : ''}:</p><pre>${escapeHtml(body.text)}</pre>`,
+    overview.length > 0 && `<p>The project's checks:</p><ul>${overview.join('')}</ul>`,
+    `<p>${escapeHtml(content.siteName)}${content.unsubscribe ? ` · <a href="${escapeHtml(content.unsubscribe)}">Unsubscribe</a>` : ''}</p>`,
+  ]
+  return `<!doctype html><html lang="en"><body>${parts.filter(Boolean).join('\n')}</body></html>\n`
+}
+
+function hostOf(site: string): string {
+  return URL.parse(site)?.hostname || 'localhost'
+}

@@ -1,0 +1,51 @@
+import { type FailedOutcome, temporary } from '../delivery/outcome.ts'
+import type { Micros } from '../time.ts'
+
+/** What may be sent to one recipient within a minute (monitoring behaviour 8.4). */
+export const recipientLimitPerMinute = 6
+
+/** Kinds whose recipients are protected from floods, by topic, chat, user or number. */
+const limitedKinds = new Set(['ntfy', 'telegram', 'po', 'signal'])
+
+export function hasRecipientLimit(kind: string): boolean {
+  return limitedKinds.has(kind)
+}
+
+/**
+ * @param sentWithinMinute messages to the same recipient in the 60 seconds before now, whoever sent them
+ * @returns null when one more may be sent
+ */
+export function recipientLimitVerdict(kind: string, sentWithinMinute: number): FailedOutcome | null {
+  if (!limitedKinds.has(kind) || sentWithinMinute < recipientLimitPerMinute) return null
+  return temporary('Rate limit exceeded', { failure: 'limit', retryAfterSeconds: 60 })
+}
+
+/** What a kind is counted under per calendar month: text messages and WhatsApp share one budget, calls have their own. */
+export type MonthlyMeter = 'sms' | 'call'
+
+const meters: Record<string, { meter: MonthlyMeter; error: string }> = {
+  sms: { meter: 'sms', error: 'Monthly SMS limit exceeded' },
+  whatsapp: { meter: 'sms', error: 'Monthly message limit exceeded' },
+  call: { meter: 'call', error: 'Monthly phone call limit exceeded' },
+}
+
+/** @returns null for kinds that cost nothing per message */
+export function monthlyMeterOf(kind: string): MonthlyMeter | null {
+  return meters[kind]?.meter ?? null
+}
+
+/**
+ * @param sentThisMonth what the account sent under the kind's meter since `monthStart`
+ * @returns null when one more may be sent; else a failure that no retry mends and that leaves the integration enabled
+ */
+export function monthlyLimitVerdict(kind: string, sentThisMonth: number, limit: number): FailedOutcome | null {
+  const metered = meters[kind]
+  if (!metered || sentThisMonth < limit) return null
+  return temporary(metered.error, { failure: 'limit', final: true })
+}
+
+/** The first instant of the calendar month (UTC) that `at` lies in. */
+export function monthStart(at: Micros): Micros {
+  const date = new Date(at / 1000)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) * 1000
+}

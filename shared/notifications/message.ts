@@ -1,0 +1,102 @@
+import { splitTags } from '../checks/tags.ts'
+import { type Micros, toIsoSeconds } from '../time.ts'
+import { formatDuration, formatPeriod } from './durations.ts'
+import { oneLine } from './escapes.ts'
+import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
+
+const reasonTexts: Record<FlipReason, string> = {
+  '': '',
+  timeout: 'no success signal came in time and the grace time is over',
+  fail: 'a failure signal was received',
+}
+
+/** The reason in words; empty when there is nothing to explain. */
+export function reasonText(reason: FlipReason): string {
+  return reasonTexts[reason]
+}
+
+/** What people call the check: its name, or its uuid when it has none. */
+export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string {
+  return oneLine(check.name) || check.uuid
+}
+
+/** `"db-backup" is DOWN` */
+export function titleOf(notification: Notification): string {
+  return `"${checkLabel(notification.check)}" is ${notification.status.toUpperCase()}`
+}
+
+/** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
+export function summaryOf(notification: Notification): string {
+  const { status, downFor } = notification
+  const reason = reasonText(notification.reason)
+  if (status === 'down') return `${titleOf(notification)}${reason && ` (${reason})`}`
+  return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
+}
+
+/** One line for a text message, with plain spaces only: others would force the expensive encoding. */
+export function smsText(notification: Notification, siteName: string): string {
+  return oneLine(`${siteName}: The check ${summaryOf(notification)}.`).replace(/[\u00a0\u2007\u202f]/g, ' ')
+}
+
+/** What a phone call says. */
+export function spokenText(notification: Notification, siteName: string): string {
+  return `Hello! A message from ${siteName}. ${smsText(notification, siteName).slice(siteName.length + 2)}`
+}
+
+export interface Fact {
+  label: string
+  value: string
+}
+
+/** What else is worth telling, in the order in which it is shown; what does not apply is left out. */
+export function factsOf(notification: Notification): Fact[] {
+  const { check, lastPing } = notification
+  const tags = splitTags(check.tags).join(', ')
+  return [
+    { label: 'Project', value: notification.projectName },
+    { label: 'Tags', value: tags },
+    ...scheduleFacts(check),
+    { label: 'Total pings', value: String(check.nPings) },
+    { label: 'Last ping', value: lastPing ? describePing(lastPing) : 'never' },
+  ].filter((fact) => fact.value !== '')
+}
+
+/** `failure, exit status 3, 2026-01-31T10:00:00+00:00` */
+export function describePing(ping: NotifiedPing): string {
+  const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
+  const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
+  return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`
+}
+
+/** An instant in a reader's zone: `31 Jan 2026, 11:00:00 GMT+1`. */
+export function formatInstant(at: Micros, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }).format(at / 1000)
+}
+
+/** The longest part of a ping's body that chat messages quote (monitoring behaviour 8.4). */
+const maxQuoted = 1000
+
+/** The last ping's body for a chat message; empty when there is none, when it is an e-mail, or is not text. */
+export function quotedBody(notification: Notification): string {
+  const { lastPing } = notification
+  if (!lastPing?.body || lastPing.scheme === 'email') return ''
+  const text = lastPing.body.toString('utf8').trim()
+  return text.length > maxQuoted ? `${text.slice(0, maxQuoted).toWellFormed()}\n[truncated]` : text
+}
+
+function scheduleFacts(check: NotifiedCheck): Fact[] {
+  if (check.kind === 'simple') return [{ label: 'Period', value: formatPeriod(check.timeoutSeconds) }]
+  return [
+    { label: 'Schedule', value: oneLine(check.schedule) },
+    { label: 'Time zone', value: check.tz },
+  ]
+}

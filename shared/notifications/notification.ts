@@ -1,0 +1,79 @@
+import type { CheckSchedule } from '../checks/check.ts'
+import type { Micros } from '../time.ts'
+
+/** Why a check changed: empty for a success signal (monitoring behaviour 2.7). */
+export type FlipReason = '' | 'timeout' | 'fail'
+
+/** One message about one change of one check through one integration: all that a transport may know. */
+export interface Notification {
+  /** uuid, the same at every attempt, so that receivers can recognise a repetition */
+  id: string
+  status: 'up' | 'down'
+  reason: FlipReason
+  /** when the check changed; for a time-out the deadline, not the moment of the sweep */
+  flipAt: Micros
+  /** how long the outage lasted that an up message ends; null for down messages and when unknown */
+  downFor: Micros | null
+  channel: NotifiedChannel
+  check: NotifiedCheck
+  projectName: string
+  /** the newest ping not later than `flipAt` */
+  lastPing: NotifiedPing | null
+  urls: NotificationUrls
+  /** IANA zone of the reader, for times in messages */
+  timeZone: string
+  /** all checks of the project, for readers who hold an account in it; null for everybody else */
+  overview: readonly OverviewLine[] | null
+  /** a message that somebody asked for to try the integration */
+  isTest: boolean
+}
+
+export interface NotifiedChannel {
+  id: string
+  name: string
+  /** whether the owner of the address has confirmed it; means nothing for kinds other than email */
+  isEmailVerified: boolean
+}
+
+export interface NotifiedCheck extends CheckSchedule {
+  uuid: string
+  /** may be empty: `checkLabel` then falls back to the uuid */
+  name: string
+  slug: string
+  /** as stored; `shared/checks/tags.ts` splits them */
+  tags: string
+  desc: string
+  /** stands for the check in outside systems and in links that others may see */
+  uniqueKey: string
+  nPings: number
+  /** the check as the API shows it to a read-write key, as JSON text; what `$JSON` stands for */
+  json: string
+}
+
+export interface NotifiedPing {
+  n: number
+  type: 'success' | 'start' | 'fail' | 'log' | 'ign'
+  at: Micros
+  scheme: 'http' | 'https' | 'email'
+  method: string
+  remoteAddr: string | null
+  ua: string
+  exitStatus: number | null
+  /** the whole message when the scheme is email */
+  body: Buffer | null
+}
+
+export interface NotificationUrls {
+  /** where the site lives, without a slash at the end */
+  site: string
+  /** the check's page, named by its unique key and never by its uuid, since messages are passed on */
+  check: string
+  /** ends e-mails to this address in one click; null for kinds without it */
+  unsubscribe: string | null
+}
+
+export interface OverviewLine {
+  label: string
+  status: string
+  lastPingAt: Micros | null
+}

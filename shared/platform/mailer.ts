@@ -1,0 +1,109 @@
+import { createTransport, type NodemailerError } from 'nodemailer'
+
+export interface OutgoingMail {
+  /** without angle brackets; the same at every attempt, so that mail servers can drop repetitions */
+  messageId: string
+  to: string
+  subject: string
+  text: string
+  html: string
+  headers: Readonly<Record<string, string>>
+  attachments: readonly { filename: string; contentType: string; content: Buffer }[]
+}
+
+export interface MailerOptions {
+  /** `SMTP_URL` */
+  url: string
+  /** `MAIL_FROM` */
+  from: string
+  /** connections kept to the server; 5 when absent */
+  maxConnections?: number
+  /** for connecting and for the greeting, each; 5 s when absent */
+  connectTimeoutMs?: number
+  /** for a server that falls silent; 15 s when absent */
+  silenceTimeoutMs?: number
+}
+
+export interface Mailer extends AsyncDisposable {
+  /** Resolves when the server has taken the message over. @throws MailError */
+  send(mail: OutgoingMail): Promise<void>
+}
+
+/** The server did not take a message. `message` may be shown; `cause` holds what the server said. */
+export class MailError extends Error {
+  override readonly name = 'MailError'
+  /** whether this recipient or message will never be accepted; false for everything that is the operator's to mend */
+  readonly permanent: boolean
+  readonly failure: 'dns' | 'connect' | 'tls' | 'timeout' | 'refused' | 'protocol'
+  constructor(message: string, details: Pick<MailError, 'permanent' | 'failure'> & ErrorOptions) {
+    super(message, details)
+    this.permanent = details.permanent
+    this.failure = details.failure
+  }
+}
+
+/** Outgoing mail through one server with kept connections. File and URL access of the library are off. */
+export function createMailer(options: MailerOptions): Mailer {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5_000
+  const transport = createTransport({
+    pool: true,
+    url: options.url,
+    maxConnections: options.maxConnections ?? 5,
+    // Repetitions are decided by rows; a silent second try here could send twice.
+    maxRequeues: 0,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    dnsTimeout: connectTimeoutMs,
+    socketTimeout: options.silenceTimeoutMs ?? 15_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  // A connection that breaks while it is idle concerns no message.
+  transport.on('error', () => undefined)
+  return {
+    async send(mail) {
+      try {
+        await transport.sendMail({
+          from: options.from,
+          to: { name: '', address: mail.to },
+          subject: mail.subject,
+          text: mail.text,
+          html: mail.html,
+          messageId: `<${mail.messageId}>`,
+          headers: { ...mail.headers },
+          attachments: mail.attachments.map((attachment) => ({ ...attachment })),
+        })
+      } catch (error) {
+        throw toMailError(error)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      transport.close()
+    },
+  }
+}
+
+function toMailError(error: unknown): MailError {
+  if (!(error instanceof Error)) return new MailError('Sending failed', { permanent: false, failure: 'protocol' })
+  // every error of the library has these members or lacks them; none is trusted to be there
+  const { code, command, responseCode, originalCode, permanent } = error as NodemailerError
+  if (responseCode !== undefined) {
+    const isAboutMessage = command === 'RCPT TO' || command === 'DATA'
+    return new MailError(`Mail server answered ${responseCode}`, {
+      permanent: permanent === true && isAboutMessage,
+      failure: 'refused',
+      cause: error,
+    })
+  }
+  const [text, failure] = transportFailure(code, originalCode)
+  return new MailError(text, { permanent: false, failure, cause: error })
+}
+
+function transportFailure(code = '', originalCode = ''): [string, MailError['failure']] {
+  if (code === 'ETIMEDOUT' || originalCode === 'ETIMEDOUT')
+    return ['Connection to the mail server timed out', 'timeout']
+  if (code === 'EDNS') return ['Could not resolve the mail server', 'dns']
+  if (code === 'ETLS') return ['TLS handshake with the mail server failed', 'tls']
+  if (code === 'ESOCKET' || code === 'ECONNECTION') return ['Connection to the mail server failed', 'connect']
+  return ['Sending failed', 'protocol']
+}

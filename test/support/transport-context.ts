@@ -1,0 +1,32 @@
+import { createHttpClient } from '#shared/platform/http-client.ts'
+import type { TransportContext } from '../../workers/notifier/transports/transport.ts'
+
+/** A context whose clients may reach loopback, where the sinks of the tests are. */
+export function openTransportContext(
+  overrides: Partial<TransportContext> = {},
+): TransportContext & AsyncDisposable & { saved: Record<string, unknown>[] } {
+  const http = createHttpClient({
+    policy: { allowPrivate: ['127.0.0.0/8'], plainHttp: 'anywhere' },
+    userAgent: 'Signalbox',
+    timeoutMs: 500,
+  })
+  const saved: Record<string, unknown>[] = []
+  return {
+    http,
+    gatewayHttp: http,
+    mailer: null,
+    settings: { siteName: 'Signalbox', twilio: null },
+    now: () => Date.UTC(2026, 0, 31, 10),
+    async saveConfig(config) {
+      saved.push(config)
+    },
+    async sendToMembers() {
+      return []
+    },
+    saved,
+    async [Symbol.asyncDispose]() {
+      await http[Symbol.asyncDispose]()
+    },
+    ...overrides,
+  }
+}

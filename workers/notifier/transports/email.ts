@@ -1,0 +1,18 @@
+import { email } from '#shared/channels/kinds/email.ts'
+import { delivered, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { emailMessage } from '#shared/notifications/email-message.ts'
+import { MailError } from '#shared/platform/mailer.ts'
+import { defineTransport } from './transport.ts'
+
+export const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
+  if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })
+  if (!mailer) return temporary('Email notifications are not enabled', { failure: 'config', final: true })
+  try {
+    await mailer.send({ to: config.value, ...emailMessage(notification, settings.siteName) })
+    return delivered
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error
+    const fail = error.permanent ? permanent : temporary
+    return fail(error.message, { failure: error.failure })
+  }
+})

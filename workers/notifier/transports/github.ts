@@ -1,0 +1,20 @@
+import { github } from '#shared/channels/kinds/github.ts'
+import { markdownText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** Opens an issue for a failure. 410 means that the repository has its issues switched off. */
+export const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
+  const issue = {
+    title: titleOf(notification),
+    body: markdownText(notification),
+    ...(config.labels.length > 0 && { labels: config.labels }),
+  }
+  const headers = {
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${config.token}`,
+    'x-github-api-version': '2022-11-28',
+  }
+  return deliver(http, now, json('POST', `${config.base_url}/repos/${config.repo}/issues`, issue, headers))
+})

@@ -1,0 +1,25 @@
+import { googlechat } from '#shared/channels/kinds/googlechat.ts'
+import { markedTitle } from '#shared/notifications/chat-text.ts'
+import { escapeHtml } from '#shared/notifications/escapes.ts'
+import { factsOf, quotedBody, summaryOf } from '#shared/notifications/message.ts'
+import type { Notification } from '#shared/notifications/notification.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const googlechatTransport = defineTransport(googlechat, async ({ http, now }, config, notification) =>
+  deliver(http, now, json('POST', config.url, { cardsV2: [{ cardId: notification.id, card: card(notification) }] })),
+)
+
+function card(notification: Notification) {
+  const body = quotedBody(notification)
+  const facts = factsOf(notification).map(({ label, value }) => ({
+    decoratedText: { topLabel: label, text: escapeHtml(value), wrapText: true },
+  }))
+  const link = { text: 'Open the check', onClick: { openLink: { url: notification.urls.check } } }
+  const sections = [
+    { widgets: [{ textParagraph: { text: escapeHtml(`The check ${summaryOf(notification)}.`) } }, ...facts] },
+    ...(body ? [{ header: "Last ping's body", widgets: [{ textParagraph: { text: escapeHtml(body) } }] }] : []),
+    { widgets: [{ buttonList: { buttons: [link] } }] },
+  ]
+  return { header: { title: markedTitle(notification) }, sections }
+}

@@ -1,0 +1,16 @@
+import { gotify } from '#shared/channels/kinds/gotify.ts'
+import { markdownText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
+  const priority = notification.status === 'up' ? config.priority_up : config.priority
+  const message = {
+    title: titleOf(notification),
+    message: markdownText(notification),
+    ...(priority !== undefined && { priority }),
+    extras: { 'client::display': { contentType: 'text/markdown' } },
+  }
+  return deliver(http, now, json('POST', `${config.url}/message?token=${encodeURIComponent(config.token)}`, message))
+})

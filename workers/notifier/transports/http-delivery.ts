@@ -1,0 +1,94 @@
+import {
+  delivered,
+  type FailureClass,
+  type Outcome,
+  outcomeOfStatus,
+  permanent,
+  temporary,
+} from '#shared/delivery/outcome.ts'
+import { parseRetryAfter } from '#shared/delivery/retry-schedule.ts'
+import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/http-client.ts'
+import { HttpClientError, type HttpFailure } from '#shared/platform/http-error.ts'
+
+/** What a kind knows better than the status: its own verdict, or null for the usual one. */
+export type Judge = (answer: HttpAnswer) => Outcome | null
+
+/**
+ * One HTTP request and its verdict (monitoring behaviour 8.3): at most 3 redirects, and 200, 201, 202 and 204 are
+ * success. 410 says that the address is gone for good; everything else may be better next time.
+ */
+export async function deliver(
+  http: HttpClient,
+  now: () => number,
+  request: OutgoingRequest,
+  judge?: Judge,
+): Promise<Outcome> {
+  try {
+    const answer = await http.request({ followRedirects: 3, ...request })
+    const retryAfterSeconds = parseRetryAfter(answer.headers['retry-after'], now())
+    const usual =
+      answer.status === 410
+        ? permanent('Received status code 410', { failure: 'status' })
+        : outcomeOfStatus(answer.status, retryAfterSeconds)
+    return usual.result === 'delivered' ? delivered : (judge?.(answer) ?? usual)
+  } catch (error) {
+    if (error instanceof HttpClientError) return temporary(error.message, { failure: failureClass[error.failure] })
+    throw error
+  }
+}
+
+export function json(
+  method: 'POST' | 'PUT',
+  url: string,
+  content: unknown,
+  headers: Record<string, string> = {},
+): OutgoingRequest {
+  return { method, url, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(content) }
+}
+
+export function form(
+  url: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): OutgoingRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString(),
+  }
+}
+
+export function basicAuth(user: string, password: string): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
+}
+
+/** The answer as a JSON object; an empty one when it is anything else. */
+export function answeredObject(answer: HttpAnswer): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(answer.body.toString('utf8'))
+    // an object that is not null has string keys; its values stay unknown
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** A judge for services that answer some statuses when the address is gone for good. */
+export function permanentOn(...statuses: number[]): Judge {
+  return ({ status }) =>
+    statuses.includes(status) ? permanent(`Received status code ${status}`, { failure: 'status' }) : null
+}
+
+const failureClass: Record<HttpFailure, FailureClass> = {
+  'invalid-url': 'config',
+  blocked: 'blocked',
+  dns: 'dns',
+  connect: 'connect',
+  tls: 'tls',
+  timeout: 'timeout',
+  reset: 'reset',
+  protocol: 'protocol',
+  redirects: 'protocol',
+  aborted: 'internal',
+}

@@ -1,0 +1,17 @@
+import { matrix } from '#shared/channels/kinds/matrix.ts'
+import { htmlText, plainText } from '#shared/notifications/chat-text.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** The notification's id is the transaction id: a home server drops repetitions by itself. */
+export const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
+  const room = encodeURIComponent(config.room_id)
+  const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
+  const message = {
+    msgtype: 'm.text',
+    body: plainText(notification),
+    format: 'org.matrix.custom.html',
+    formatted_body: htmlText(notification, '<br>'),
+  }
+  return deliver(http, now, json('PUT', url, message, { authorization: `Bearer ${config.access_token}` }))
+})

@@ -1,0 +1,42 @@
+import { msteamsw } from '#shared/channels/kinds/msteamsw.ts'
+import { markedTitle } from '#shared/notifications/chat-text.ts'
+import { escapeMarkdown } from '#shared/notifications/escapes.ts'
+import { factsOf, quotedBody, summaryOf } from '#shared/notifications/message.ts'
+import type { Notification } from '#shared/notifications/notification.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config, notification) =>
+  deliver(
+    http,
+    now,
+    json('POST', config.url, { type: 'message', attachments: [{ ...cardType, content: card(notification) }] }),
+  ),
+)
+
+const cardType = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null }
+
+/** An Adaptive Card as Teams workflows take it. Its text blocks read Markdown, its facts do not. */
+function card(notification: Notification) {
+  const body = quotedBody(notification)
+  const facts = factsOf(notification).map(({ label, value }) => ({ title: `${label}:`, value }))
+  return {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.2',
+    fallbackText: summaryOf(notification),
+    body: [
+      {
+        type: 'TextBlock',
+        text: escapeMarkdown(markedTitle(notification)),
+        weight: 'bolder',
+        size: 'medium',
+        wrap: true,
+      },
+      { type: 'TextBlock', text: escapeMarkdown(`The check ${summaryOf(notification)}.`), wrap: true },
+      { type: 'FactSet', facts },
+      ...(body ? [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: body, fontType: 'monospace' }] }] : []),
+    ],
+    actions: [{ type: 'Action.OpenUrl', title: 'Open the check', url: notification.urls.check }],
+  }
+}

@@ -1,0 +1,22 @@
+import { ntfy } from '#shared/channels/kinds/ntfy.ts'
+import { splitTags } from '#shared/checks/tags.ts'
+import { markdownText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
+  const isUp = notification.status === 'up'
+  const message = {
+    topic: config.topic,
+    priority: isUp ? config.priority_up : config.priority,
+    title: titleOf(notification),
+    message: markdownText(notification),
+    markdown: true,
+    // ntfy draws the tags it knows as symbols.
+    tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
+    actions: [{ action: 'view', label: 'Open the check', url: notification.urls.check }],
+  }
+  const headers: Record<string, string> = config.token ? { authorization: `Bearer ${config.token}` } : {}
+  return deliver(http, now, json('POST', config.url, message, headers))
+})

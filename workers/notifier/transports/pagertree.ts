@@ -1,0 +1,18 @@
+import { pagertree } from '#shared/channels/kinds/pagertree.ts'
+import { plainText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const pagertreeTransport = defineTransport(pagertree, async ({ http, now, settings }, config, notification) => {
+  const event = {
+    incident_key: notification.check.uniqueKey,
+    event_type: notification.status === 'up' ? 'resolve' : 'trigger',
+    title: titleOf(notification),
+    description: plainText(notification),
+    client: settings.siteName,
+    client_url: notification.urls.check,
+    tags: notification.check.tags,
+  }
+  return deliver(http, now, json('POST', config.url, event))
+})

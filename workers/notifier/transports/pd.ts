@@ -1,0 +1,18 @@
+import { pd } from '#shared/channels/kinds/pd.ts'
+import { factsOf, summaryOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** PagerDuty's generic events: the unique key ties the recovery to the incident. */
+export const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, notification) => {
+  const event = {
+    service_key: config.service_key,
+    incident_key: notification.check.uniqueKey,
+    event_type: notification.status === 'up' ? 'resolve' : 'trigger',
+    description: `The check ${summaryOf(notification)}.`,
+    client: settings.siteName,
+    client_url: notification.urls.check,
+    details: Object.fromEntries(factsOf(notification).map(({ label, value }) => [label, value])),
+  }
+  return deliver(http, now, json('POST', `${config.base_url}/generic/2010-04-15/create_event.json`, event))
+})

@@ -1,0 +1,10 @@
+import { pushbullet } from '#shared/channels/kinds/pushbullet.ts'
+import { plainText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+export const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, config, notification) => {
+  const note = { type: 'note', title: titleOf(notification), body: plainText(notification), guid: notification.id }
+  return deliver(http, now, json('POST', `${config.base_url}/v2/pushes`, note, { 'access-token': config.access_token }))
+})

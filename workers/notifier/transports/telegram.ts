@@ -1,0 +1,48 @@
+import { telegram } from '#shared/channels/kinds/telegram.ts'
+import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
+import { htmlText } from '#shared/notifications/chat-text.ts'
+import type { HttpAnswer } from '#shared/platform/http-client.ts'
+import { answeredObject, deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** What the Bot API says when a chat cannot be written to any more. */
+const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was deleted|chat not found|not a member/i
+
+/** A group that became a supergroup has a new id: it is saved, and the message sent there. */
+export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
+  const sendTo = async (id: string | number, judge: (answer: HttpAnswer) => Outcome | null) =>
+    deliver(
+      context.http,
+      context.now,
+      json('POST', `${config.base_url}/bot${config.token}/sendMessage`, {
+        chat_id: id,
+        ...(config.thread_id !== undefined && { message_thread_id: config.thread_id }),
+        text: htmlText(notification, '\n'),
+        parse_mode: 'HTML',
+        link_preview_options: { is_disabled: true },
+      }),
+      judge,
+    )
+  let movedTo: number | undefined
+  const outcome = await sendTo(config.id, (answer) => {
+    movedTo = migratedId(answer)
+    return verdict(answer)
+  })
+  if (movedTo === undefined) return outcome
+  await context.saveConfig({ ...config, id: movedTo })
+  return sendTo(movedTo, verdict)
+})
+
+function verdict(answer: HttpAnswer): Outcome | null {
+  const { description } = answeredObject(answer)
+  if (typeof description !== 'string' || (answer.status !== 400 && answer.status !== 403)) return null
+  if (!lostChat.test(description)) return null
+  return permanent(`Received status code ${answer.status} with a message: "${description}"`, { failure: 'refused' })
+}
+
+function migratedId(answer: HttpAnswer): number | undefined {
+  const { parameters } = answeredObject(answer)
+  if (answer.status !== 400 || typeof parameters !== 'object' || parameters === null) return undefined
+  const id = 'migrate_to_chat_id' in parameters ? parameters.migrate_to_chat_id : undefined
+  return typeof id === 'number' ? id : undefined
+}

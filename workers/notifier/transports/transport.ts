@@ -1,0 +1,59 @@
+import type { ChannelKind } from '#shared/channels/kind.ts'
+import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
+import type { Notification } from '#shared/notifications/notification.ts'
+import type { HttpClient } from '#shared/platform/http-client.ts'
+import type { Mailer } from '#shared/platform/mailer.ts'
+
+/** What transports need from the process they run in. */
+export interface TransportContext {
+  /** for addresses that owners of integrations chose: bound by the target policy */
+  http: HttpClient
+  /** for gateways that the operator chose, wherever they are */
+  gatewayHttp: HttpClient
+  /** null when no mail server is configured */
+  mailer: Mailer | null
+  settings: TransportSettings
+  now(): number
+  /** replaces the integration's stored configuration: for services that announce a new address of a recipient */
+  saveConfig(config: Record<string, unknown>): Promise<void>
+  /**
+   * Passes the notification on to other integrations of the project, each with a log entry of its own, one end per
+   * integration that exists. A repeated call must not send again what was delivered.
+   */
+  sendToMembers(channelIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
+}
+
+export interface TransportSettings {
+  siteName: string
+  /** null when text messages, calls and WhatsApp are switched off */
+  twilio: TwilioSettings | null
+}
+
+export interface TwilioSettings {
+  url: string
+  account: string
+  auth: string
+  from: string
+}
+
+/** How one kind sends: one verb. Bounds on rate and month are the notifier's, before it asks. */
+export interface Transport {
+  readonly kind: string
+  /** Never rejects for what the outside world does; a rejection is a fault of ours. */
+  send(context: TransportContext, config: unknown, notification: Notification): Promise<Outcome>
+}
+
+/** @param send gets a configuration that its kind has parsed */
+export function defineTransport<Config>(
+  kind: ChannelKind<Config>,
+  send: (context: TransportContext, config: Config, notification: Notification) => Promise<Outcome>,
+): Transport {
+  return {
+    kind: kind.kind,
+    async send(context, config, notification) {
+      const parsed = kind.parse(config)
+      if (!parsed.ok) return permanent('The configuration is not valid', { failure: 'config' })
+      return send(context, parsed.config, notification)
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import { victorops } from '#shared/channels/kinds/victorops.ts'
+import { plainText } from '#shared/notifications/chat-text.ts'
+import { titleOf } from '#shared/notifications/message.ts'
+import { deliver, json, permanentOn } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** Splunk On-Call, by the REST integration's address. */
+export const victoropsTransport = defineTransport(victorops, async ({ http, now, settings }, config, notification) => {
+  const event = {
+    entity_id: notification.check.uniqueKey,
+    message_type: notification.status === 'up' ? 'RECOVERY' : 'CRITICAL',
+    entity_display_name: titleOf(notification),
+    state_message: plainText(notification),
+    monitoring_tool: settings.siteName,
+  }
+  return deliver(http, now, json('POST', config.url, event), permanentOn(404))
+})

@@ -1,0 +1,49 @@
+import { webhook } from '#shared/channels/kinds/webhook.ts'
+import type { Notification } from '#shared/notifications/notification.ts'
+import { fillTemplate, type PlaceholderValues } from '#shared/notifications/placeholders.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import { deliver } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** Tells a receiver that it has this message already: the id stays the same at every attempt. */
+const notificationHeader = 'x-signalbox-notification'
+
+export const webhookTransport = defineTransport(webhook, async ({ http, now }, config, notification) => {
+  const isUp = notification.status === 'up'
+  const template = isUp ? config.url_up : config.url_down
+  const method = isUp ? config.method_up : config.method_down
+  const body = isUp ? config.body_up : config.body_down
+  const values = placeholderValues(notification)
+  const headers = Object.entries(isUp ? config.headers_up : config.headers_down)
+  return deliver(http, now, {
+    method,
+    url: fillTemplate(template, values, 'url'),
+    headers: {
+      ...(method !== 'GET' && body !== '' && { 'content-type': contentType(body) }),
+      ...Object.fromEntries(
+        headers.map(([name, value]) => [name.toLowerCase(), fillTemplate(value, values, 'header')]),
+      ),
+      [notificationHeader]: notification.id,
+    },
+    ...(method !== 'GET' && { body: Buffer.from(fillTemplate(body, values, 'body'), 'utf8') }),
+  })
+})
+
+/** Unless the owner names another: most receivers read nothing without a type. */
+function contentType(template: string): string {
+  return /^\s*[[{]/.test(template) ? 'application/json' : 'text/plain; charset=utf-8'
+}
+
+function placeholderValues({ status, flipAt, check, lastPing }: Notification): PlaceholderValues {
+  return {
+    uuid: check.uuid,
+    status,
+    now: toIsoSeconds(flipAt),
+    name: check.name,
+    slug: check.slug,
+    tags: check.tags,
+    checkJson: check.json,
+    body: lastPing?.body?.toString('utf8') ?? null,
+    exitStatus: lastPing?.exitStatus ?? null,
+  }
+}

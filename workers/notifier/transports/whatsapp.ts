@@ -1,0 +1,18 @@
+import { whatsapp } from '#shared/channels/kinds/whatsapp.ts'
+import { smsText } from '#shared/notifications/message.ts'
+import { defineTransport } from './transport.ts'
+import { viaTwilio } from './twilio.ts'
+
+/** WhatsApp lets businesses open a conversation by an approved template only; gateways of one's own may not care. */
+export const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
+  viaTwilio(context, 'WhatsApp', 'Messages', ({ from }) => {
+    const text = smsText(notification, context.settings.siteName)
+    return {
+      From: `whatsapp:${from}`,
+      To: `whatsapp:${config.value}`,
+      ...(config.content_sid === undefined
+        ? { Body: text }
+        : { ContentSid: config.content_sid, ContentVariables: JSON.stringify({ 1: text }) }),
+    }
+  }),
+)
