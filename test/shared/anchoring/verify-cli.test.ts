@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { formatVerifierKey } from '#shared/anchoring/note-key.ts'
+import { flatPolicy, formatPolicy } from '#shared/anchoring/policy.ts'
+import { SmallLog } from './small-log.ts'
+import { anchorVectors, vectorLog, vectorWitness } from './vectors.ts'
+
+const { pack, webhook } = anchorVectors
+const folder = mkdtempSync(join(tmpdir(), 'verify-'))
+test.after.always(() => rmSync(folder, { recursive: true }))
+
+const log = new SmallLog(vectorLog)
+log.append([Buffer.from(webhook.logEntry), Buffer.from(pack.logEntry)])
+log.fill(9)
+const key = formatVerifierKey(vectorLog.key)
+const witness = formatVerifierKey(vectorWitness.key)
+const answer = {
+  state: 'WITNESSED',
+  index: 1,
+  entry: pack.logEntry,
+  proof: log.inclusion(1).map((hash) => Buffer.from(hash).toString('base64')),
+  checkpoint: log.checkpoint([vectorWitness]),
+  tlogProof: log.tlogProof(1, [vectorWitness]),
+}
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+function verify(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const program = new URL('../../../shared/anchoring/verify-cli.ts', import.meta.url).pathname
+  // No settings at all: the program needs neither server nor configuration.
+  return spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
+}
+
+const plain = file('pack.json', pack.delivered)
+
+test('a pack alone is recomputed, and the text says what remains unproven', (t) => {
+  const { status, stdout } = verify(plain)
+  t.is(status, 0)
+  t.regex(stdout, /^PARTIAL\n/)
+  t.regex(stdout, /ok {3}payload/)
+  t.regex(stdout, /inclusion +PROOF_MISSING/)
+  t.is(verify(plain, '--key', key).status, 3)
+})
+
+test('each accepted form of a proof verifies', (t) => {
+  for (const args of [
+    [plain, '--proof', file('proof.json', answer)],
+    [plain, '--proof', file('proof.txt', answer.tlogProof)],
+    [file('bundle.json', { object: pack.delivered, proof: answer })],
+    [file('beside.json', { object: pack.delivered, ...answer })],
+    [file('text.json', { object: pack.delivered, proof: answer.tlogProof })],
+  ]) {
+    const { status, stdout, stderr } = verify(...args, '--key', key, '--witness', witness)
+    t.is(stderr, '')
+    t.is(status, 0)
+    t.regex(stdout, /^VERIFIED\n/)
+  }
+  const policy = file('policy', formatPolicy(flatPolicy([{ key: vectorLog.key }], [{ key: vectorWitness.key }], 1)))
+  t.is(verify(file('b.json', { object: pack.delivered, proof: answer }), '--policy', policy).status, 0)
+})
+
+test('a changed pack fails, in JSON too', (t) => {
+  const changed = file('changed.json', { ...pack.delivered, signalLevel: 'REVIEW' })
+  const { status, stdout } = verify(changed, '--json')
+  t.is(status, 1)
+  t.like(JSON.parse(stdout), { verdict: 'FAILED', checks: [{ name: 'payload', code: 'PAYLOAD_HASH_MISMATCH' }] })
+})
+
+test('bad usage and unreadable input are told apart from a verdict', (t) => {
+  for (const [args, message] of [
+    [[], /expected one file/],
+    [[join(folder, 'absent.json')], /ENOENT/],
+    [[file('twice.json', '{"a":1,"a":2}')], /INVALID_JSON.*appears twice/],
+    [[file('deep.json', '['.repeat(100_000))], /INVALID_JSON.*nested deeper/],
+    [[file('list.json', '[]')], /no JSON object/],
+    [[plain, '--key', 'nonsense'], /KEY_MALFORMED/],
+    [[plain, '--key', key, '--quorum', '2'], /POLICY_MALFORMED/],
+    [[plain, '--proof', file('bad.json', '{"index":-1}')], /PROOF_MALFORMED/],
+  ] as const) {
+    const { status, stderr } = verify(...args)
+    t.is(status, 2)
+    t.regex(stderr, message)
+  }
+  t.is(verify('--help').status, 0)
+})
