@@ -1,0 +1,20 @@
+import { hash } from 'node:crypto'
+import { canonicalize } from '../canonical/jcs.ts'
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** Whether a text may be an idempotency key: 1-255 visible ASCII characters (domain 5.2). */
+export function isIdempotencyKey(text: string): boolean {
+  return KEY.test(text)
+}
+
+/** What makes two requests the same: method, route, path parameters and canonical body; 32 bytes (domain 5.2). */
+export function requestFingerprint(request: {
+  method: string
+  route: string
+  params: Readonly<Record<string, string>>
+  body: unknown
+}): Buffer {
+  const { method, route, params, body } = request
+  return hash('sha256', canonicalize({ method: method.toUpperCase(), route, params: { ...params }, body }), 'buffer')
+}

@@ -1,0 +1,126 @@
+import type { Knex } from 'knex'
+
+/** Whose key it is: keys of other organisations and environments are other keys. */
+export interface KeyScope {
+  organisationId: number
+  env: string
+  key: string
+}
+
+/** An answer as it was given first, to be given again byte for byte. */
+export interface StoredAnswer {
+  status: number
+  /** the headers that belong to the answer, such as Location */
+  headers: Record<string, string>
+  body: string
+}
+
+/** What is known of a key: nothing, that it is being worked on, another request, or the answer. */
+export type KeyState =
+  | { state: 'free' }
+  | { state: 'in-progress'; retryAfterSeconds: number }
+  | { state: 'reused' }
+  | { state: 'answered'; answer: StoredAnswer }
+
+/** Seconds for which a request may be under way in other processes before its key is free again. */
+export const LEASE_SECONDS = 60
+
+/**
+ * Takes the key for the rest of this transaction and says what is known of it. The advisory lock makes an equal
+ * request that arrives meanwhile see `in-progress` at once instead of waiting for our commit.
+ */
+export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
+  const { rows } = await tx.raw<{
+    rows: {
+      locked: boolean
+      fingerprint: Buffer | null
+      status: number | null
+      headers: Record<string, string> | null
+      body: string | null
+      leaseSeconds: number | null
+    }[]
+  }>(
+    `SELECT l.locked, k.fingerprint, k.status, k.headers, k.body,
+       extract(epoch FROM k.lease_until - now())::float8 AS "leaseSeconds"
+     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
+     LEFT JOIN idempotency_keys k ON k.organisation_id = ? AND k.env = ? AND k.key = ? AND k.expires_at > now()`,
+    [`${scope.env}/${scope.key}`, scope.organisationId, scope.organisationId, scope.env, scope.key],
+  )
+  const row = rows[0]
+  if (!row?.locked) return { state: 'in-progress', retryAfterSeconds: 1 }
+  if (row.fingerprint === null) return { state: 'free' }
+  if (!row.fingerprint.equals(fingerprint)) return { state: 'reused' }
+  if (row.status !== null && row.body !== null) {
+    return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
+  }
+  if ((row.leaseSeconds ?? 0) <= 0) return { state: 'free' }
+  return { state: 'in-progress', retryAfterSeconds: 1 }
+}
+
+/**
+ * Stores the answer of the request that holds the key, in the transaction of its effect.
+ * @param retentionDays how long a repetition gets this answer; 1 unless the thing lives longer
+ */
+export async function storeAnswer(
+  tx: Knex.Transaction,
+  scope: KeyScope,
+  fingerprint: Buffer,
+  answer: StoredAnswer,
+  retentionDays = 1,
+): Promise<void> {
+  await tx.raw(`${UPSERT} VALUES (?, ?, ?, ?, NULL, ?, ?, ?, now() + make_interval(days => ?)) ${REPLACE}`, [
+    scope.organisationId,
+    scope.env,
+    scope.key,
+    fingerprint,
+    answer.status,
+    JSON.stringify(answer.headers),
+    answer.body,
+    retentionDays,
+  ])
+}
+
+/** Marks the key as being worked on: a worker will complete it (completeKey), or its lease will end. */
+export async function leaseKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<void> {
+  await tx.raw(
+    `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), NULL, NULL, NULL, now() + interval '1 day') ${REPLACE}`,
+    [scope.organisationId, scope.env, scope.key, fingerprint, LEASE_SECONDS],
+  )
+}
+
+const UPSERT = `INSERT INTO idempotency_keys
+  (organisation_id, env, key, fingerprint, lease_until, status, headers, body, expires_at)`
+
+// A row may be left from an expired key, or from a request whose lease ended.
+const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+  lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
+  expires_at = excluded.expires_at, created_at = now()`
+
+/** Gives a leased key its answer, unless it has one. @returns false when it had, or is gone */
+export async function completeKey(db: Knex, scope: KeyScope, answer: StoredAnswer): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `UPDATE idempotency_keys SET status = ?, headers = ?, body = ?, lease_until = NULL
+     WHERE organisation_id = ? AND env = ? AND key = ? AND status IS NULL`,
+    [answer.status, JSON.stringify(answer.headers), answer.body, scope.organisationId, scope.env, scope.key],
+  )
+  return rowCount === 1
+}
+
+/** Frees a leased key after a failure of ours: the same request may run again. */
+export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
+  await db.raw('DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND status IS NULL', [
+    scope.organisationId,
+    scope.env,
+    scope.key,
+  ])
+}
+
+/** Forgets keys past their retention. @returns how many */
+export async function pruneKeys(db: Knex, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `DELETE FROM idempotency_keys WHERE ctid IN
+       (SELECT ctid FROM idempotency_keys WHERE expires_at < now() ORDER BY expires_at LIMIT ?)`,
+    [limit],
+  )
+  return rowCount
+}

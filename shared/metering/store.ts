@@ -1,0 +1,64 @@
+import type { Knex } from 'knex'
+import type { Family } from '../oauth/families.ts'
+
+/** One metered call. `unitKey` names what it produced: the same one twice counts once. */
+export interface UsageUnit {
+  organisationId: number
+  env: string
+  family: Family
+  unitKey: string
+}
+
+/** Counts a call in the transaction of its effect. */
+export async function recordUsage(tx: Knex, unit: UsageUnit): Promise<void> {
+  await tx.raw(
+    `INSERT INTO usage_units (organisation_id, env, family, unit_key, on_date)
+     VALUES (?, ?, ?, ?, (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING`,
+    [unit.organisationId, unit.env, unit.family, unit.unitKey],
+  )
+}
+
+export interface UsageRow {
+  family: string
+  /** `YYYY-MM-DD`, UTC */
+  date: string
+  env: string
+  units: number
+}
+
+export interface UsageQuery {
+  organisationId: number
+  family: string | null
+  /** days, both included; null is open */
+  from: string | null
+  to: string | null
+  /** the last row of the page before */
+  after: Pick<UsageRow, 'date' | 'family' | 'env'> | null
+  limit: number
+}
+
+/** Units per day, family and environment, newest day first. */
+export async function listUsage(db: Knex, query: UsageQuery): Promise<UsageRow[]> {
+  const { organisationId, family, from, to, after, limit } = query
+  const { rows } = await db.raw<{ rows: UsageRow[] }>(
+    `SELECT family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units FROM usage_units
+     WHERE organisation_id = :organisationId
+       AND (CAST(:family AS text) IS NULL OR family = :family)
+       AND (CAST(:from AS date) IS NULL OR on_date >= :from)
+       AND (CAST(:to AS date) IS NULL OR on_date <= :to)
+       AND (CAST(:date AS date) IS NULL OR on_date < :date
+         OR (on_date = :date AND (family, env) > (CAST(:afterFamily AS text), CAST(:afterEnv AS text))))
+     GROUP BY on_date, family, env ORDER BY on_date DESC, family, env LIMIT :limit`,
+    {
+      organisationId,
+      family,
+      from,
+      to,
+      date: after?.date ?? null,
+      afterFamily: after?.family ?? null,
+      afterEnv: after?.env ?? null,
+      limit,
+    },
+  )
+  return rows
+}

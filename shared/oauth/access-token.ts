@@ -1,0 +1,134 @@
+import { CompactSign, compactVerify, importJWK, type JWK } from 'jose'
+import { type JsonObject, parseJson } from '../canonical/parse-json.ts'
+import { UnauthorizedError } from '../errors.ts'
+
+export type ApiEnv = 'SANDBOX' | 'PRODUCTION'
+export type TokenAlg = 'ES256' | 'RS256'
+
+/** What an access token says (RFC 9068), times in POSIX seconds. */
+export interface AccessToken {
+  clientId: string
+  /** uuid of the organisation */
+  org: string
+  env: ApiEnv
+  scopes: string[]
+  issuedAt: number
+  expiresAt: number
+  jti: string
+}
+
+export interface TokenAudience {
+  issuer: string
+  audience: string
+}
+
+/** A key with which tokens are verified; its algorithm is pinned by us, never taken from a token. */
+export interface VerificationKey {
+  kid: string
+  alg: TokenAlg
+  key: CryptoKey | Uint8Array
+}
+
+/** Clock difference between processes that is put up with, in seconds. */
+const LEEWAY_SECONDS = 30
+/** Our own tokens have about 700 characters. */
+const MAX_TOKEN = 4096
+const PART = /^[A-Za-z0-9_-]+$/
+
+export async function importKey(jwk: JWK, alg: TokenAlg): Promise<CryptoKey | Uint8Array> {
+  return await importJWK(jwk, alg)
+}
+
+/** Signs a token: header `typ` at+jwt, sub and client_id the client (RFC 9068 section 2.2). */
+export async function signAccessToken(
+  token: AccessToken,
+  { issuer, audience }: TokenAudience,
+  signer: VerificationKey,
+): Promise<string> {
+  const claims = {
+    iss: issuer,
+    aud: audience,
+    sub: token.clientId,
+    client_id: token.clientId,
+    org: token.org,
+    env: token.env,
+    scope: token.scopes.join(' '),
+    iat: token.issuedAt,
+    exp: token.expiresAt,
+    jti: token.jti,
+  }
+  return await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: signer.alg, typ: 'at+jwt', kid: signer.kid })
+    .sign(signer.key)
+}
+
+/** The `kid` a token names, without believing it. @throws UnauthorizedError when the header is not exactly ours */
+export function readKid(jwt: string): string {
+  const [header = '', payload = '', signature = '', ...rest] = jwt.split('.')
+  if (jwt.length > MAX_TOKEN || rest.length > 0 || ![header, payload, signature].every((part) => PART.test(part))) {
+    throw refused('it is not a token of ours')
+  }
+  const members = parsePart(header)
+  // jku, x5u, jwk, x5c and crit have no business in our tokens: a header with anything else is not ours.
+  const isOurs = Object.keys(members).every((name) => ['alg', 'typ', 'kid'].includes(name))
+  if (!isOurs || members.typ !== 'at+jwt' || typeof members.kid !== 'string') throw refused('it is not a token of ours')
+  return members.kid
+}
+
+/**
+ * Verifies a token against the key its `kid` names: signature, typ, issuer, audience, times.
+ * @param now POSIX seconds
+ * @throws UnauthorizedError
+ */
+export async function verifyAccessToken(
+  jwt: string,
+  expected: TokenAudience,
+  key: VerificationKey,
+  now: number,
+): Promise<AccessToken> {
+  let payload: Uint8Array
+  try {
+    payload = (await compactVerify(jwt, key.key, { algorithms: [key.alg] })).payload
+  } catch {
+    throw refused('its signature is not ours')
+  }
+  const claims = parseText(Buffer.from(payload).toString('utf8'))
+  if (claims.iss !== expected.issuer || claims.aud !== expected.audience)
+    throw refused('it is meant for another service')
+  const { client_id: clientId, sub, org, env, scope, iat, exp, jti } = claims
+  if (
+    typeof clientId !== 'string' ||
+    sub !== clientId ||
+    typeof org !== 'string' ||
+    (env !== 'SANDBOX' && env !== 'PRODUCTION') ||
+    typeof scope !== 'string' ||
+    typeof iat !== 'number' ||
+    typeof exp !== 'number' ||
+    typeof jti !== 'string'
+  ) {
+    throw refused('a claim is missing')
+  }
+  const notBefore = typeof claims.nbf === 'number' ? claims.nbf : iat
+  if (now >= exp + LEEWAY_SECONDS) throw refused('it has expired')
+  if (now < Math.max(iat, notBefore) - LEEWAY_SECONDS) throw refused('it is not valid yet')
+  return { clientId, org, env, scopes: scope.split(' ').filter(Boolean), issuedAt: iat, expiresAt: exp, jti }
+}
+
+function parsePart(part: string): JsonObject {
+  return parseText(Buffer.from(part, 'base64url').toString('utf8'))
+}
+
+/** Duplicated members are refused: two readers could understand them differently. */
+function parseText(text: string): JsonObject {
+  try {
+    const value = parseJson(text, { maxDepth: 8 })
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // falls through to the one answer for all of these
+  }
+  throw refused('it is not a token of ours')
+}
+
+function refused(reason: string): UnauthorizedError {
+  return new UnauthorizedError(`the access token is not accepted: ${reason}`)
+}

@@ -1,0 +1,60 @@
+/**
+ * API families and the scopes each brings (domain 5.1). Access needs all three: the organisation's entitlement to a
+ * family, the scope on the client, the scope in the token. Acceptance signals belong to the risk-signals family of the
+ * contract and may also be granted alone.
+ */
+export const FAMILY_SCOPES = {
+  identity: ['identity:read', 'identity:write'],
+  kyb: ['kyb:read', 'kyb:write'],
+  'first-financing': ['first-financing:check', 'first-financing:register'],
+  'risk-signals': ['risk-signals:run', 'risk-signals:read', 'acceptance:read', 'acceptance:write'],
+  acceptance: ['acceptance:read', 'acceptance:write'],
+  trade: ['trade:read', 'trade:write'],
+  colending: ['colending:read', 'colending:write'],
+  integration: ['integration:manage'],
+  agents: ['agents:invoke', 'agents:manage'],
+} as const
+
+export type Family = keyof typeof FAMILY_SCOPES
+/** Scopes of what every client may do, whatever it is entitled to. */
+export const COMMON_SCOPES = ['usage:read', 'webhooks:manage'] as const
+export type Scope = (typeof FAMILY_SCOPES)[Family][number] | (typeof COMMON_SCOPES)[number]
+
+export const FAMILIES: readonly Family[] = [
+  'identity',
+  'kyb',
+  'first-financing',
+  'risk-signals',
+  'acceptance',
+  'trade',
+  'colending',
+  'integration',
+  'agents',
+]
+
+export function isFamily(name: string): name is Family {
+  return Object.hasOwn(FAMILY_SCOPES, name)
+}
+
+/** Every scope that these families bring, with those that everybody has; sorted. */
+export function scopesOf(families: Iterable<string>): string[] {
+  const scopes = new Set<string>(COMMON_SCOPES)
+  for (const family of families) {
+    if (isFamily(family)) for (const scope of FAMILY_SCOPES[family]) scopes.add(scope)
+  }
+  return [...scopes].toSorted()
+}
+
+/**
+ * Reads `all` or a list separated by commas.
+ * @returns the unknown name when there is one
+ */
+export function parseFamilies(text: string): { families: Family[] } | { unknown: string } {
+  if (text.trim() === 'all') return { families: [...FAMILIES] }
+  const families: Family[] = []
+  for (const name of text.split(',').map((item) => item.trim())) {
+    if (!isFamily(name)) return { unknown: name }
+    if (!families.includes(name)) families.push(name)
+  }
+  return { families }
+}

@@ -1,0 +1,22 @@
+import { DomainError } from '../errors.ts'
+
+/** The error codes of RFC 6749 section 5.2. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+
+/** A token request that is refused. `isBasic`: the client used HTTP Basic, so the answer names that scheme. */
+export class OAuthError extends DomainError {
+  readonly code: 'UNAUTHORIZED' | 'VALIDATION_ERROR'
+  readonly oauthCode: OAuthErrorCode
+  readonly isBasic: boolean
+  constructor(oauthCode: OAuthErrorCode, message: string, isBasic = false) {
+    super(message)
+    this.oauthCode = oauthCode
+    this.code = oauthCode === 'invalid_client' ? 'UNAUTHORIZED' : 'VALIDATION_ERROR'
+    this.isBasic = isBasic
+  }
+}

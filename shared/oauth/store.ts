@@ -1,0 +1,133 @@
+import type { Knex } from 'knex'
+import type { ApiEnv, TokenAlg } from './access-token.ts'
+import type { ThrottleRule } from './throttle.ts'
+import { leaked } from './throttle.ts'
+import type { NewTokenKey } from './token-keys.ts'
+
+/** A client as the token endpoint and the bearer check need it. */
+export interface ClientRecord {
+  id: number
+  clientId: string
+  organisationId: number
+  organisationUuid: string
+  env: ApiEnv
+  /** scopes on the client, whatever the organisation is entitled to */
+  scopes: string[]
+  /** families the organisation is entitled to now */
+  families: string[]
+  tokenAlg: TokenAlg
+  isDisabled: boolean
+}
+
+const CLIENT = `
+  c.id, c.client_id AS "clientId", c.organisation_id AS "organisationId", o.uuid AS "organisationUuid", c.env, c.scopes,
+  c.token_alg AS "tokenAlg", c.disabled_at IS NOT NULL AS "isDisabled",
+  ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id) AS families`
+
+/** @returns undefined when there is no such client */
+export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
+  const { rows } = await db.raw<{ rows: ClientRecord[] }>(
+    `SELECT ${CLIENT} FROM clients c JOIN organisations o ON o.id = c.organisation_id WHERE c.client_id = ?`,
+    [clientId],
+  )
+  return rows[0]
+}
+
+/** SHA-256 digests of the secrets that a client may use, at most two. */
+export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[]> {
+  const { rows } = await db.raw<{ rows: { digest: Buffer }[] }>(
+    'SELECT digest FROM client_secrets WHERE client_id = ? AND revoked_at IS NULL',
+    [id],
+  )
+  return rows.map(({ digest }) => digest)
+}
+
+/** Failed attempts still counted per bucket, in the order of the rules. */
+export async function countFailures(db: Knex, rules: readonly ThrottleRule[]): Promise<number[]> {
+  const { rows } = await db.raw<{ rows: { bucket: string; tokens: number; elapsed: number }[] }>(
+    `SELECT bucket, tokens, extract(epoch FROM now() - updated_at)::float8 AS elapsed
+     FROM rate_limits WHERE bucket = ANY(?)`,
+    [rules.map(({ bucket }) => bucket)],
+  )
+  return rules.map((rule) => {
+    const row = rows.find(({ bucket }) => bucket === rule.bucket)
+    return row ? leaked(row.tokens, row.elapsed, rule) : 0
+  })
+}
+
+/** Counts one more failed attempt in each bucket. */
+export async function recordFailure(db: Knex, rules: readonly ThrottleRule[]): Promise<void> {
+  await db.raw(
+    `INSERT INTO rate_limits (bucket, tokens, updated_at)
+     SELECT bucket, 1, now() FROM unnest(?::text[], ?::float8[]) AS t(bucket, per_second) ORDER BY bucket
+     ON CONFLICT (bucket) DO UPDATE SET updated_at = now(), tokens = 1 + greatest(0, rate_limits.tokens
+       - extract(epoch FROM now() - rate_limits.updated_at) * (
+         SELECT per_second FROM unnest(?::text[], ?::float8[]) AS u(bucket, per_second)
+         WHERE u.bucket = excluded.bucket))`,
+    [...ruleArrays(rules), ...ruleArrays(rules)],
+  )
+}
+
+function ruleArrays(rules: readonly ThrottleRule[]): [string[], number[]] {
+  return [rules.map(({ bucket }) => bucket), rules.map(({ limit, windowSeconds }) => limit / windowSeconds)]
+}
+
+/** A stored signing key; `PREVIOUS` ones only verify. */
+export interface TokenKeyRecord {
+  kid: string
+  alg: TokenAlg
+  role: 'CURRENT' | 'NEXT' | 'PREVIOUS'
+  publicJwk: Record<string, unknown>
+  sealedPrivateJwk: string
+}
+
+/** The keys that are published, the signing ones first. Previous ones leave a day after they stopped signing. */
+export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
+  const { rows } = await db.raw<{ rows: TokenKeyRecord[] }>(
+    `SELECT kid, alg, role, public_jwk AS "publicJwk", sealed_private_jwk AS "sealedPrivateJwk" FROM token_keys
+     WHERE role <> 'PREVIOUS' OR role_since > now() - interval '1 day' ORDER BY role, alg, kid`,
+  )
+  return rows
+}
+
+/** Any constant: whoever makes or rotates token keys takes this lock. */
+const TOKEN_KEYS_LOCK = 7_419_301
+
+/** Stores first keys unless somebody else was faster; `keys` has one per (algorithm, role). */
+export async function insertFirstKeys(
+  db: Knex,
+  keys: readonly { key: NewTokenKey; role: 'CURRENT' | 'NEXT'; sealed: string }[],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.raw('SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
+    for (const { key, role, sealed } of keys) {
+      await tx.raw(
+        `INSERT INTO token_keys (kid, alg, role, public_jwk, sealed_private_jwk) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (alg, role) WHERE role IN ('CURRENT', 'NEXT') DO NOTHING`,
+        [key.kid, key.alg, role, JSON.stringify(key.publicJwk), sealed],
+      )
+    }
+  })
+}
+
+/** The announced key starts to sign, the signing one only verifies, and a new one is announced. @returns the kid that signs now */
+export async function rotateTokenKeys(db: Knex, next: NewTokenKey, sealed: string): Promise<string | undefined> {
+  return await db.transaction(async (tx) => {
+    await tx.raw('SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
+    await tx.raw(`UPDATE token_keys SET role = 'PREVIOUS', role_since = now() WHERE alg = ? AND role = 'CURRENT'`, [
+      next.alg,
+    ])
+    const { rows } = await tx.raw<{ rows: { kid: string }[] }>(
+      `UPDATE token_keys SET role = 'CURRENT', role_since = now() WHERE alg = ? AND role = 'NEXT' RETURNING kid`,
+      [next.alg],
+    )
+    await tx.raw(`INSERT INTO token_keys (kid, alg, role, public_jwk, sealed_private_jwk) VALUES (?, ?, ?, ?, ?)`, [
+      next.kid,
+      next.alg,
+      rows.length > 0 ? 'NEXT' : 'CURRENT',
+      JSON.stringify(next.publicJwk),
+      sealed,
+    ])
+    return rows[0]?.kid ?? next.kid
+  })
+}

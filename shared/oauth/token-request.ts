@@ -1,0 +1,113 @@
+import { OAuthError } from './oauth-error.ts'
+
+/** A token request taken apart; nothing of it is verified yet. */
+export interface TokenRequest {
+  clientId: string
+  clientSecret: string
+  /** HTTP Basic instead of form fields */
+  isBasic: boolean
+  /** scopes asked for; null asks for all that the client has */
+  scope: string[] | null
+}
+
+const CREDENTIALS = ['client_id', 'client_secret']
+const MAX_FIELD = 512
+
+/**
+ * RFC 6749 section 4.4 with client_secret_basic or client_secret_post, never both, and no parameter twice.
+ * @param form the body, application/x-www-form-urlencoded
+ * @param query what followed `?`: credentials there are refused, since addresses are logged (section 2.3.1)
+ * @throws OAuthError
+ */
+export function parseTokenRequest(
+  form: string,
+  authorization: string | undefined,
+  query: URLSearchParams,
+): TokenRequest {
+  const basic = authorization === undefined ? null : parseBasic(authorization)
+  const isBasic = basic !== null
+  const fields = new URLSearchParams(form)
+  for (const name of new Set(fields.keys())) {
+    if (fields.getAll(name).length > 1)
+      throw new OAuthError('invalid_request', `${printable(name)} is given twice`, isBasic)
+  }
+  if (CREDENTIALS.some((name) => query.has(name))) {
+    throw new OAuthError('invalid_request', 'credentials do not belong in the address', isBasic)
+  }
+  const grant = fields.get('grant_type')
+  if (grant === null || grant === '') throw new OAuthError('invalid_request', 'grant_type is missing', isBasic)
+  if (grant !== 'client_credentials') {
+    throw new OAuthError('unsupported_grant_type', 'only client_credentials is supported', isBasic)
+  }
+  const credentials = credentialsOf(fields, basic)
+  const scope = fields.get('scope')
+  return { ...credentials, isBasic, scope: scope === null || scope === '' ? null : parseScope(scope, isBasic) }
+}
+
+function credentialsOf(
+  fields: URLSearchParams,
+  basic: { clientId: string; clientSecret: string } | null,
+): { clientId: string; clientSecret: string } {
+  if (basic) {
+    const clientId = fields.get('client_id')
+    if (fields.has('client_secret') || (clientId !== null && clientId !== basic.clientId)) {
+      throw new OAuthError('invalid_request', 'two ways to authenticate were used at once', true)
+    }
+    return basic
+  }
+  const clientId = fields.get('client_id') ?? ''
+  const clientSecret = fields.get('client_secret') ?? ''
+  if (clientId === '' || clientSecret === '') {
+    throw new OAuthError('invalid_client', 'client_id and client_secret are required')
+  }
+  if (clientId.length > MAX_FIELD || clientSecret.length > MAX_FIELD) throw unknownClient(false)
+  return { clientId, clientSecret }
+}
+
+/** RFC 6749 section 2.3.1: both parts are form-encoded before they are joined. */
+function parseBasic(authorization: string): { clientId: string; clientSecret: string } {
+  const match = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)
+  if (!match) throw new OAuthError('invalid_client', 'the Authorization header is not HTTP Basic', true)
+  const decoded = Buffer.from(match[1] ?? '', 'base64').toString('utf8')
+  const colon = decoded.indexOf(':')
+  if (colon < 1 || decoded.length > 2 * MAX_FIELD) throw unknownClient(true)
+  try {
+    return { clientId: formDecode(decoded.slice(0, colon)), clientSecret: formDecode(decoded.slice(colon + 1)) }
+  } catch {
+    throw unknownClient(true)
+  }
+}
+
+function formDecode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '))
+}
+
+function parseScope(scope: string, isBasic: boolean): string[] {
+  const scopes = scope.split(' ')
+  if (scope.length > 2000 || !scopes.every((item) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(item))) {
+    throw new OAuthError('invalid_scope', 'scope is a list of names separated by one space', isBasic)
+  }
+  return [...new Set(scopes)]
+}
+
+/** Unknown, disabled and wrong secret are told alike. */
+export function unknownClient(isBasic: boolean): OAuthError {
+  return new OAuthError('invalid_client', 'the client is not known or its secret is wrong', isBasic)
+}
+
+/**
+ * The scopes of a token: those asked for, or all, out of those the client may have.
+ * @throws OAuthError invalid_scope when one asked for is not among them
+ */
+export function grantScopes(asked: readonly string[] | null, allowed: readonly string[], isBasic: boolean): string[] {
+  if (asked === null) return [...allowed]
+  const refused = asked.find((scope) => !allowed.includes(scope))
+  if (refused !== undefined) {
+    throw new OAuthError('invalid_scope', `the client may not have the scope ${printable(refused)}`, isBasic)
+  }
+  return [...asked]
+}
+
+function printable(text: string): string {
+  return text.slice(0, 50).replaceAll(/[^\x20-\x7e]/g, '?')
+}

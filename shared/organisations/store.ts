@@ -1,0 +1,195 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../oauth/access-token.ts'
+
+export interface Organisation {
+  id: number
+  uuid: string
+  name: string
+}
+
+/** The organisation of this name, made when there is none. The oldest when several share it. */
+export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
+  // Two commands at the same moment make one organisation: names are not unique by themselves.
+  await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
+  const { rows } = await tx.raw<{ rows: Organisation[] }>(
+    'SELECT id, uuid, name FROM organisations WHERE name = ? ORDER BY id LIMIT 1',
+    [name],
+  )
+  if (rows[0]) return rows[0]
+  const made = await tx.raw<{ rows: Organisation[] }>(
+    'INSERT INTO organisations (name) VALUES (?) RETURNING id, uuid, name',
+    [name],
+  )
+  const [organisation] = made.rows
+  if (!organisation) throw new Error('the organisation was not stored')
+  return organisation
+}
+
+/** @returns undefined when there is none */
+export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
+  const { rows } = await db.raw<{ rows: Organisation[] }>('SELECT id, uuid, name FROM organisations WHERE uuid = ?', [
+    uuid,
+  ])
+  return rows[0]
+}
+
+/** Adds entitlements; those held already stay. */
+export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
+  await db.raw(
+    `INSERT INTO organisation_families (organisation_id, family)
+     SELECT ?, family FROM unnest(?::text[]) AS t(family) ON CONFLICT DO NOTHING`,
+    [organisationId, [...families]],
+  )
+}
+
+/** Takes entitlements away: every token of the organisation loses them within seconds. */
+export async function revokeFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
+  await db.raw('DELETE FROM organisation_families WHERE organisation_id = ? AND family = ANY(?)', [
+    organisationId,
+    [...families],
+  ])
+}
+
+export interface NewClient {
+  clientId: string
+  organisationId: number
+  name: string
+  env: ApiEnv
+  scopes: readonly string[]
+  secret: { prefix: string; digest: Buffer }
+}
+
+/** @returns the internal id */
+export async function insertClient(tx: Knex.Transaction, client: NewClient): Promise<number> {
+  const { rows } = await tx.raw<{ rows: { id: number }[] }>(
+    'INSERT INTO clients (client_id, organisation_id, name, env, scopes) VALUES (?, ?, ?, ?, ?) RETURNING id',
+    [client.clientId, client.organisationId, client.name, client.env, [...client.scopes]],
+  )
+  const id = rows[0]?.id
+  if (id === undefined) throw new Error('the client was not stored')
+  await insertSecret(tx, id, client.secret)
+  return id
+}
+
+async function insertSecret(
+  tx: Knex.Transaction,
+  id: number,
+  secret: { prefix: string; digest: Buffer },
+): Promise<void> {
+  await tx.raw('INSERT INTO client_secrets (client_id, prefix, digest) VALUES (?, ?, ?)', [
+    id,
+    secret.prefix,
+    secret.digest,
+  ])
+}
+
+/**
+ * Adds a secret and revokes all but the newest before it, so that two are active.
+ * @returns false when there is no such client
+ */
+export async function rotateSecret(
+  tx: Knex.Transaction,
+  clientId: string,
+  secret: { prefix: string; digest: Buffer },
+): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: { id: number }[] }>('SELECT id FROM clients WHERE client_id = ? FOR UPDATE', [
+    clientId,
+  ])
+  const id = rows[0]?.id
+  if (id === undefined) return false
+  await tx.raw(
+    `UPDATE client_secrets SET revoked_at = now() WHERE client_id = ? AND revoked_at IS NULL
+     AND id < (SELECT max(id) FROM client_secrets WHERE client_id = ? AND revoked_at IS NULL)`,
+    [id, id],
+  )
+  await insertSecret(tx, id, secret)
+  return true
+}
+
+/** @returns false when there is no such client */
+export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `UPDATE clients SET disabled_at = ${isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'} WHERE client_id = ?`,
+    [clientId],
+  )
+  return rowCount > 0
+}
+
+export interface ClientListing {
+  clientId: string
+  name: string
+  organisationId: string
+  organisation: string
+  env: ApiEnv
+  families: string[]
+  createdAt: Date
+  disabledAt: Date | null
+}
+
+/** Every client of the installation, for the operator. */
+export async function listClients(db: Knex): Promise<ClientListing[]> {
+  const { rows } = await db.raw<{ rows: ClientListing[] }>(
+    `SELECT c.client_id AS "clientId", c.name, o.uuid AS "organisationId", o.name AS organisation, c.env,
+       ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family) AS families,
+       c.created_at AS "createdAt", c.disabled_at AS "disabledAt"
+     FROM clients c JOIN organisations o ON o.id = c.organisation_id ORDER BY c.id`,
+  )
+  return rows
+}
+
+/** Stores the digest of an `x-api-key`. */
+export async function insertConsumerKey(
+  tx: Knex.Transaction,
+  key: { organisationId: number; clientId: number; env: ApiEnv; prefix: string; digest: Buffer },
+): Promise<void> {
+  await tx.raw('INSERT INTO consumer_keys (organisation_id, client_id, env, prefix, digest) VALUES (?, ?, ?, ?, ?)', [
+    key.organisationId,
+    key.clientId,
+    key.env,
+    key.prefix,
+    key.digest,
+  ])
+}
+
+/** Whose `x-api-key` this is. @returns undefined when no live key has one of these digests */
+export async function findConsumer(
+  db: Knex,
+  digests: readonly Buffer[],
+): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv } | undefined> {
+  const { rows } = await db.raw<{ rows: { organisationId: number; organisationUuid: string; env: ApiEnv }[] }>(
+    `SELECT k.organisation_id AS "organisationId", o.uuid AS "organisationUuid", k.env
+     FROM consumer_keys k JOIN organisations o ON o.id = k.organisation_id
+     LEFT JOIN clients c ON c.id = k.client_id
+     WHERE k.digest = ANY(?) AND k.revoked_at IS NULL AND c.disabled_at IS NULL`,
+    [[...digests]],
+  )
+  return rows[0]
+}
+
+/** Stores an inbound integration; without a secret it is known and not provisioned. */
+export async function insertLmsIntegration(
+  tx: Knex.Transaction,
+  integration: { id: string; organisationId: number; clientId: number; env: ApiEnv; sealedSecret: string | null },
+): Promise<void> {
+  await tx.raw(
+    'INSERT INTO lms_integrations (id, organisation_id, client_id, env, sealed_secret) VALUES (?, ?, ?, ?, ?)',
+    [integration.id, integration.organisationId, integration.clientId, integration.env, integration.sealedSecret],
+  )
+}
+
+/** @returns undefined when there is no such integration; `sealedSecret` null when it is not provisioned */
+export async function findLmsIntegration(
+  db: Knex,
+  id: string,
+): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv; sealedSecret: string | null } | undefined> {
+  const { rows } = await db.raw<{
+    rows: { organisationId: number; organisationUuid: string; env: ApiEnv; sealedSecret: string | null }[]
+  }>(
+    `SELECT i.organisation_id AS "organisationId", o.uuid AS "organisationUuid", i.env, i.sealed_secret AS "sealedSecret"
+     FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id
+     LEFT JOIN clients c ON c.id = i.client_id
+     WHERE i.id = ? AND c.disabled_at IS NULL`,
+    [id],
+  )
+  return rows[0]
+}
