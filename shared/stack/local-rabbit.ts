@@ -34,8 +34,8 @@ export async function startLocalRabbit(
 ): Promise<LocalRabbit> {
   const user = await serviceUser('rabbitmq')
   makePrivateFolder(folder, user)
-  const environment = await prepareNode(folder, port, settings, user)
-  const control = { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: environment }
+  prepareNode(folder, port, settings, user)
+  const environment = { ...nodeEnvironment(folder, port), RABBITMQ_DIST_PORT: String(await freePort()) }
   const output = openSync(join(folder, 'output.log'), 'w')
   const child = spawn(join(bin, 'rabbitmq-server'), [], {
     ...user,
@@ -53,15 +53,15 @@ export async function startLocalRabbit(
       child.exitCode === null && child.pid !== undefined ? undefined : lastLines(join(folder, 'output.log')),
   })
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
-  return { url, port, pid, control }
+  return { url, port, pid, control: rabbitControl(bin, folder, port) }
 }
 
-async function prepareNode(
-  folder: string,
-  port: number,
-  settings: readonly string[],
-  user: ServiceUser | undefined,
-): Promise<Record<string, string>> {
+/** How to administer the broker that lives in `folder`. */
+export function rabbitControl(bin: string, folder: string, port: number): BrokerControl {
+  return { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: nodeEnvironment(folder, port) }
+}
+
+function prepareNode(folder: string, port: number, settings: readonly string[], user: ServiceUser | undefined): void {
   const write = (name: string, text: string, mode: number) => {
     writeFileSync(join(folder, name), text, { mode })
     if (user) chownSync(join(folder, name), user.uid, user.gid)
@@ -74,11 +74,13 @@ async function prepareNode(
   write('enabled_plugins', '[].\n', 0o600)
   write('rabbitmq-env.conf', '', 0o600)
   write('rabbitmq.conf', [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings, ''].join('\n'), 0o600)
+}
+
+function nodeEnvironment(folder: string, port: number): Record<string, string> {
   return {
     HOME: folder,
     RABBITMQ_NODENAME: `signalbox-${port}@localhost`,
     RABBITMQ_NODE_PORT: String(port),
-    RABBITMQ_DIST_PORT: String(await freePort()),
     RABBITMQ_MNESIA_BASE: join(folder, 'data'),
     RABBITMQ_LOG_BASE: join(folder, 'logs'),
     RABBITMQ_PID_FILE: join(folder, 'pid'),

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { runCommand } from './run-command.ts'
+import { writePrivately } from './state.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Credentials for a first look, shown by `make up`; `database` says in which database they are good. */
+export type Demo = { database: string; project: DemoProject; client: DemoClient }
+export type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
+export type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
+
+/**
+ * The demo project and sandbox client, created once per database by the same commands an operator would use.
+ * @throws Error with what the command said
+ */
+export async function demoCredentials(folder: string, env: Readonly<Record<string, string>>): Promise<Demo> {
+  const file = join(folder, 'demo.json')
+  const database = env.DATABASE_URL ?? ''
+  if (existsSync(file)) {
+    const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
+    if (demo.database === database) return demo
+  }
+  const project = await admin(env, ['project', 'create', '--name', 'Demo', '--json'])
+  const client = await admin(env, [
+    'client',
+    'create',
+    '--name',
+    'Demo',
+    '--env',
+    'SANDBOX',
+    '--families',
+    'all',
+    '--json',
+  ])
+  const demo: Demo = { database, project: JSON.parse(project), client: JSON.parse(client) }
+  writePrivately(file, `${JSON.stringify(demo, null, 2)}\n`)
+  return demo
+}
+
+/** The link by which the first person signs in to the pages; undefined when there is none to give (any more). */
+export async function setupLink(env: Readonly<Record<string, string>>): Promise<string | undefined> {
+  try {
+    const said = await admin(env, ['setup-link'])
+    return said === '' ? undefined : said
+  } catch {
+    return undefined
+  }
+}
+
+async function admin(env: Readonly<Record<string, string>>, args: readonly string[]): Promise<string> {
+  const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
+  const { code, stdout, stderr } = await runCommand(command, { cwd: root, env: { ...process.env, ...env } })
+  if (code !== 0) throw new Error(`admin ${args.slice(0, 2).join(' ')} failed:\n${stderr.trim() || stdout.trim()}`)
+  return stdout.trim()
+}
+
+/** What a newcomer needs to try both APIs: the address, the credentials and lines to paste. */
+export function introduction(address: string, { project, client }: Demo, more: readonly string[]): string {
+  const check = '{"name":"Demo","slug":"demo","timeout":3600,"grace":300,"unique":["slug"]}'
+  const pack =
+    '{"mode":"DEMO","buyerGstin":"27AAACB1234C1ZF","borrowerGstin":"29AAACR5678D1Z5","subcontractorGstin":"24AAFFS4321K1ZA","poValue":2500000}'
+  return `
+Signalbox is up at ${address}
+
+  API key        ${project.apiKey}   (read-only: ${project.apiKeyReadonly})
+  ping key       ${project.pingKey}
+  client id      ${client.clientId}   (${client.env})
+  client secret  ${client.clientSecret}
+${more.map((line) => `  ${line}\n`).join('')}
+Create a check, ping it, read it back:
+
+  curl -s ${address}/api/v3/checks/ -H 'X-Api-Key: ${project.apiKey}' -d '${check}'
+  curl -s ${address}/ping/${project.pingKey}/demo
+  curl -s '${address}/api/v3/checks/?slug=demo' -H 'X-Api-Key: ${project.apiKey}'
+
+Fetch a token, ask for a risk-signals pack:
+
+  TOKEN=$(curl -s ${address}/v1/oauth/token -d grant_type=client_credentials -d client_id=${client.clientId} -d client_secret=${client.clientSecret} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s)" -d '${pack}'
+`
+}

@@ -1,0 +1,44 @@
+import { composeDown } from './compose-services.ts'
+import { isRunning, stopProcess } from './process-identity.ts'
+import { forgetProcess } from './processes.ts'
+import { patienceMs } from './start-processes.ts'
+import { readState, writeState } from './state.ts'
+
+/** `make down`: stops what `make up` started, in the reverse order, and nothing else. Data stays. */
+export async function down(folder: string, say: (line: string) => void): Promise<void> {
+  const state = readState(folder)
+  const processes = Object.entries(state.processes)
+  const stopped = await Promise.all(
+    processes.map(async ([name, process]) => {
+      const ran = await stopProcess(process, 'SIGTERM', patienceMs)
+      forgetProcess(folder, name)
+      return ran ? name : undefined
+    }),
+  )
+  state.processes = {}
+  const names = stopped.filter((name) => name !== undefined)
+  if (names.length > 0) say(`stopped ${names.join(', ')}`)
+  // The broker first: it has no need of the database, and takes longer. SIGINT is PostgreSQL's fast shutdown.
+  if (state.broker?.process && (await stopProcess(state.broker.process, 'SIGTERM', 30_000))) say('stopped RabbitMQ')
+  if (state.postgres?.process && (await stopProcess(state.postgres.process, 'SIGINT', 30_000)))
+    say('stopped PostgreSQL')
+  if (state.postgres?.origin === 'docker' || state.broker?.origin === 'docker') {
+    await composeDown()
+    say('stopped the containers')
+  }
+  delete state.postgres?.process
+  delete state.broker?.process
+  writeState(folder, state)
+  if (names.length === 0) say('nothing of ours was running')
+}
+
+/** `status`: one line per process and service. */
+export async function status(folder: string, say: (line: string) => void): Promise<void> {
+  const { postgres, broker, processes } = readState(folder)
+  for (const [name, service] of Object.entries({ postgres, broker })) {
+    say(`${name.padEnd(10)} ${service ? `${service.origin}, port ${service.port}` : 'not started'}`)
+  }
+  for (const [name, process] of Object.entries(processes)) {
+    say(`${name.padEnd(10)} ${(await isRunning(process)) ? `runs, pid ${process.pid}` : 'ended'}`)
+  }
+}

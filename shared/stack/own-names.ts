@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { type BrokerControl, createVhosts, vhostExists, vhostUrl } from './broker-admin.ts'
+import { createDatabaseIfMissing, databaseName, databaseUrl, withClient } from './database-admin.ts'
+import { brokerRefusal, postgresRefusal } from './probe.ts'
+import type { Services } from './resolve-services.ts'
+
+export type Addresses = { DATABASE_URL: string; AMQP_URL: string }
+
+/**
+ * A database and a virtual host for this stack on the services found. Addresses given in the environment are taken as
+ * they are (what they name is created when missing and allowed). Elsewhere both get a name of ours: the one of last
+ * time, else `signalbox`, else one with a random end, because data of an unknown origin has an unknown key.
+ */
+export async function ownNames(
+  { postgres, broker }: Services,
+  previous: Readonly<Record<string, string>>,
+): Promise<Addresses> {
+  const database =
+    postgres.origin === 'environment' || postgres.origin === 'docker'
+      ? await existingDatabase(postgres.url)
+      : await ownDatabase(postgres.url, previous.DATABASE_URL)
+  const amqp =
+    broker.origin === 'environment' || broker.origin === 'docker'
+      ? await existingVhost(broker.url, broker.control)
+      : await ownVhost(broker.url, broker.control, previous.AMQP_URL)
+  return { DATABASE_URL: database, AMQP_URL: amqp }
+}
+
+async function existingDatabase(url: string): Promise<string> {
+  const refusal = await postgresRefusal(url)
+  if (refusal?.code === '3D000') {
+    await withClient(databaseUrl(url, 'postgres'), (client) => createDatabaseIfMissing(client, databaseName(url)))
+    return url
+  }
+  if (refusal) throw new Error(`DATABASE_URL: ${refusal.message}`)
+  return url
+}
+
+async function ownDatabase(url: string, previous: string | undefined): Promise<string> {
+  return await withClient(url, async (client) => {
+    if (previous !== undefined && sameServer(url, previous)) {
+      await createDatabaseIfMissing(client, databaseName(previous))
+      return previous
+    }
+    const names = ['signalbox', `signalbox_${randomBytes(3).toString('hex')}`]
+    for (const name of names) {
+      if (await createDatabaseIfMissing(client, name)) return databaseUrl(url, name)
+    }
+    throw new Error('could not create a database of our own')
+  })
+}
+
+async function existingVhost(url: string, control: BrokerControl | undefined): Promise<string> {
+  const refusal = await brokerRefusal(url)
+  if (!refusal) return url
+  const vhost = decodeURIComponent(new URL(url).pathname.slice(1))
+  // Brokers say NOT_ALLOWED for a virtual host that is not there.
+  if (!/vhost|NOT_ALLOWED/i.test(refusal.message) || !control || !vhost) throw new Error(`AMQP_URL: ${refusal.message}`)
+  await createVhosts(control, url, [vhost])
+  return url
+}
+
+async function ownVhost(
+  url: string,
+  control: BrokerControl | undefined,
+  previous: string | undefined,
+): Promise<string> {
+  if (previous !== undefined && sameServer(url, previous) && !(await brokerRefusal(previous))) return previous
+  if (!control) return url // its default virtual host is all we may have
+  let name = 'signalbox'
+  while (await vhostExists(control, url, name)) name = `signalbox-${randomBytes(3).toString('hex')}`
+  await createVhosts(control, url, [name])
+  return vhostUrl(url, name)
+}
+
+function sameServer(one: string, other: string): boolean {
+  return new URL(one).host === new URL(other).host
+}

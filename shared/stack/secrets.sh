@@ -1,0 +1,21 @@
+#!/bin/sh
+# Makes the secrets that compose.yaml mounts as files, once; what is there already is kept.
+# The folder is closed to other users of this machine; the files are readable, because the containers that
+# mount them run as users of their own.
+set -eu
+folder=${1:-"$(dirname "$0")/../../.local/secrets"}
+umask 022
+mkdir -p "$folder"
+chmod 700 "$folder"
+
+random() { od -An -tx1 -N32 /dev/urandom | tr -d ' \n'; }
+keep() { [ -s "$folder/$1" ] || printf '%s' "$2" >"$folder/$1"; }
+
+keep secret_key "$(random)"
+keep database_password "$(random)"
+keep broker_password "$(random)"
+keep database_url "postgres://signalbox:$(cat "$folder/database_password")@postgres:5432/signalbox"
+keep amqp_url "amqp://signalbox:$(cat "$folder/broker_password")@rabbitmq:5672"
+keep rabbitmq.conf "default_user = signalbox
+default_pass = $(cat "$folder/broker_password")
+"

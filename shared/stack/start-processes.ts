@@ -1,0 +1,88 @@
+import { settings as known } from '../platform/settings.ts'
+import { portTrouble } from './free-port.ts'
+import { isRunning, stopProcess } from './process-identity.ts'
+import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
+import type { StackState } from './state.ts'
+import { httpReady, NotReady, portOpen, untilReady } from './until-ready.ts'
+
+/** Time a process gets to finish what is in hand before it is forced. */
+export const patienceMs = 15_000
+
+export type StartOptions = {
+  settings: Readonly<Record<string, string>>
+  folder: string
+  state: StackState
+  save: () => void
+  say: (line: string) => void
+}
+
+/**
+ * Starts ingress, SMTP listener and workers in the background, leaves those alone that run just so already, and waits
+ * until all are ready.
+ * @throws Error that says which port is taken, or with the end of the log of the process that failed
+ */
+export async function startProcesses({ settings, folder, state, save, say }: StartOptions): Promise<void> {
+  const code = codeDigest()
+  const plans = await processPlans(settings, state)
+  const stale: ProcessPlan[] = []
+  for (const plan of plans) {
+    const old = state.processes[plan.name]
+    if (old?.fingerprint === fingerprint(plan, code) && (await isRunning(old))) continue
+    if (old && (await stopProcess(old, 'SIGTERM', patienceMs)))
+      say(`${plan.name} restarts with its new settings or code`)
+    stale.push(plan)
+  }
+  for (const plan of stale) await refuseTakenPort(plan)
+  for (const plan of stale) {
+    state.processes[plan.name] = await startProcess(plan, folder, code)
+    save()
+  }
+  say(stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'everything runs already')
+  const died = async () => {
+    for (const [name, process] of Object.entries(state.processes)) if (!(await isRunning(process))) return name
+    return undefined
+  }
+  try {
+    const host = settings.HOST && settings.HOST !== '0.0.0.0' ? settings.HOST : '127.0.0.1'
+    const ready = { smtp: portOpen(Number(settings.SMTP_PORT)), ingress: httpReady(`http://${host}:${settings.PORT}`) }
+    await untilReady(ready, died, 90_000)
+  } catch (error) {
+    if (!(error instanceof NotReady)) throw error
+    if (!(await isRunning(state.processes[error.process] ?? { pid: 0, startedAt: '' })))
+      forgetProcess(folder, error.process)
+    throw new Error(
+      `${error.message}\nThe end of its log (.local/logs/${error.process}.log):\n${logTail(folder, error.process)}`,
+    )
+  }
+}
+
+/** Each process serves its metrics on a port of its own: METRICS_PORT, and the next ones, as far as they are free. */
+async function processPlans(settings: Readonly<Record<string, string>>, state: StackState): Promise<ProcessPlan[]> {
+  const first = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
+  const entries = [
+    { name: 'ingress', command: ['ingress/main.ts'] },
+    { name: 'smtp', command: ['ingress/smtp.ts'] },
+    { name: 'workers', command: ['workers/main.ts'] },
+  ]
+  const plans: ProcessPlan[] = []
+  for (const [index, { name, command }] of entries.entries()) {
+    const wanted = first === 0 ? 0 : first + index
+    const old = state.processes[name]
+    const isOurs = old !== undefined && (await isRunning(old))
+    const mustHave = settings.METRICS_PORT !== undefined && index === 0
+    const isFree = isOurs || mustHave || (await portTrouble(wanted, '127.0.0.1')) === undefined
+    plans.push({ name, command, settings: { ...settings, METRICS_PORT: String(isFree ? wanted : 0) } })
+  }
+  return plans
+}
+
+async function refuseTakenPort({ name, settings }: ProcessPlan): Promise<void> {
+  const ports = { ingress: ['PORT', 'METRICS_PORT'], smtp: ['SMTP_PORT'], workers: [] }[name] ?? []
+  for (const setting of ports) {
+    const port = Number(settings[setting])
+    const trouble = await portTrouble(port, setting === 'METRICS_PORT' ? '127.0.0.1' : (settings.HOST ?? '0.0.0.0'))
+    if (trouble === undefined) continue
+    const why = trouble === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${trouble})`
+    throw new Error(`port ${port} ${why}: free it, or choose another with ${setting}=... make up`)
+  }
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrateLatest } from '../platform/migrate.ts'
+import { composeServices } from './compose-services.ts'
+import { demoCredentials, introduction, setupLink } from './demo.ts'
+import { localBinaries } from './local-binaries.ts'
+import { formatEnvFile, readEnvFile } from './local-env.ts'
+import { orderOfOrigins } from './order-of-origins.ts'
+import { ownNames } from './own-names.ts'
+import { resolveServices, type Services } from './resolve-services.ts'
+import { mustRun } from './run-command.ts'
+import { serverFolder } from './server-folder.ts'
+import { stackSettings } from './stack-settings.ts'
+import { startProcesses } from './start-processes.ts'
+import { readState, type StackState, writePrivately, writeState } from './state.ts'
+
+/**
+ * `make up`: finds services, migrates, starts what does not run or runs with other settings, and waits until it is
+ * ready. Running it again changes nothing that need not change.
+ * @param env settings of the processes; values beat what is stored
+ * @throws Error with one clear line, or the end of the log of what failed
+ */
+export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
+  const state = readState(folder)
+  const save = () => writeState(folder, state)
+  const secrets = join(folder, 'secrets')
+  await mustRun(['sh', join(import.meta.dirname, 'secrets.sh'), secrets])
+
+  const services = await findServices(env, folder, state, say)
+  remember(state, services)
+  save()
+  const previous = readEnvFile(join(folder, 'env'))
+  const addresses = await ownNames(services, previous)
+  const settings: Record<string, string> = {
+    ...stackSettings(env, previous, readFileSync(join(secrets, 'secret_key'), 'utf8')),
+    ...addresses,
+  }
+  writePrivately(join(folder, 'env'), formatEnvFile(settings))
+
+  say('migrating the database')
+  await migrateLatest(addresses.DATABASE_URL)
+  await startProcesses({ settings, folder, state, save, say })
+  const address = `http://localhost:${settings.PORT}`
+  const demo = await demoCredentials(folder, settings)
+  const link = await setupLink(settings)
+  say(introduction(settings.PUBLIC_URL ?? address, demo, link ? [link] : []))
+}
+
+async function findServices(
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  { postgres, broker }: StackState,
+  say: (line: string) => void,
+): Promise<Services> {
+  return await resolveServices({
+    databaseUrl: settingOf(env, 'DATABASE_URL'),
+    amqpUrl: settingOf(env, 'AMQP_URL'),
+    docker: composeServices(join(folder, 'secrets'), say),
+    binaries: localBinaries({
+      folder: await serverFolder(folder),
+      ports: { postgres: ownPort(postgres), rabbitmq: ownPort(broker) },
+      running: { postgres: postgres?.process, rabbitmq: broker?.process },
+      report: say,
+    }),
+    order: {
+      postgres: orderOfOrigins(env.STACK_SERVICES, postgres?.origin),
+      rabbitmq: orderOfOrigins(env.STACK_SERVICES, broker?.origin),
+    },
+    report: say,
+  })
+}
+
+function remember(state: StackState, { postgres, broker }: Services): void {
+  const entry = ({ origin, url, process }: Services['postgres']) => ({
+    origin,
+    process,
+    port: Number(new URL(url).port),
+  })
+  state.postgres = entry(postgres)
+  state.broker = entry(broker)
+}
+
+function ownPort(service: StackState['postgres']): number | undefined {
+  return service?.origin === 'binaries' ? service.port : undefined
+}
+
+function settingOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const file = env[`${name}_FILE`]
+  return file ? readFileSync(file, 'utf8').trimEnd() : env[name] || undefined
+}
