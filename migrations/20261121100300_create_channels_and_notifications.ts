@@ -38,6 +38,7 @@ export async function up(knex: Knex): Promise<void> {
       error text NOT NULL DEFAULT '',
       attempts integer NOT NULL DEFAULT 0,
       next_attempt_at timestamptz,
+      queued_until timestamptz,
       lease_until timestamptz,
       created_at timestamptz NOT NULL DEFAULT now(),
       finished_at timestamptz

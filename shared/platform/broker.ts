@@ -4,7 +4,7 @@ import type { Consumer, ConsumerOptions } from './consumer.ts'
 import { openConsumer } from './consumer.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { type OutgoingMessage, Publisher } from './publisher.ts'
+import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
 export interface BrokerOptions {
   url: string
@@ -27,8 +27,8 @@ export interface Broker extends AsyncDisposable {
    * @throws UnavailableError refused at once (not connected, buffer full), returned, or not confirmed in time
    */
   publish(message: OutgoingMessage): Promise<void>
-  /** Sends without a confirm: for replies and announcements that may be lost. */
-  send(exchange: string, routingKey: string, body: Buffer, correlationId?: string): void
+  /** Sends without a confirm: for barriers, replies and announcements, which may be lost. */
+  send(message: UnconfirmedMessage): void
   consume(options: ConsumerOptions): Consumer
   /** Declares the topology again on a live connection: something that should be there is not. */
   repair(): void
@@ -58,7 +58,7 @@ export function openBroker(options: BrokerOptions): Broker {
 
   return {
     publish: (message) => publisher.publish(message),
-    send: (exchange, routingKey, body, correlationId) => publisher.send(exchange, routingKey, body, correlationId),
+    send: (message) => publisher.send(message),
     consume(consumerOptions) {
       const consumer = openConsumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
       consumers.add(consumer)
@@ -110,7 +110,7 @@ class Connection {
         maxDelay: 5_000,
         jitter: 0.3,
         waitForConnect: false,
-        setup: async (model) => await declareTopology(model, options.queues, options.log),
+        setup: async (model: ChannelModel) => await declareTopology(model, options.queues, options.log),
       },
     })
     this.#ready.then(

@@ -20,6 +20,10 @@ export interface ConsumerOptions {
   queue: string
   prefetch: number
   onDelivery(delivery: Delivery): void
+  /** declares a queue that is not of the topology (exclusive ones); runs on every new channel before it consumes */
+  declare?: (channel: Channel) => Promise<unknown>
+  /** the broker forgets what it hands out: for replies and announcements */
+  noAck?: boolean
   /** waits until nothing that was delivered is still being worked on; called after the last delivery */
   settled?: () => Promise<void>
 }
@@ -62,10 +66,12 @@ export function openConsumer(
 
   async function start(on: Channel): Promise<void> {
     await on.prefetch(prefetch)
-    const reply = await on.consume(queue, (message) => {
+    await options.declare?.(on)
+    const take = (message: ConsumeMessage | null) => {
       if (message) options.onDelivery(deliver(on, message))
       else cancelledByBroker(on)
-    })
+    }
+    const reply = await on.consume(queue, take, { noAck: options.noAck ?? false })
     if (channel === on) consumerTag = reply.consumerTag
   }
 

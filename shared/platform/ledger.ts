@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { execute } from './sql.ts'
 
 /** Days for which a message is recognised as a copy; longer than any message can be under way. */
 export const DEDUPLICATION_DAYS = 7
@@ -8,7 +9,8 @@ export const DEDUPLICATION_DAYS = 7
  * @returns false when it was handled before: then there is nothing left to do
  */
 export async function recordOnce(tx: Knex, consumer: string, messageId: string): Promise<boolean> {
-  const { rowCount } = await tx.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    tx,
     'INSERT INTO message_ledger (consumer, message_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
     [consumer, messageId],
   )
@@ -17,7 +19,8 @@ export async function recordOnce(tx: Knex, consumer: string, messageId: string):
 
 /** Forgets messages past the horizon, some thousand at a time. @returns how many */
 export async function pruneLedger(db: Knex, limit: number): Promise<number> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     `DELETE FROM message_ledger WHERE ctid IN (
        SELECT ctid FROM message_ledger WHERE recorded_at < now() - make_interval(days => ?) LIMIT ?)`,
     [DEDUPLICATION_DAYS, limit],

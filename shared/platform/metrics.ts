@@ -52,6 +52,7 @@ export function createMetrics() {
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
     sweepLag: gauge('signalbox_sweep_lag_seconds', 'Time since the last complete sweep.'),
+    clockOffset: gauge('signalbox_clock_offset_seconds', 'The database clock minus ours.'),
     unsweptShards: gauge('signalbox_unswept_shards', 'Ping shards that did not answer the last barrier.'),
     flips: counter('signalbox_flips_total', 'Changes of status stored.', ['to']),
     notificationAge: gauge('signalbox_notification_oldest_seconds', 'Age of the oldest notification that is due.'),
@@ -64,20 +65,31 @@ export function createMetrics() {
   }
 }
 
-/** Serves `/metrics` on its own port, which is not for the public. Port 0 picks a free one. */
+/**
+ * Serves `/metrics`, `/livez` and `/readyz` on a port of their own, which is not for the public: also for processes
+ * without another door. Port 0 picks a free one. @param problems why the process cannot work now; empty when it can
+ */
 export async function serveMetrics(
   metrics: Metrics,
   options: { port: number; host: string },
+  problems: () => Promise<string[]>,
 ): Promise<{ port: number } & AsyncDisposable> {
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end()
-      return
+    const answer = (status: number, type: string, text: string) =>
+      response.writeHead(status, { 'Content-Type': type }).end(text)
+    const fail = () => answer(500, 'text/plain', 'internal error')
+    if (request.url === '/metrics') {
+      metrics.registry.metrics().then((text) => answer(200, metrics.registry.contentType, text), fail)
+    } else if (request.url === '/livez') {
+      answer(200, 'text/plain', 'OK')
+    } else if (request.url === '/readyz') {
+      problems().then((reasons) => {
+        const isReady = reasons.length === 0
+        answer(isReady ? 200 : 503, 'application/json', JSON.stringify({ ready: isReady, reasons }))
+      }, fail)
+    } else {
+      answer(404, 'text/plain', 'not found')
     }
-    metrics.registry.metrics().then(
-      (text) => response.writeHead(200, { 'Content-Type': metrics.registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

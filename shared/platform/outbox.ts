@@ -6,6 +6,7 @@ import { EVENTS_EXCHANGE } from '../contracts/topology.ts'
 import type { Broker } from './broker.ts'
 import { transaction } from './db.ts'
 import { describeError, type Log } from './log.ts'
+import { execute, query } from './sql.ts'
 
 /** Stores a message in the caller's transaction; it is published once that has committed. */
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
@@ -18,13 +19,16 @@ export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<vo
 export interface Outbox {
   /** Runs `work` in a transaction and then publishes what it enqueued, without making the caller wait for the broker. */
   run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
+  /** Publishes rows of a transaction that has committed, without waiting. For callers that write rows by themselves. */
+  publishLater(rows: readonly OutboxRow[]): void
   /** Publishes rows that nobody confirmed in time, oldest first. @returns how many were sent */
   resend(limit: number): Promise<number>
   /** Waits for the publishing that is under way; for shutdown. */
   settled(): Promise<void>
 }
 
-interface Row {
+/** A stored message. */
+export interface OutboxRow {
   id: number
   messageId: string
   message: string
@@ -32,19 +36,19 @@ interface Row {
 }
 
 /** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
-const RESEND_AFTER = '10 seconds'
+export const RESEND_AFTER = '10 seconds'
 
 export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
   const underWay = new Set<Promise<void>>()
 
-  async function send(rows: readonly Row[]): Promise<number> {
+  async function send(rows: readonly OutboxRow[]): Promise<number> {
     const results = await Promise.allSettled(rows.map((row) => broker.publish(toMessage(row))))
     const sent = rows.filter((_, index) => results[index]?.status === 'fulfilled').map((row) => row.id)
-    if (sent.length > 0) await db.raw('DELETE FROM outbox WHERE id = ANY(?::bigint[])', [sent])
+    if (sent.length > 0) await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [sent])
     return sent.length
   }
 
-  function sendInBackground(rows: readonly Row[]): void {
+  function publishLater(rows: readonly OutboxRow[]): void {
     if (rows.length === 0) return
     const work = send(rows).then(
       () => {},
@@ -56,18 +60,20 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
 
   return {
     async run(work) {
-      let rows: Row[] = []
+      let rows: OutboxRow[] = []
       const result = await transaction(db, async (tx) => {
         rows = []
         return await work(tx, async (message, payload) => {
           rows.push(...(await insertMessages(tx, [{ message, payload }])))
         })
       })
-      sendInBackground(rows)
+      publishLater(rows)
       return result
     },
+    publishLater,
     async resend(limit) {
-      const { rows } = await db.raw<{ rows: Row[] }>(
+      const rows = await query<OutboxRow>(
+        db,
         `UPDATE outbox SET resend_at = now() + ?::interval
          WHERE id IN (SELECT id FROM outbox WHERE resend_at <= now() ORDER BY resend_at LIMIT ? FOR UPDATE SKIP LOCKED)
          RETURNING id, message_id AS "messageId", message, payload`,
@@ -85,9 +91,10 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
 export async function insertMessages(
   tx: Knex,
   outgoing: readonly { message: MessageContract<never> | MessageContract<unknown>; payload: unknown }[],
-): Promise<Row[]> {
+): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
-  const { rows } = await tx.raw<{ rows: Row[] }>(
+  const rows = await query<OutboxRow>(
+    tx,
     `INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT id, message, payload, now() + ?::interval
      FROM unnest(?::uuid[], ?::text[], ?::jsonb[]) AS t(id, message, payload)
@@ -102,7 +109,7 @@ export async function insertMessages(
   return rows
 }
 
-function toMessage(row: Row) {
+function toMessage(row: OutboxRow) {
   const version = messages.find((message) => message.name === row.message)?.version ?? 1
   return {
     exchange: EVENTS_EXCHANGE,

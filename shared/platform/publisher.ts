@@ -15,6 +15,16 @@ export interface OutgoingMessage {
   headers?: Record<string, unknown>
 }
 
+/** What nobody waits for. */
+export interface UnconfirmedMessage {
+  exchange: string
+  routingKey: string
+  body: Buffer
+  type?: string
+  replyTo?: string
+  correlationId?: string
+}
+
 interface Pending {
   channel: ConfirmChannel
   returned: boolean
@@ -108,9 +118,10 @@ export class Publisher {
     })
   }
 
-  send(exchange: string, routingKey: string, body: Buffer, correlationId?: string): void {
+  send(message: UnconfirmedMessage): void {
+    const { exchange, routingKey, body, ...properties } = message
     try {
-      this.#channel?.publish(exchange, routingKey, body, correlationId === undefined ? {} : { correlationId })
+      this.#channel?.publish(exchange, routingKey, body, properties)
     } catch (error) {
       this.#log.debug(describeError(error), 'message.not-sent')
     }

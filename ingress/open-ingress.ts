@@ -1,0 +1,45 @@
+import { createBarriers } from '#shared/platform/barrier.ts'
+import type { Config } from '#shared/platform/config.ts'
+import type { Log } from '#shared/platform/log.ts'
+import { openPlatform } from '#shared/platform/open-platform.ts'
+import { nowMicros } from '#shared/time.ts'
+import { createAnnouncements } from './announcements.ts'
+import { createApp } from './app.ts'
+import type { IngressDeps } from './deps.ts'
+import { openPingDoor } from './ping/door.ts'
+import { type HttpServer, openHttpServer } from './server.ts'
+
+/** Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it. */
+export async function openIngress(
+  resources: AsyncDisposableStack,
+  config: Config,
+  log: Log,
+  override: Partial<IngressDeps> = {},
+): Promise<{ server: HttpServer; deps: IngressDeps }> {
+  const platform = await openPlatform(resources, 'signalbox-ingress', config, log)
+  const { broker, metrics } = platform
+  const announcements = createAnnouncements(broker)
+  const deps: IngressDeps = {
+    config,
+    db: platform.db,
+    healthDb: platform.reserveDb,
+    broker,
+    outbox: platform.outbox,
+    barrier: createBarriers(broker, { shards: config.pingShards, metrics }),
+    secrets: platform.secrets,
+    log,
+    metrics,
+    now: nowMicros,
+    announce: announcements.announce,
+    ...override,
+  }
+  const door = openPingDoor(deps)
+  resources.use(door)
+  announcements.onChange((change) => door.cache.forget(change))
+  const server = await openHttpServer(
+    { port: config.port, host: config.host },
+    { ping: door.handle, app: createApp(deps) },
+  )
+  resources.use(server)
+  return { server, deps }
+}

@@ -1,0 +1,132 @@
+import {
+  type AcceptedPing,
+  encodePingBatch,
+  PING_BATCH_VERSION,
+  pingQueue,
+  shardOf,
+} from '#shared/contracts/ping-batch.ts'
+import { UnavailableError } from '#shared/errors.ts'
+import type { Broker } from '#shared/platform/broker.ts'
+import type { Metrics } from '#shared/platform/metrics.ts'
+
+/** Called once: without an error when the broker has the ping for good. */
+export type Done = (error: unknown) => void
+
+export interface Batcher {
+  /** Takes a ping; `done` is called after the confirm of the message that carries it. */
+  add(ping: AcceptedPing, done: Done): void
+  /** Waits until nothing is buffered or under way. */
+  drain(): Promise<void>
+}
+
+interface Shard {
+  queue: string
+  pings: AcceptedPing[]
+  waiting: Done[]
+  bytes: number
+  inFlight: number
+  timer: NodeJS.Timeout | null
+  immediate: NodeJS.Immediate | null
+  /** the channel that `seq` counts for */
+  epoch: string
+  seq: number
+}
+
+/** A message is sent when it holds so much, whatever is in flight. */
+const MAX_PINGS = 400
+const MAX_BYTES = 512 * 1024
+/** Longest wait for company while another message is in flight. */
+const GATHER_MS = 2
+/** What one process may hold that the broker has not confirmed; beyond it pings are refused. */
+const MAX_HELD_PINGS = 50_000
+const MAX_HELD_BYTES = 128 * 1024 * 1024
+
+/**
+ * Lets pings for the same shard travel together (design: the ping path). When nothing of its shard is in flight
+ * a ping is sent at the end of the event-loop turn, with those that arrived in the same one, so under low load there is
+ * one per message and no added latency; else with the others that arrive until the next confirm, or for 2 ms.
+ */
+export function createBatcher(broker: Broker, options: { shards: number; metrics: Metrics }): Batcher {
+  const { metrics } = options
+  const shards: Shard[] = Array.from({ length: options.shards }, (_, index) => ({
+    queue: pingQueue(index),
+    pings: [],
+    waiting: [],
+    bytes: 0,
+    inFlight: 0,
+    timer: null,
+    immediate: null,
+    epoch: '',
+    seq: 0,
+  }))
+  let heldPings = 0
+  let heldBytes = 0
+  let onDrained: () => void = () => {}
+
+  function flush(shard: Shard): void {
+    if (shard.timer) clearTimeout(shard.timer)
+    if (shard.immediate) clearImmediate(shard.immediate)
+    shard.timer = null
+    shard.immediate = null
+    if (shard.pings.length === 0) return
+    const { pings, waiting, bytes } = shard
+    shard.pings = []
+    shard.waiting = []
+    shard.bytes = 0
+    shard.inFlight += 1
+    metrics.pingBatchSize.observe(pings.length)
+    send(shard, pings).then(
+      () => settle(shard, waiting, bytes, null),
+      (error: unknown) => settle(shard, waiting, bytes, error),
+    )
+  }
+
+  async function send(shard: Shard, pings: AcceptedPing[]): Promise<void> {
+    const epoch = broker.publisherEpoch
+    if (epoch === '') throw new UnavailableError('the broker cannot be reached')
+    if (shard.epoch !== epoch) {
+      shard.epoch = epoch
+      shard.seq = 0
+    }
+    shard.seq += 1
+    await broker.publish({
+      exchange: '',
+      routingKey: shard.queue,
+      body: encodePingBatch({ stream: epoch, seq: shard.seq, pings }),
+      messageId: `${epoch}:${shard.seq}`,
+      type: 'ping.batch',
+      headers: { v: PING_BATCH_VERSION },
+    })
+  }
+
+  function settle(shard: Shard, waiting: readonly Done[], bytes: number, error: unknown): void {
+    shard.inFlight -= 1
+    heldPings -= waiting.length
+    heldBytes -= bytes
+    for (const done of waiting) done(error)
+    flush(shard)
+    if (heldPings === 0) onDrained()
+  }
+
+  return {
+    add(ping, done) {
+      const shard = shards[shardOf(ping.checkId, shards.length)]
+      const bytes = 300 + (ping.body?.length ?? 0)
+      if (!shard || heldPings >= MAX_HELD_PINGS || heldBytes + bytes > MAX_HELD_BYTES) {
+        done(new UnavailableError('too many pings wait for the broker', { retryAfterSeconds: 1 }))
+        return
+      }
+      heldPings += 1
+      heldBytes += bytes
+      shard.pings.push(ping)
+      shard.waiting.push(done)
+      shard.bytes += bytes
+      if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) flush(shard)
+      else if (shard.inFlight === 0) shard.immediate ??= setImmediate(() => flush(shard))
+      else shard.timer ??= setTimeout(() => flush(shard), GATHER_MS)
+    },
+    async drain() {
+      if (heldPings > 0) await new Promise<void>((resolve) => (onDrained = resolve))
+    },
+  }
+}

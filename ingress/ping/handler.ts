@@ -1,0 +1,193 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { UnavailableError } from '#shared/errors.ts'
+import { provisionCheck } from '#shared/pings/lookup-store.ts'
+import { parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
+import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/pings/url.ts'
+import { asUnavailable } from '#shared/platform/db.ts'
+import { describeError } from '#shared/platform/log.ts'
+import type { IngressDeps } from '../deps.ts'
+import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
+import type { Batcher } from './batcher.ts'
+import type { CheckCache, KnownCheck } from './check-cache.ts'
+import { createPingLimiter } from './rate-limit.ts'
+import { readPingBody } from './read-body.ts'
+
+export type PingHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+type Target = PingUrl & { form: 'uuid' | 'slug' }
+
+/** What happens to a ping that cannot be logged: an answer, not an error. */
+class Refusal {
+  readonly status: number
+  readonly text: string
+  readonly isCacheable: boolean
+  constructor(status: number, text: string, isCacheable = false) {
+    this.status = status
+    this.text = text
+    this.isCacheable = isCacheable
+  }
+}
+
+const BAD_URL = 'invalid url format'
+const PREFIX = '/ping/'
+const USER_AGENT_LENGTH = 200
+
+/**
+ * Answers everything under /ping/ (monitoring behaviour section 1). It runs on the raw server, before Express sees the
+ * request, because it is what the product is for. `OK` is said only after the broker has the ping for good.
+ */
+export function createPingHandler(
+  deps: Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'announce'>,
+  parts: { cache: CheckCache; batcher: Batcher },
+): PingHandler {
+  const { config, log, metrics } = deps
+  const trusted = parseTrustedProxies(config.trustedProxies)
+  const mayPing = createPingLimiter(config.pingRateLimitPerMinute)
+  const bodyLimit = config.pingBodyLimit
+
+  return (request, response) => {
+    const { method = '' } = request
+    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') {
+      if (method === 'OPTIONS') answerPreflight(response)
+      else answerRefused(response, 405, 'method not allowed', { isCacheable: true })
+      return
+    }
+    const receivedAt = deps.now()
+    const url = request.url ?? ''
+    const mark = url.indexOf('?')
+    const target = parsePingPath(mark === -1 ? url.slice(PREFIX.length) : url.slice(PREFIX.length, mark))
+    const query = mark === -1 ? '' : url.slice(mark + 1)
+    if (target.form === 'none' || target.form === 'bad-slug') {
+      refuse(response, target.form === 'none' ? new Refusal(404, 'not found', true) : new Refusal(400, BAD_URL, true))
+      return
+    }
+    const known = target.form === 'uuid' ? parts.cache.byUuid.peek(target.uuid) : undefined
+    if (known && !hasBody(request)) accept(request, response, target, query, receivedAt, known, null, false)
+    else
+      answerSlowly(request, response, target, query, receivedAt, known).catch((error: unknown) => fail(response, error))
+  }
+
+  /** The way of pings that need a look-up, a new check, or a body. */
+  async function answerSlowly(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    query: string,
+    receivedAt: number,
+    known: KnownCheck | null | undefined,
+  ): Promise<void> {
+    const found =
+      target.form === 'uuid'
+        ? { check: known === undefined ? await parts.cache.byUuid.find(target.uuid) : known, isNew: false }
+        : await findBySlug(target, parsePingQuery(query).create)
+    if (found instanceof Refusal || !found.check) {
+      refuse(response, found instanceof Refusal ? found : new Refusal(404, 'not found'))
+      return
+    }
+    const { body, isCut } = hasBody(request) ? await readPingBody(request, bodyLimit) : { body: null, isCut: false }
+    if (isCut) {
+      response.shouldKeepAlive = false
+      response.once('finish', () => request.socket.destroySoon())
+    }
+    accept(request, response, target, query, receivedAt, found.check, body, found.isNew)
+  }
+
+  async function findBySlug(
+    target: Target & { form: 'slug' },
+    mayCreate: boolean,
+  ): Promise<{ check: KnownCheck; isNew: boolean } | Refusal> {
+    const key = `${target.pingKey}/${target.slug}`
+    const match = parts.cache.bySlug.peek(key) ?? (await parts.cache.bySlug.find(key))
+    if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
+    if (match) return { check: match, isNew: false }
+    if (!mayCreate) return new Refusal(404, 'not found', true)
+    const made = await deps.outbox.run((tx) =>
+      provisionCheck(tx, deps.secrets.digests(target.pingKey), target.slug, config.checkLimit),
+    )
+    if (made.outcome === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
+    if (made.outcome === 'refused') return new Refusal(404, 'not found', true)
+    const { check } = made
+    deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+    return { check, isNew: made.outcome === 'created' }
+  }
+
+  function accept(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    query: string,
+    receivedAt: number,
+    check: KnownCheck,
+    body: Buffer | null,
+    isNew: boolean,
+  ): void {
+    const { rid } = parsePingQuery(query)
+    const hasBadStatus = target.exitStatus !== null && target.exitStatus > MAX_EXIT_STATUS
+    if (hasBadStatus || rid === null) {
+      refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
+      return
+    }
+    if (!mayPing(check.checkId, receivedAt / 1000)) {
+      if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', bodyLimit)
+      else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })
+      return
+    }
+    const { headers } = request
+    const client = resolveClient(
+      {
+        peer: request.socket.remoteAddress,
+        forwardedFor: joined(headers['x-forwarded-for']),
+        forwarded: headers.forwarded,
+        forwardedProto: joined(headers['x-forwarded-proto']),
+      },
+      trusted,
+    )
+    const ping = {
+      checkId: check.checkId,
+      kind: target.kind,
+      exitStatus: target.exitStatus,
+      receivedAt,
+      scheme: client.scheme,
+      remoteAddr: client.remoteAddr,
+      method: request.method ?? '',
+      ua: (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH),
+      rid: rid ?? null,
+      body,
+    }
+    parts.batcher.add(ping, (error) => {
+      if (error) {
+        fail(response, error)
+        return
+      }
+      metrics.pingsAccepted.inc()
+      answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', bodyLimit)
+    })
+  }
+
+  function refuse(response: ServerResponse, { status, text, isCacheable }: Refusal): void {
+    metrics.pingsRefused.inc({ status })
+    answerRefused(response, status, text, { isCacheable })
+  }
+
+  function fail(response: ServerResponse, cause: unknown): void {
+    if (response.destroyed || response.headersSent) return
+    const error = asUnavailable(cause)
+    if (error instanceof UnavailableError) {
+      metrics.pingsRefused.inc({ status: 503 })
+      answerRefused(response, 503, 'try again later', { retryAfterSeconds: error.retryAfterSeconds })
+      return
+    }
+    log.error(describeError(error), 'ping.failed')
+    metrics.pingsRefused.inc({ status: 500 })
+    answerRefused(response, 500, 'internal error')
+  }
+}
+
+/** GET and HEAD may carry a body too; nearly none do, and then there is nothing to wait for. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+function joined(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header
+}

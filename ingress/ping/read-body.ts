@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+
+/** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
+export const BODY_HARD_CAP = 1024 * 1024
+
+export interface PingBody {
+  /** the first bytes, up to the limit; null when there were none */
+  body: Buffer | null
+  /** the client was still sending when the hard cap was reached */
+  isCut: boolean
+}
+
+/**
+ * Reads a request body of which only the beginning is kept. Reading stops at the hard cap.
+ * @throws Error when the client goes away before the end
+ */
+export function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
+  const kept: Buffer[] = []
+  let keptBytes = 0
+  let seenBytes = 0
+  return new Promise((resolve, reject) => {
+    const finish = (isCut: boolean) => {
+      request.removeAllListeners('data')
+      resolve({ body: keptBytes === 0 ? null : Buffer.concat(kept, keptBytes), isCut })
+    }
+    request.on('data', (chunk: Buffer) => {
+      seenBytes += chunk.length
+      if (keptBytes < limit) {
+        const part = chunk.subarray(0, limit - keptBytes)
+        kept.push(part)
+        keptBytes += part.length
+      }
+      if (seenBytes > BODY_HARD_CAP) {
+        request.pause()
+        finish(true)
+      }
+    })
+    request.once('end', () => finish(false))
+    request.once('error', reject)
+    request.once('aborted', () => reject(new Error('the client went away')))
+  })
+}

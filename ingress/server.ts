@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Express } from 'express'
+import { unsafeRequestStatus } from './middleware/request-safety.ts'
+import type { PingHandler } from './ping/handler.ts'
+
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_MS = 65_000
+/** Open connections of one process; beyond it new ones are refused rather than everybody served slowly. */
+const MAX_CONNECTIONS = 20_000
+
+export interface HttpServer extends AsyncDisposable {
+  port: number
+}
+
+/**
+ * The HTTP server of a process: pings go straight to their handler, everything else to Express. Slow headers and slow
+ * bodies are cut by a deadline. Closing stops accepting, lets requests finish, then closes idle connections.
+ */
+export async function openHttpServer(
+  options: { port: number; host: string },
+  doors: { ping: PingHandler; app: Express },
+): Promise<HttpServer> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 2_000,
+      noDelay: true,
+    },
+    (request: IncomingMessage, response: ServerResponse) => {
+      if (!request.url?.startsWith('/ping/')) {
+        doors.app(request, response)
+        return
+      }
+      const refusal = unsafeRequestStatus(request)
+      if (refusal === null) doors.ping(request, response)
+      else response.writeHead(refusal, { Connection: 'close' }).end()
+    },
+  )
+  server.maxConnections = MAX_CONNECTIONS
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, 2048, resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      await closed
+    },
+  }
+}

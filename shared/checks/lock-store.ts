@@ -1,0 +1,64 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
+import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
+
+/** What the state machine must know of a check; read under its lock. */
+export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
+  id: number
+  uuid: string
+}
+
+/** Instants as microseconds: text would have to be parsed, and a Date would lose digits. */
+export function microsOf(column: string): string {
+  return `(extract(epoch FROM ${column}) * 1000000)::bigint`
+}
+
+/** The reverse, for a parameter of type bigint. */
+export function timestampOf(parameter: string): string {
+  return `('epoch'::timestamptz + ${parameter} * interval '1 microsecond')`
+}
+
+/**
+ * Locks checks in the order of their ids, so that two writers of the same checks cannot wait for each other. Ids
+ * without a row are left out: those checks were deleted.
+ */
+export async function lockChecks(tx: Knex, ids: readonly number[]): Promise<LockedCheck[]> {
+  const rows = await query<LockedCheck>(tx, LOCK_CHECKS, [ids])
+  return rows
+}
+
+const LOCK_CHECKS = `
+  SELECT id, uuid, kind, timeout_seconds AS "timeoutSeconds", grace_seconds AS "graceSeconds", schedule, tz,
+         manual_resume AS "manualResume", methods, start_kw AS "startKw", success_kw AS "successKw",
+         failure_kw AS "failureKw", filter_subject AS "filterSubject", filter_body AS "filterBody",
+         filter_http_body AS "filterHttpBody", filter_default_fail AS "filterDefaultFail",
+         status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing", ${microsOf('last_start')} AS "lastStart",
+         last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter"
+  FROM checks WHERE id = ANY(?::bigint[]) ORDER BY id FOR NO KEY UPDATE`
+
+/** Stores what pings and time changed, for many checks in one statement; the caller holds their locks. */
+export async function saveStates(
+  tx: Knex,
+  checks: readonly (CheckState & { id: number; lastPing: Micros | null })[],
+): Promise<void> {
+  if (checks.length === 0) return
+  await execute(tx, SAVE_STATES, [
+    checks.map((check) => check.id),
+    checks.map((check) => check.status),
+    checks.map((check) => check.nPings),
+    checks.map((check) => check.lastPing),
+    checks.map((check) => check.lastStart),
+    checks.map((check) => check.lastStartRid),
+    checks.map((check) => check.lastDuration),
+    checks.map((check) => check.alertAfter),
+  ])
+}
+
+const SAVE_STATES = `
+  UPDATE checks SET status = s.status, n_pings = s.n_pings, last_ping = ${timestampOf('s.last_ping')},
+         last_start = ${timestampOf('s.last_start')}, last_start_rid = s.last_start_rid,
+         last_duration_us = s.last_duration, alert_after = ${timestampOf('s.alert_after')}
+  FROM unnest(?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[])
+       AS s(id, status, n_pings, last_ping, last_start, last_start_rid, last_duration, alert_after)
+  WHERE checks.id = s.id`

@@ -1,0 +1,51 @@
+import { ConfigError } from './config.ts'
+import { describeError, type Log } from './log.ts'
+
+/** Longest time that finishing what is in hand may take. */
+const SHUTDOWN_MS = 20_000
+
+/**
+ * The life of a process: `open` puts everything it opens on the stack and returns when it serves; a signal closes the
+ * stack in reverse order. A second signal, or a shutdown that takes too long, ends the process with a failure.
+ */
+export async function runProcess(log: Log, open: (resources: AsyncDisposableStack) => Promise<void>): Promise<void> {
+  // What nobody caught means that this process no longer knows its own state: it says so and lets itself be restarted.
+  process.on('uncaughtException', (error) => {
+    log.fatal(describeError(error), 'process.failed')
+    process.exit(1)
+  })
+  const stop = stopSignal()
+  const resources = new AsyncDisposableStack()
+  try {
+    await open(resources)
+    log.info('process.ready')
+    const signal = await stop
+    log.info({ signal }, 'process.stopping')
+  } catch (error) {
+    log.fatal(describeError(error), 'process.not-started')
+    process.exitCode = 1
+  }
+  const timer = setTimeout(() => {
+    log.fatal('process.shutdown-too-slow')
+    process.exit(1)
+  }, SHUTDOWN_MS)
+  process.once('SIGTERM', () => process.exit(1))
+  process.once('SIGINT', () => process.exit(1))
+  await resources.disposeAsync()
+  clearTimeout(timer)
+  log.info('process.stopped')
+}
+
+/** Prints settings that cannot be used, one problem a line, and ends the process; anything else goes on upwards. */
+export function explainConfigError(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exit(2)
+}
+
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve('SIGTERM'))
+    process.once('SIGINT', () => resolve('SIGINT'))
+  })
+}

@@ -1,0 +1,73 @@
+import { classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
+import type { LockedCheck } from '#shared/checks/lock-store.ts'
+import { applySignal } from '#shared/checks/state-machine.ts'
+import type { NextOccurrence } from '#shared/checks/status.ts'
+import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
+import type { NewFlip } from '#shared/flips/record-store.ts'
+import type { RecordedPing } from '#shared/pings/record-store.ts'
+
+export interface Evaluation {
+  pings: RecordedPing[]
+  flips: NewFlip[]
+  /** checks whose state changed */
+  changed: LockedCheck[]
+  /** of those, the ones whose open run must be worked out from the recorded pings, because a signal came late */
+  late: LockedCheck[]
+  /** pings whose check was deleted meanwhile */
+  dropped: number
+}
+
+/**
+ * Runs pings, in the order of their arrival at the ingress, through the state machine. Pure but for the given checks, which it changes. Several pings of
+ * one check end as one change.
+ */
+export function evaluate(
+  checks: ReadonlyMap<number, LockedCheck>,
+  pings: readonly AcceptedPing[],
+  next: NextOccurrence,
+): Evaluation {
+  const changed = new Set<LockedCheck>()
+  const late = new Set<LockedCheck>()
+  const recorded: RecordedPing[] = []
+  const flips: NewFlip[] = []
+  let dropped = 0
+  for (const ping of inOrderOfArrival(pings)) {
+    const check = checks.get(ping.checkId)
+    if (!check) {
+      dropped += 1
+      continue
+    }
+    const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''
+    const kind = classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
+    const outcome = applySignal(check, { kind, at: ping.receivedAt, rid: ping.rid }, next)
+    changed.add(check)
+    if (outcome.late) late.add(check)
+    if (outcome.flip) flips.push({ ...outcome.flip, checkId: check.id, at: ping.receivedAt })
+    recorded.push({
+      checkId: check.id,
+      n: check.nPings,
+      type: outcome.type,
+      at: ping.receivedAt,
+      scheme: ping.scheme,
+      remoteAddr: ping.remoteAddr,
+      method: ping.method,
+      ua: ping.ua,
+      rid: ping.rid,
+      exitStatus: ping.exitStatus,
+      body: ping.body,
+    })
+  }
+  return { pings: recorded, flips, changed: [...changed], late: [...late], dropped }
+}
+
+/** What of a batch is kept at all: when one batch holds more pings of a check than its log, the older ones are not. */
+export function withinLog(evaluation: Evaluation, logLimit: number): RecordedPing[] {
+  const newest = new Map(evaluation.changed.map((check) => [check.id, check.nPings]))
+  return evaluation.pings.filter((ping) => ping.n > (newest.get(ping.checkId) ?? 0) - logLimit)
+}
+
+/** Several ingress processes publish side by side, so a batch is nearly but not always in order. */
+function inOrderOfArrival(pings: readonly AcceptedPing[]): readonly AcceptedPing[] {
+  const isOrdered = pings.every((ping, index) => index === 0 || (pings[index - 1]?.receivedAt ?? 0) <= ping.receivedAt)
+  return isOrdered ? pings : pings.toSorted((a, b) => a.receivedAt - b.receivedAt)
+}

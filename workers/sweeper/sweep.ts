@@ -1,0 +1,18 @@
+import type { Barriers } from '#shared/platform/barrier.ts'
+import type { Micros } from '#shared/time.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+
+/** What a sweep is given at each tick. */
+export interface Tick {
+  deps: WorkerDeps
+  barriers: Pick<Barriers, 'sweepable'>
+  /** the database's clock: deadlines are compared with it, not with that of one of many machines */
+  now: Micros
+}
+
+/** Something that looks for what did not happen. Safe to run in any number of processes at once. */
+export interface Sweep {
+  name: string
+  everySeconds: number
+  run(tick: Tick): Promise<void>
+}

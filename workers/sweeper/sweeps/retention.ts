@@ -1,0 +1,34 @@
+import { DEDUPLICATION_DAYS, pruneLedger } from '#shared/platform/ledger.ts'
+import { execute } from '#shared/platform/sql.ts'
+import type { Sweep } from '../sweep.ts'
+
+const PAGE = 5_000
+
+/**
+ * Removes what is past its time, a page at a time, away from the hot path. Flips stay for at least the current month
+ * and the two before it; pings are bounded where they are written and need no sweep.
+ */
+export const retention: Sweep = {
+  name: 'retention',
+  everySeconds: 300,
+  async run({ deps }) {
+    const db = deps.reserveDb
+    await untilEmpty(() => pruneLedger(db, PAGE))
+    await untilEmpty(() =>
+      execute(
+        db,
+        `DELETE FROM flips WHERE id IN (
+           SELECT id FROM flips WHERE at < now() - make_interval(days => ?::int) ORDER BY at LIMIT ?)`,
+        [deps.config.flipRetentionDays, PAGE],
+      ),
+    )
+    await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [
+      DEDUPLICATION_DAYS,
+    ])
+    await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
+  },
+}
+
+async function untilEmpty(prune: () => Promise<number>): Promise<void> {
+  while ((await prune()) === PAGE);
+}
