@@ -1,0 +1,45 @@
+import test from 'ava'
+import {
+  hasRecipientLimit,
+  monthlyLimitVerdict,
+  monthlyMeterOf,
+  monthStart,
+  recipientLimitVerdict,
+} from '#shared/notifications/limits.ts'
+
+for (const kind of ['ntfy', 'telegram', 'po', 'signal'])
+  test(`a recipient of ${kind} gets six messages a minute, the seventh waits`, (t) => {
+    t.true(hasRecipientLimit(kind))
+    t.is(recipientLimitVerdict(kind, 5), null)
+    t.like(recipientLimitVerdict(kind, 6), {
+      result: 'temporary',
+      error: 'Rate limit exceeded',
+      final: false,
+      retryAfterSeconds: 60,
+    })
+  })
+
+test('other kinds have no such limit', (t) => {
+  t.false(hasRecipientLimit('webhook'))
+  t.is(recipientLimitVerdict('webhook', 1_000_000), null)
+})
+
+for (const [kind, meter, error] of [
+  ['sms', 'sms', 'Monthly SMS limit exceeded'],
+  ['whatsapp', 'sms', 'Monthly message limit exceeded'],
+  ['call', 'call', 'Monthly phone call limit exceeded'],
+] as const)
+  test(`${kind} is counted under ${meter} and stops at the monthly limit without being disabled`, (t) => {
+    t.is(monthlyMeterOf(kind), meter)
+    t.is(monthlyLimitVerdict(kind, 9, 10), null)
+    t.like(monthlyLimitVerdict(kind, 10, 10), { result: 'temporary', error, final: true })
+  })
+
+test('kinds that cost nothing are not counted', (t) => {
+  t.is(monthlyMeterOf('email'), null)
+  t.is(monthlyLimitVerdict('email', 1_000_000, 0), null)
+})
+
+test('a month begins at midnight UTC', (t) => {
+  t.is(monthStart(Date.UTC(2026, 1, 28, 23, 59, 59) * 1000), Date.UTC(2026, 1, 1) * 1000)
+})

@@ -1,0 +1,89 @@
+import test from 'ava'
+import { htmlText, markdownText } from '#shared/notifications/chat-text.ts'
+import { formatDuration, formatPeriod } from '#shared/notifications/durations.ts'
+import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/notifications/escapes.ts'
+import { factsOf, formatInstant, smsText, summaryOf } from '#shared/notifications/message.ts'
+import { flipTime, someNotification, someRecovery } from '../../support/notification.ts'
+
+for (const [seconds, text] of [
+  [0, '0 seconds'],
+  [1, '1 second'],
+  [45, '45 seconds'],
+  [60, '1 minute, 0 seconds'],
+  [300, '5 minutes, 0 seconds'],
+  [3599.9, '59 minutes, 59 seconds'],
+  [5400, '1 hour, 30 minutes'],
+  [86_400, '1 day, 0 hours'],
+  [2 * 86_400 + 3600 + 59, '2 days, 1 hour'],
+] as const)
+  test(`${seconds} seconds down are told as "${text}"`, (t) => {
+    t.is(formatDuration(seconds * 1_000_000), text)
+  })
+
+for (const [seconds, text] of [
+  [60, '1 minute'],
+  [3600, '1 hour'],
+  [5400, '1 hour 30 minutes'],
+  [86_400, '1 day'],
+  [604_800 + 61, '1 week 1 minute 1 second'],
+] as const)
+  test(`a period of ${seconds} seconds is told as "${text}"`, (t) => {
+    t.is(formatPeriod(seconds), text)
+  })
+
+test('a text message is one line with the site, the quoted name and the reason', (t) => {
+  t.is(
+    smsText(someNotification({ reason: 'fail' }), 'Signalbox'),
+    'Signalbox: The check "db-backup" is DOWN (a failure signal was received).',
+  )
+})
+
+test('a text message holds no line breaks and no spaces that force another encoding', (t) => {
+  const check = { ...someNotification().check, name: 'a\u00a0b\r\nc' }
+  t.is(smsText(someRecovery({ check }), 'Signalbox'), 'Signalbox: The check "a b c" is UP, after 1 hour, 30 minutes.')
+})
+
+test('a check without a name goes by its uuid', (t) => {
+  const check = { ...someNotification().check, name: '' }
+  t.is(summaryOf(someRecovery({ check, downFor: null })), '"803f680d-e89b-492b-82ef-2be7b774a92d" is UP')
+})
+
+test('facts tell the schedule of a cron check and leave out what is empty', (t) => {
+  const check = {
+    ...someNotification().check,
+    kind: 'cron' as const,
+    schedule: '5 4 * * *',
+    tz: 'Asia/Kolkata',
+    tags: '',
+  }
+  t.deepEqual(
+    factsOf(someNotification({ check, lastPing: null })).map(({ label, value }) => `${label}: ${value}`),
+    ['Project: Ledger', 'Schedule: 5 4 * * *', 'Time zone: Asia/Kolkata', 'Total pings: 7', 'Last ping: never'],
+  )
+})
+
+test('an instant is shown in the zone of the reader', (t) => {
+  t.true(formatInstant(flipTime, 'Asia/Kolkata').startsWith('31 Jan 2026, 15:30:00'))
+})
+
+test('escapes leave no markup behind', (t) => {
+  t.is(escapeHtml(`<a href="x">'&'</a>`), '&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;')
+  t.is(escapeSlack('<!channel> & "x"'), '&lt;!channel&gt; &amp; "x"')
+  t.is(escapeMarkdown('[x](y) @all *b* `c`'), '\\[x\\]\\(y\\) \\@all \\*b\\* \\`c\\`')
+})
+
+test('a code block is not ended by what it holds', (t) => {
+  t.is(codeBlock('a\n```\nb'), '````\na\n```\nb\n````')
+})
+
+test('hostile names and bodies stay text in Markdown and HTML messages', (t) => {
+  const { lastPing, check } = someNotification()
+  if (!lastPing) return t.fail()
+  const hostile = someNotification({
+    check: { ...check, name: '<img src=x> [a](b)' },
+    lastPing: { ...lastPing, body: Buffer.from('</pre><script>') },
+  })
+  t.false(htmlText(hostile, '\n').includes('<img'))
+  t.false(htmlText(hostile, '\n').includes('<script'))
+  t.false(markdownText(hostile).includes('[a](b)'))
+})

@@ -1,0 +1,147 @@
+import test from 'ava'
+import PostalMime from 'postal-mime'
+import { createMailer } from '#shared/platform/mailer.ts'
+import { transports } from '../../../workers/notifier/transports/registry.ts'
+import { someNotification, someRecovery } from '../../support/notification.ts'
+import { type MailRefusal, openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+import { openTransportContext } from '../../support/transport-context.ts'
+
+const open = (sink: Pick<SmtpSink, 'url'>) =>
+  createMailer({ url: sink.url, from: 'Signalbox <alerts@signals.example>' })
+
+async function send(
+  mailer: ReturnType<typeof open> | null,
+  notification = someNotification(),
+  value = 'ops@example.org',
+) {
+  await using context = openTransportContext({ mailer })
+  const transport = transports.get('email')
+  if (!transport) throw new Error('no e-mail transport')
+  return transport.send(context, { value }, notification)
+}
+
+test('a failure is told by mail: subject, both parts, unsubscribe headers and a stable id', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  t.deepEqual(await send(mailer), { result: 'delivered' })
+  const [recorded] = sink.mails
+  if (!recorded) return t.fail()
+  t.deepEqual(recorded.to, ['ops@example.org'])
+  t.is(recorded.from, 'alerts@signals.example')
+  const mail = await PostalMime.parse(recorded.raw)
+  t.is(mail.subject, 'DOWN | db-backup')
+  t.is(mail.messageId, '<a1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10@signals.example>')
+  const header = (key: string) => mail.headers.find((one) => one.key === key)?.value
+  t.is(header('list-unsubscribe'), '<https://signals.example/unsubscribe/abc>')
+  t.is(header('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+  for (const part of [mail.text, mail.html])
+    for (const text of [
+      'no success signal came in time',
+      'Ledger',
+      'prod, db',
+      '1 hour',
+      '203.0.113.9',
+      'Nightly dump',
+      '31 Jan 2026, 12:00:00',
+      'rows: 42',
+    ])
+      t.true(part?.includes(text), `${text} in ${part}`)
+  t.false(recorded.raw.includes('803f680d-e89b-492b-82ef-2be7b774a92d'))
+  t.is(mail.attachments.length, 0)
+})
+
+test('a recovery says how long it was down', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  await send(mailer, someRecovery())
+  const mail = await PostalMime.parse(String(sink.mails[0]?.raw))
+  t.is(mail.subject, 'UP | db-backup')
+  t.true(mail.text?.includes('up again, after 1 hour, 30 minutes'))
+})
+
+test('a last ping that was an e-mail is attached as it came, and not quoted', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  const { lastPing } = someNotification()
+  if (!lastPing) return t.fail()
+  const original = 'From: a@b.example\r\nSubject: done\r\n\r\nall went well\r\n'
+  await send(mailer, someNotification({ lastPing: { ...lastPing, scheme: 'email', body: Buffer.from(original) } }))
+  const mail = await PostalMime.parse(String(sink.mails[0]?.raw), { forceRfc822Attachments: true })
+  t.is(mail.attachments[0]?.filename, 'last-ping.eml')
+  t.is(mail.attachments[0]?.mimeType, 'message/rfc822')
+  t.false(mail.text?.includes('all went well'))
+  t.true(String(sink.mails[0]?.raw).includes('all went well'))
+})
+
+test('only the end of a long body is quoted, with a note', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  const { lastPing } = someNotification()
+  if (!lastPing) return t.fail()
+  const body = Buffer.from(`FIRST${'x'.repeat(10_000)}LAST`)
+  await send(mailer, someNotification({ lastPing: { ...lastPing, body } }))
+  const mail = await PostalMime.parse(String(sink.mails[0]?.raw))
+  t.false(mail.text?.includes('FIRST'))
+  t.true(mail.text?.includes('LAST'))
+  t.true(mail.text?.includes('only its end is shown'))
+})
+
+test('names, descriptions and bodies cannot add markup or headers', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  const check = { ...someNotification().check, name: 'x\r\nBcc: all@example.org', desc: '<script>alert(1)</script>' }
+  await send(mailer, someNotification({ check }))
+  const mail = await PostalMime.parse(String(sink.mails[0]?.raw))
+  t.is(mail.subject, 'DOWN | x Bcc: all@example.org')
+  t.is(mail.bcc, undefined)
+  t.false(mail.html?.includes('<script>'))
+  t.deepEqual(sink.mails[0]?.to, ['ops@example.org'])
+})
+
+for (const [refusal, result] of [
+  [{ code: 550, at: 'RCPT' }, 'permanent'],
+  [{ code: 554, at: 'DATA' }, 'permanent'],
+  [{ code: 450, at: 'RCPT' }, 'temporary'],
+  [{ code: 421, at: 'MAIL' }, 'temporary'],
+  [{ code: 452, at: 'DATA' }, 'temporary'],
+  [{ code: 550, at: 'MAIL' }, 'temporary'],
+] satisfies [MailRefusal, string][])
+  test(`an SMTP answer ${refusal.code} at ${refusal.at} is ${result}`, async (t) => {
+    await using sink = await openSmtpSink()
+    await using mailer = open(sink)
+    sink.refuse = () => ({ ...refusal, text: 'host 10.1.2.3 says no' })
+    t.like(await send(mailer), { result, error: `Mail server answered ${refusal.code}`, failure: 'refused' })
+    t.is(sink.mails.length, 0)
+  })
+
+test('a mail server that cannot be reached is a temporary failure without its address', async (t) => {
+  const gone = await openSmtpSink()
+  await gone[Symbol.asyncDispose]()
+  await using mailer = open(gone)
+  t.like(await send(mailer), { result: 'temporary', error: 'Connection to the mail server failed', failure: 'connect' })
+})
+
+test('after a refused message the next one goes out', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  sink.refuse = (attempt) => (attempt === 1 ? { code: 451, at: 'DATA' } : null)
+  t.is((await send(mailer)).result, 'temporary')
+  t.is((await send(mailer)).result, 'delivered')
+})
+
+test('unverified addresses and a missing mail server are told, and not tried again', async (t) => {
+  const channel = { ...someNotification().channel, isEmailVerified: false }
+  t.like(await send(null, someNotification({ channel })), {
+    result: 'temporary',
+    error: 'Email not verified',
+    final: true,
+  })
+  t.like(await send(null), { result: 'temporary', error: 'Email notifications are not enabled', final: true })
+})
+
+test('two recipients in one address are refused', async (t) => {
+  t.like(await send(null, someNotification(), 'a@example.org,b@example.org'), {
+    result: 'permanent',
+    failure: 'config',
+  })
+})

@@ -1,0 +1,90 @@
+import test from 'ava'
+import { transports } from '../../../workers/notifier/transports/registry.ts'
+import { openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
+import { someNotification, someRecovery } from '../../support/notification.ts'
+import { openTransportContext } from '../../support/transport-context.ts'
+import { type Kind, kinds } from './service-forms.ts'
+
+async function open(kind: Kind) {
+  const sink = await openHttpSink()
+  const twilio = { url: sink.url, account: 'AC1', auth: 'tok', from: '+15550199' }
+  const context = openTransportContext({ settings: { siteName: 'Signalbox', twilio } })
+  const transport = transports.get(kind.kind)
+  if (!transport) throw new Error(`no transport for ${kind.kind}`)
+  return {
+    sink,
+    send: (notification = someNotification()) => transport.send(context, kind.config(sink.url), notification),
+    async [Symbol.asyncDispose]() {
+      await context[Symbol.asyncDispose]()
+      await sink[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function bodyOf(request: RecordedRequest): unknown {
+  const text = request.body.toString()
+  if (request.headers['content-type'] === 'application/x-www-form-urlencoded')
+    return Object.fromEntries(new URLSearchParams(text))
+  return request.headers['content-type'] === 'application/json' ? JSON.parse(text) : text
+}
+
+for (const [index, kind] of kinds.entries()) {
+  const name = `${kind.kind} (${index})`
+
+  for (const [what, expected, notification] of [
+    ['failure', kind.down, someNotification()],
+    ['recovery', kind.up, someRecovery()],
+  ] as const) {
+    if (!expected) continue
+    test(`${name}: a ${what} arrives in the form that the service documents`, async (t) => {
+      await using opened = await open(kind)
+      t.deepEqual(await opened.send(notification), { result: 'delivered' })
+      t.is(opened.sink.requests.length, 1)
+      const [request] = opened.sink.requests
+      if (!request) return t.fail()
+      t.like(request, {
+        headers: { 'user-agent': 'Signalbox', ...expected.headers },
+        ...(expected.method && { method: expected.method }),
+        ...(expected.url && { url: expected.url }),
+      })
+      if (expected.body) t.like(bodyOf(request), expected.body)
+      for (const text of expected.holds ?? [])
+        t.true(request.body.toString().includes(text), `${text} in ${request.body}`)
+    })
+  }
+
+  test(`${name}: an overloaded service is tried again when it says so`, async (t) => {
+    await using opened = await open(kind)
+    opened.sink.respond = () => ({ status: 429, headers: { 'retry-after': '17' } })
+    t.like(await opened.send(), {
+      result: 'temporary',
+      error: 'Received status code 429',
+      retryAfterSeconds: 17,
+      final: false,
+    })
+  })
+
+  test(`${name}: a service that says the address is gone is not tried again`, async (t) => {
+    await using opened = await open(kind)
+    opened.sink.respond = () => kind.gone
+    const outcome = await opened.send()
+    if (outcome.result === 'delivered') return t.fail()
+    t.is(outcome.result, 'permanent')
+    if (typeof kind.gone.error === 'string') t.is(outcome.error, kind.gone.error)
+    else t.regex(outcome.error, kind.gone.error)
+  })
+
+  test(`${name}: a service that never answers is a time-out that may be tried again`, async (t) => {
+    await using opened = await open(kind)
+    opened.sink.respond = () => ({ misbehave: 'hang' })
+    t.like(await opened.send(), { result: 'temporary', error: 'Connection timed out', failure: 'timeout' })
+  })
+
+  test(`${name}: a configuration that cannot be read is reported, not thrown`, async (t) => {
+    await using context = openTransportContext()
+    t.like(await transports.get(kind.kind)?.send(context, { nonsense: true }, someNotification()), {
+      result: 'permanent',
+      error: 'The configuration is not valid',
+    })
+  })
+}

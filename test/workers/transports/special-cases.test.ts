@@ -1,0 +1,153 @@
+import test from 'ava'
+import { channelKinds } from '#shared/channels/kinds.ts'
+import type { Outcome } from '#shared/delivery/outcome.ts'
+import { permanent } from '#shared/delivery/outcome.ts'
+import { createHttpClient } from '#shared/platform/http-client.ts'
+import { transports } from '../../../workers/notifier/transports/registry.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { someNotification, someRecovery } from '../../support/notification.ts'
+import { openTransportContext } from '../../support/transport-context.ts'
+
+const transport = (kind: string) => {
+  const found = transports.get(kind)
+  if (!found) throw new Error(`no transport for ${kind}`)
+  return found
+}
+
+test('every kind has a transport, and every transport a kind', (t) => {
+  t.deepEqual([...transports.keys()].sort(), [...channelKinds.keys()].sort())
+})
+
+test('a webhook fills placeholders for their place, in one pass', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const check = { ...someNotification().check, name: 'a/b & $TAGS "ü"\r\nx-evil: 1', tags: 'one two' }
+  const config = {
+    url_down: `${sink.url}/$CODE/$SLUG?name=$NAME&tag=$TAG2&at=$NOW`,
+    method_down: 'PUT',
+    body_down: '$NAME_JSON $BODY_JSON $EXITSTATUS $JSON',
+    headers_down: { 'X-Name': '$NAME €', 'Content-Type': 'text/x-own' },
+  }
+  const outcome = await transport('webhook').send(context, config, someNotification({ check }))
+  t.is(outcome.result, 'delivered')
+  const [request] = sink.requests
+  t.is(request?.method, 'PUT')
+  t.is(request?.path, '/803f680d-e89b-492b-82ef-2be7b774a92d/db-backup')
+  t.is(request?.query.get('name'), check.name)
+  t.is(request?.query.get('tag'), 'two')
+  t.is(request?.query.get('at'), '2026-01-31T10:00:00+00:00')
+  t.is(
+    Buffer.from(String(request?.headers['x-name']), 'latin1').toString('latin1'),
+    'a/b & $TAGS "ü" x-evil: 1 &#8364;',
+  )
+  t.is(request?.headers['content-type'], 'text/x-own')
+  t.is(request?.headers['x-evil'], undefined)
+  t.is(request?.body.toString(), `${JSON.stringify(check.name)} "rows: 42" -1 ${check.json}`)
+})
+
+test('a webhook sends no body with GET, and repeats the id of its notification at each attempt', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const config = { url: sink.url, method_down: 'GET', body_down: 'never' }
+  await transport('webhook').send(context, config, someNotification())
+  await transport('webhook').send(context, config, someNotification())
+  t.deepEqual(
+    sink.requests.map(({ method, body, headers }) => [method, body.byteLength, headers['x-signalbox-notification']]),
+    [0, 1].map(() => ['GET', 0, someNotification().id]),
+  )
+})
+
+test('a webhook to a private address is refused with a text that names no address', async (t) => {
+  await using sink = await openHttpSink()
+  await using http = createHttpClient({ policy: { allowPrivate: false, plainHttp: 'anywhere' }, userAgent: 'x' })
+  await using context = openTransportContext({ http })
+  for (const url of [sink.url, 'http://0x7f.1:9000/', 'http://[::ffff:127.0.0.1]:9000/'])
+    t.like(await transport('webhook').send(context, { url }, someNotification()), {
+      result: 'temporary',
+      error: 'Connections to private IP addresses are not allowed',
+    })
+  t.is(sink.requests.length, 0)
+})
+
+test('a webhook follows three redirects and no more', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const redirect = { status: 302, headers: { location: '/next' } }
+  sink.enqueue(redirect, redirect, redirect)
+  t.is((await transport('webhook').send(context, { url: sink.url }, someNotification())).result, 'delivered')
+  sink.enqueue(redirect, redirect, redirect, redirect)
+  t.like(await transport('webhook').send(context, { url: sink.url }, someNotification()), {
+    error: 'Too many redirects',
+  })
+})
+
+test('a Telegram group that moved is written to at its new id, which is saved', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  sink.enqueue({ status: 400, body: '{"ok":false,"parameters":{"migrate_to_chat_id":-100200}}' })
+  const config = { base_url: sink.url, token: '1:a', id: -5 }
+  t.is((await transport('telegram').send(context, config, someNotification())).result, 'delivered')
+  t.deepEqual(context.saved, [{ ...config, id: -100200 }])
+  t.is(JSON.parse(String(sink.requests[1]?.body)).chat_id, -100200)
+})
+
+test('a Pushover recovery first ends the repetitions of the emergency', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const config = { base_url: sink.url, token: 'app', user_key: 'u', priority: 2 }
+  await transport('po').send(context, config, someNotification())
+  const emergency = new URLSearchParams(String(sink.requests[0]?.body))
+  t.deepEqual([emergency.get('priority'), emergency.get('retry'), emergency.get('expire')], ['2', '300', '86400'])
+  await transport('po').send(context, config, someRecovery())
+  t.is(sink.requests[1]?.url, '/1/receipts/cancel_by_tag/124f983e0e3dcaeba921cfcef46efd084576e783.json')
+  t.is(sink.requests[2]?.url, '/1/messages.json')
+})
+
+for (const [kind, provider] of [
+  ['sms', 'SMS'],
+  ['call', 'Call'],
+  ['whatsapp', 'WhatsApp'],
+] as const)
+  test(`${kind} without a gateway says that it is not enabled, and is not tried again`, async (t) => {
+    await using context = openTransportContext()
+    t.like(await transport(kind).send(context, { value: '+15550100' }, someNotification()), {
+      result: 'temporary',
+      error: `${provider} notifications are not enabled`,
+      final: true,
+    })
+  })
+
+test('a group passes the notification to its members and counts what failed', async (t) => {
+  const members = ['c0ffee00-0000-4000-8000-00000000000a', 'c0ffee00-0000-4000-8000-00000000000b']
+  const outcomes: Outcome[] = [{ result: 'delivered' }, permanent('gone', { failure: 'status' })]
+  const asked: (readonly string[])[] = []
+  const sendToMembers = async (ids: readonly string[]) => {
+    asked.push(ids)
+    return outcomes
+  }
+  await using context = openTransportContext({ sendToMembers })
+  t.like(await transport('group').send(context, { channels: members }, someNotification()), {
+    result: 'temporary',
+    error: '1 out of 2 notifications failed',
+    final: true,
+  })
+  outcomes.pop()
+  t.is((await transport('group').send(context, { channels: members }, someNotification())).result, 'delivered')
+  t.deepEqual(asked, [members, members])
+})
+
+test('chat messages cut long bodies and say so, and quote nothing of e-mails', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const { lastPing } = someNotification()
+  if (!lastPing) return t.fail()
+  const config = { base_url: sink.url, access_token: 't' }
+  const long = { ...lastPing, body: Buffer.from('x'.repeat(1500)) }
+  await transport('pushbullet').send(context, config, someNotification({ lastPing: long }))
+  const text = String(sink.requests[0]?.body)
+  t.true(text.includes(`${'x'.repeat(1000)}\\n[truncated]`))
+  t.false(text.includes('x'.repeat(1001)))
+  const mail = { ...lastPing, scheme: 'email' as const, body: Buffer.from('Subject: private') }
+  await transport('pushbullet').send(context, config, someNotification({ lastPing: mail }))
+  t.false(String(sink.requests[1]?.body).includes('private'))
+})
