@@ -1,4 +1,4 @@
-import type { SecuritySearch } from '../../registries/registry-data.ts'
+import type { SecuritySearch, SecuritySearchType } from '../../registries/registry-data.ts'
 import { toInr } from '../money.ts'
 
 export type DoubleFinancingStatus =
@@ -37,7 +37,7 @@ export interface DoubleFinancing {
   status: DoubleFinancingStatus
   cersai: {
     source: string | null
-    searchType: string
+    searchType: SecuritySearchType
     searchedAt: string | null
     activeCharges: ActiveCharge[] | null
   }

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { panOfGstin } from '../identifiers/gstin.ts'
+import type { RegistryResult } from '../registries/connector.ts'
+import type { TradeLedger } from '../registries/registry-data.ts'
+import { addMonths, indianDay } from './calendar.ts'
+import { type EvidenceRecord, packEvidence } from './evidence.ts'
+import { gradedSignals } from './graded-signals.ts'
+import { type Paise, parsePaise } from './money.ts'
+import { packFlags } from './pack-flags.ts'
+import type { PackBody, PackSignals } from './pack-schema.ts'
+import { defaultPolicy, type PackPolicy } from './policy.ts'
+import type { PackRegistryResults, PartyRole } from './registry-results.ts'
+import type { PackRequest } from './request.ts'
+import { signalLevel } from './signal-level.ts'
+import { accountCashflow } from './signals/account-cashflow.ts'
+import { type CapacitySubject, capacity } from './signals/capacity.ts'
+import { counterpartyEstablishment } from './signals/counterparty-establishment.ts'
+import { doubleFinancing, type OwnRegistryFindings } from './signals/double-financing.ts'
+import { eInvoice } from './signals/e-invoice.ts'
+import { verifyInvoiceToken } from './signals/e-invoice-token.ts'
+import type { Env, InvoiceKey } from './signals/invoice-keys.ts'
+import { relatedParty } from './signals/related-party.ts'
+import { tradeRelationship } from './signals/trade-relationship.ts'
+
+export interface ComposeInput {
+  /** A random uuid: it also makes the hash of the pack unguessable. */
+  packId: string
+  /** ISO 8601 UTC with milliseconds. */
+  generatedAt: string
+  env: Env
+  request: PackRequest
+  registryResults: PackRegistryResults
+  ownRegistryFindings: OwnRegistryFindings
+  /** The tokens to assess: the request's, or the sandbox's demo tokens when it brought none. */
+  eInvoiceTokens: readonly string[]
+  invoiceKeys: readonly InvoiceKey[]
+  policy?: PackPolicy
+}
+
+/**
+ * Composes a pack from what was answered; pure, so the same answers give the same signals. The anchor is not part of
+ * it: the caller adds it after hashing.
+ * @returns `evidence`: where each value comes from, one record per value, to be stored beside the pack
+ */
+export function composePack(input: ComposeInput): { pack: PackBody; evidence: EvidenceRecord[] } {
+  const { packId, generatedAt, env, request, registryResults: results, ownRegistryFindings: own } = input
+  const policy = input.policy ?? defaultPolicy
+  const ab = tradeLeg(results.trade.ab, request.buyerGstin, results, 'buyer')
+  const bc = tradeLeg(results.trade.bc, request.subcontractorGstin, results, 'subcontractor')
+  const windows = { ab: ab.window, bc: bc.window }
+
+  const verdicts = input.eInvoiceTokens.map((token) =>
+    verifyInvoiceToken(token, { ...request, env, keys: input.invoiceKeys }),
+  )
+  const invoices = eInvoice(verdicts, { A_TO_B: ab.window, B_TO_C: bc.window })
+  const { accounts } = results
+  const { cashflow, notes } = accountCashflow(accounts.data, accounts.source, Date.parse(accounts.observedAt))
+  const related = relatedParty([
+    { pan: panOfGstin(request.buyerGstin), company: results.company.buyer.data },
+    { pan: panOfGstin(request.borrowerGstin), company: results.company.borrower.data },
+    { pan: panOfGstin(request.subcontractorGstin), company: results.company.subcontractor.data },
+  ])
+  const signals: PackSignals = {
+    tradeRelationship: { ab: ab.leg, bc: bc.leg },
+    subcontractorCapacity: {
+      ...partyCapacity(results, 'subcontractor', 'SUBCONTRACTOR', request.subcontractValue ?? request.poValue),
+      subject: 'SUBCONTRACTOR',
+    },
+    borrowerCapacity: { ...partyCapacity(results, 'borrower', 'BORROWER', request.poValue), subject: 'BORROWER' },
+    doubleFinancing: doubleFinancing(own, results.security.data, results.security.source),
+    aaCashflow: cashflow,
+    eInvoice: invoices.eInvoice,
+    counterpartyEstablishment: {
+      buyer: counterpartyEstablishment(ab.leg),
+      subcontractor: counterpartyEstablishment(bc.leg),
+    },
+  }
+  const tokens = invoices.assessed
+  const level = {
+    signals,
+    relatedParty: related.finding,
+    tokens,
+    hasInactiveRegistration: Object.values(results.taxpayer).some(
+      (result) => result.status === 'OK' && result.data.status !== 'ACTIVE',
+    ),
+  }
+  const isCashflowMissing = cashflow.avgMonthlyBalance === null
+  const pack: PackBody = {
+    packId,
+    generatedAt,
+    signalLevel: signalLevel(level),
+    signals,
+    gradedSignals: gradedSignals({ signals, results, windows, tokens, relatedParty: related }, policy),
+    flags: packFlags({ env, request, results, windows, tokens, own, cashflowNotes: notes, isCashflowMissing }),
+  }
+  const hashed = tokens.map((assessed, index) => ({ assessed, sha256: sha256(input.eInvoiceTokens[index] ?? '') }))
+  const { policyVersion } = policy
+  return { pack, evidence: packEvidence({ generatedAt, policyVersion, request, results, own, tokens: hashed }) }
+}
+
+function tradeLeg(
+  result: RegistryResult<TradeLedger>,
+  counterpartyGstin: string,
+  results: PackRegistryResults,
+  counterparty: 'buyer' | 'subcontractor',
+) {
+  const observedAtMs = Date.parse(result.observedAt)
+  const { consent } = result
+  return tradeRelationship({
+    counterpartyGstin,
+    ledger: result.data,
+    observedAtMs,
+    isBothActive: isActive(results, 'borrower') && isActive(results, counterparty),
+    isConsentLive: consent !== null && (consent.expiresAt === null || Date.parse(consent.expiresAt) > observedAtMs),
+  })
+}
+
+function isActive(results: PackRegistryResults, role: PartyRole): boolean {
+  return results.taxpayer[role].data?.status === 'ACTIVE'
+}
+
+function partyCapacity(
+  results: PackRegistryResults,
+  role: 'borrower' | 'subcontractor',
+  subject: CapacitySubject,
+  orderInr: number,
+) {
+  const taxpayer = results.taxpayer[role]
+  const registeredOn = taxpayer.data?.registeredOn ?? null
+  const today = indianDay(Date.parse(taxpayer.observedAt))
+  return capacity({
+    subject,
+    orderPaise: wholePaise(orderInr),
+    turnoverPaise: turnoverOf(results, role),
+    activeEmployeeCount: results.headcount[role].data?.activeMembers ?? null,
+    hasOtherRegistrations: (taxpayer.data?.otherGstins.length ?? 0) > 0,
+    isNewRegistration: registeredOn !== null && registeredOn.slice(0, 7) > addMonths(today, -12),
+  })
+}
+
+function turnoverOf(results: PackRegistryResults, role: 'borrower' | 'subcontractor'): Paise | null {
+  const periods = results.turnover[role].data?.periods
+  return periods ? Number(periods.reduce((sum, period) => sum + BigInt(period.valuePaise), 0n)) : null
+}
+
+// The request's schema admits nothing else, so this is a fault of the caller and not of the data.
+function wholePaise(amountInr: number): Paise {
+  const paise = parsePaise(amountInr)
+  if (paise === undefined) throw new RangeError('an order value must have at most two decimals')
+  return paise
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

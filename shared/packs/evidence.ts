@@ -1,0 +1,110 @@
+import type { ConsentRef, EvidenceTier, MissingReason, RegistryResult } from '../registries/connector.ts'
+import type { PackRegistryResults } from './registry-results.ts'
+import type { PackRequest } from './request.ts'
+import type { OwnRegistryFindings } from './signals/double-financing.ts'
+import type { AssessedToken } from './signals/e-invoice.ts'
+
+/** Where one value of a pack comes from. Stored with the pack, one record per value. */
+export interface EvidenceRecord {
+  /** The member of `signals` (or the named input) that rests on this record. */
+  key: string
+  source: string
+  tier: EvidenceTier
+  /** ISO 8601 UTC. */
+  observedAt: string
+  asOf: string | null
+  consent: ConsentRef | null
+  rawSha256: string | null
+  missingReason: MissingReason | null
+  connectorVersion: string | null
+  policyVersion: string
+  /** What a check of this value found, as a stable code; null when there is nothing to say. */
+  finding: string | null
+}
+
+interface EvidenceInput {
+  generatedAt: string
+  policyVersion: string
+  request: PackRequest
+  results: PackRegistryResults
+  own: OwnRegistryFindings
+  tokens: readonly { sha256: string; assessed: AssessedToken }[]
+}
+
+/** The evidence of a whole pack, in the order of the contract's members. */
+export function packEvidence(input: EvidenceInput): EvidenceRecord[] {
+  const { results, policyVersion } = input
+  const registry = (key: string, result: RegistryResult<unknown>) => fromRegistry(key, result, policyVersion)
+  return [
+    registry('tradeRelationship.ab', results.trade.ab),
+    registry('tradeRelationship.bc', results.trade.bc),
+    registry('taxpayerStatus.buyer', results.taxpayer.buyer),
+    registry('taxpayerStatus.borrower', results.taxpayer.borrower),
+    registry('taxpayerStatus.subcontractor', results.taxpayer.subcontractor),
+    registry('subcontractorCapacity.annualTurnoverInr', results.turnover.subcontractor),
+    registry('subcontractorCapacity.activeEmployeeCount', results.headcount.subcontractor),
+    declared('subcontractorCapacity.orderValueInr', input),
+    registry('borrowerCapacity.annualTurnoverInr', results.turnover.borrower),
+    registry('borrowerCapacity.activeEmployeeCount', results.headcount.borrower),
+    declared('borrowerCapacity.orderValueInr', input),
+    ownRegistry(input),
+    registry('doubleFinancing.cersai', results.security),
+    registry('aaCashflow', results.accounts),
+    ...input.tokens.map(({ sha256, assessed }, index) => tokenRecord(index, sha256, assessed, input)),
+    registry('relatedParty.buyer', results.company.buyer),
+    registry('relatedParty.borrower', results.company.borrower),
+    registry('relatedParty.subcontractor', results.company.subcontractor),
+  ]
+}
+
+function fromRegistry(key: string, result: RegistryResult<unknown>, policyVersion: string): EvidenceRecord {
+  const { source, tier, observedAt, asOf, consent, rawSha256, missingReason, connectorVersion } = result
+  return {
+    key,
+    source,
+    tier,
+    observedAt,
+    asOf,
+    consent,
+    rawSha256,
+    missingReason,
+    connectorVersion,
+    policyVersion,
+    finding: null,
+  }
+}
+
+function internal(key: string, source: string, tier: EvidenceTier, input: EvidenceInput): EvidenceRecord {
+  return {
+    key,
+    source,
+    tier,
+    observedAt: input.generatedAt,
+    asOf: null,
+    consent: null,
+    rawSha256: null,
+    missingReason: null,
+    connectorVersion: null,
+    policyVersion: input.policyVersion,
+    finding: null,
+  }
+}
+
+function declared(key: string, input: EvidenceInput): EvidenceRecord {
+  return internal(key, 'REQUEST', 'SELF_DECLARED', input)
+}
+
+function ownRegistry(input: EvidenceInput): EvidenceRecord {
+  const key = 'doubleFinancing.registry'
+  if (input.own.status === 'UNAVAILABLE') {
+    return { ...internal(key, 'FIRST_FINANCING', 'MISSING', input), missingReason: 'UPSTREAM_ERROR' }
+  }
+  return internal(key, 'FIRST_FINANCING', 'LENDER_SIDE', input)
+}
+
+function tokenRecord(index: number, sha256: string, token: AssessedToken, input: EvidenceInput): EvidenceRecord {
+  const { verdict, returnMatch } = token
+  const tier = verdict.signatureVerified ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'
+  const finding = verdict.reason ?? returnMatch
+  return { ...internal(`eInvoice.tokens[${index}]`, 'E_INVOICE', tier, input), rawSha256: sha256, finding }
+}

@@ -1,0 +1,155 @@
+import { gstinLegacyStates } from '../identifiers/gstin-states.ts'
+import type { MissingReason, RegistryResult } from '../registries/connector.ts'
+import type { PackRegistryResults, PartyRole } from './registry-results.ts'
+import type { PackRequest } from './request.ts'
+import type { CashflowNotes } from './signals/account-cashflow.ts'
+import type { OwnRegistryFindings } from './signals/double-financing.ts'
+import type { AssessedToken } from './signals/e-invoice.ts'
+import type { Leg, TokenReason } from './signals/e-invoice-token.ts'
+import type { LedgerWindow } from './signals/trade-ledger.ts'
+import { tradeTrend } from './signals/trade-trend.ts'
+
+export interface FlagsInput {
+  env: 'SANDBOX' | 'PRODUCTION'
+  request: PackRequest
+  results: PackRegistryResults
+  windows: { ab: LedgerWindow | null; bc: LedgerWindow | null }
+  tokens: readonly AssessedToken[]
+  own: OwnRegistryFindings
+  cashflowNotes: CashflowNotes
+  isCashflowMissing: boolean
+}
+
+const REASONS: Record<MissingReason, string> = {
+  NO_CONSENT: 'no consent was given',
+  CONSENT_EXPIRED: 'the consent has expired',
+  CONSENT_REVOKED: 'the consent was revoked',
+  NOT_FOUND: 'the registry holds no record',
+  NOT_FILED: 'nothing is filed',
+  TIMEOUT: 'the registry did not answer in time',
+  UPSTREAM_ERROR: 'the registry answered with an error',
+  NOT_ENTITLED: 'this installation has no access to the registry',
+  UNPARSEABLE: 'the registry answered something unreadable',
+}
+
+const TOKEN_REASONS: Record<TokenReason, string> = {
+  TOO_LARGE: 'it is larger than 64 KiB',
+  UNPARSEABLE: 'it is not a compact signed token',
+  ALG_NOT_ALLOWED: 'its signature algorithm is not RS256',
+  KEY_UNKNOWN: 'its signing key is not in the key store',
+  BAD_SIGNATURE: 'its signature does not verify',
+  DATA_UNPARSEABLE: 'its data is not JSON',
+  FIELD_MISSING: 'a required field is missing or misshaped',
+  KEY_NOT_VALID_THEN: 'its signing key was not valid on the day of issue',
+  IRN_MISMATCH: 'its reference number is not the hash of its own fields',
+  WRONG_PARTIES: 'its seller and buyer are not the parties of a leg',
+  DATE_ORDER: 'its document date lies after its issue date',
+  BAD_TOTAL: 'its total is not a positive amount of at most two decimals',
+}
+
+/** Sentences that state what is missing, what was left out and what was observed; never advice. */
+export function packFlags(input: FlagsInput): string[] {
+  return [
+    ...(input.env === 'SANDBOX' ? ['Sandbox data: the values describe no real business'] : []),
+    ...legacyRegistrations(input.request),
+    ...tradeFlags(input),
+    ...partyFlags(input),
+    ...cashflowFlags(input),
+    ...invoiceFlags(input),
+    ...financingFlags(input),
+  ]
+}
+
+function legacyRegistrations(request: PackRequest): string[] {
+  return [request.buyerGstin, request.borrowerGstin, request.subcontractorGstin].flatMap((gstin) => {
+    const state = gstinLegacyStates[gstin.slice(0, 2)]
+    return state ? [`Registration ${gstin} has a legacy state code: ${state}`] : []
+  })
+}
+
+function tradeFlags({ results, windows }: FlagsInput): string[] {
+  return (['ab', 'bc'] as const).flatMap((leg) => {
+    const key = `tradeRelationship.${leg}`
+    const window = windows[leg]
+    if (results.trade[leg].status !== 'OK') return missing(key, results.trade[leg])
+    if (!window) return [`${key} is missing: 0 of 12 periods are filed`]
+    const flags: string[] = []
+    if (window.filedMonths < 12)
+      flags.push(`${key}: ${12 - window.filedMonths} of 12 periods not filed or not obtainable`)
+    if (tradeTrend(window.monthlyPaise) === 'INSUFFICIENT_DATA') {
+      flags.push(`${key}.trend: too few periods with trade in both halves of the window to state a trend`)
+    }
+    return flags
+  })
+}
+
+function partyFlags({ request, results }: FlagsInput): string[] {
+  const gstins: Record<PartyRole, string> = {
+    buyer: request.buyerGstin,
+    borrower: request.borrowerGstin,
+    subcontractor: request.subcontractorGstin,
+  }
+  const roles = ['buyer', 'borrower', 'subcontractor'] as const
+  const registrations = roles.flatMap((role) => {
+    const result = results.taxpayer[role]
+    if (result.status !== 'OK') return missing(`Registration status of the ${role}`, result)
+    const { status } = result.data
+    return status === 'ACTIVE' ? [] : [`Registration ${gstins[role]} of the ${role} is ${status}`]
+  })
+  const capacities = (['borrower', 'subcontractor'] as const).flatMap((role) => [
+    ...missing(`${role}Capacity.annualTurnoverInr`, results.turnover[role]),
+    ...missing(`${role}Capacity.activeEmployeeCount`, results.headcount[role]),
+  ])
+  const companies = roles.flatMap((role) => missing(`Company data of the ${role}`, results.company[role]))
+  return [...registrations, ...capacities, ...companies]
+}
+
+function cashflowFlags({ results, cashflowNotes, isCashflowMissing }: FlagsInput): string[] {
+  const { excludedFacilities, shortHistories } = cashflowNotes
+  const flags = missing('aaCashflow', results.accounts)
+  if (excludedFacilities > 0) {
+    flags.push(`aaCashflow leaves out ${excludedFacilities} overdraft or cash-credit account(s)`)
+  }
+  if (shortHistories > 0) {
+    flags.push(`aaCashflow leaves out ${shortHistories} account(s) with fewer than 3 complete months`)
+  }
+  if (flags.length === 0 && isCashflowMissing) flags.push('aaCashflow is missing: no savings or current account')
+  return flags
+}
+
+function invoiceFlags({ tokens }: FlagsInput): string[] {
+  const failures = tokens.flatMap(({ verdict, returnMatch }, index) => {
+    const name = `E-invoice token ${index + 1}`
+    if (verdict.reason) return [`${name} (${verdict.reason}): ${TOKEN_REASONS[verdict.reason]}`]
+    if (returnMatch === 'OTHER_VALUE') return [`${name}: its total differs from the filed return by more than 1 rupee`]
+    return returnMatch === 'ABSENT' ? [`${name}: it is not in the filed return of its period`] : []
+  })
+  const legs: readonly Leg[] = ['A_TO_B', 'B_TO_C']
+  const absent = legs
+    .filter((leg) => !tokens.some((token) => token.verdict.leg === leg))
+    .map((leg) => `Leg ${leg} has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover`)
+  return [...failures, ...absent]
+}
+
+function financingFlags({ request, results, own }: FlagsInput): string[] {
+  const flags = missing('doubleFinancing.cersai', results.security)
+  if (own.status === 'UNAVAILABLE') {
+    return [...flags, 'doubleFinancing: the first-financing registry did not answer']
+  }
+  if (!request.poNumber && !request.eInvoices?.length) {
+    flags.push('No purchase-order number or e-invoice was given to match in the first-financing registry')
+  }
+  for (const match of own.matches) {
+    const who = match.ownRegistration ? 'the same organisation' : 'another organisation'
+    flags.push(
+      `First-financing registry: ${match.class} match registered by ${who}, first seen ${match.firstSeenMonth}`,
+    )
+  }
+  return flags
+}
+
+function missing(name: string, result: RegistryResult<unknown>): string[] {
+  return result.status === 'OK'
+    ? []
+    : [`${name} is missing: ${REASONS[result.missingReason]} (${result.missingReason})`]
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import type { FieldError } from '../errors.ts'
+import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
+import { isDay } from './calendar.ts'
+import { parsePaise } from './money.ts'
+import { TOKEN_MAX_BYTES, TOKENS_MAX_COUNT } from './signals/e-invoice-token.ts'
+
+/** The body of `POST /v1/po/risk-signals`, validated and normalised. Amounts are rupees as the caller wrote them. */
+export interface PackRequest {
+  mode: 'DEMO' | 'LIVE'
+  buyerGstin: string
+  borrowerGstin: string
+  subcontractorGstin: string
+  poValue: number
+  dealId?: string | undefined
+  poNumber?: string | undefined
+  /** `YYYY-MM-DD`. */
+  poDate?: string | undefined
+  subcontractValue?: number | undefined
+  eInvoices?: string[] | undefined
+  /** Consent handles, by family. */
+  consents?: PackConsents | undefined
+}
+
+export interface PackConsents {
+  gst?: string | undefined
+  aa?: string | undefined
+  epfo?: string | undefined
+}
+
+const ROLES = ['buyerGstin', 'borrowerGstin', 'subcontractorGstin'] as const
+
+/** Ten lakh crore rupees. */
+const AMOUNT_MAX = 1e13
+
+const GSTIN_MESSAGES = {
+  LENGTH: 'must have 15 characters',
+  FORMAT: 'must be two digits followed by ASCII letters and digits',
+  STATE_CODE: 'starts with an unknown state code',
+  NOT_REGULAR: 'is not a registration of the regular class',
+  PAN_FORMAT: 'does not contain a well-formed PAN',
+  ENTITY_CODE: 'has an entity code that is not used',
+  CHECK_DIGIT: 'has a wrong check character',
+} as const
+
+/** One line of printable text: no control characters, no lone surrogates, no outer white space. */
+function line(maximum: number) {
+  return z
+    .string()
+    .min(1)
+    .max(maximum)
+    .refine((text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text, { params: { reason: 'FORMAT' } })
+}
+
+const amount = z
+  .number()
+  .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
+  .refine((value) => value <= AMOUNT_MAX, {
+    params: { reason: 'TOO_LARGE' },
+    message: 'must be at most 1e13',
+    abort: true,
+  })
+  .refine((value) => parsePaise(value) !== undefined, {
+    params: { reason: 'TOO_MANY_DECIMALS' },
+    message: 'must have at most two decimals',
+  })
+
+const eInvoiceToken = z
+  .string()
+  .min(1)
+  .refine((token) => Buffer.byteLength(token) <= TOKEN_MAX_BYTES, {
+    params: { reason: 'TOO_LARGE' },
+    message: 'must be at most 64 KiB',
+  })
+
+function gstin(options: GstinOptions) {
+  return z.string().superRefine((value, ctx) => {
+    const result = validateGstin(value, options)
+    if (result.valid) return
+    ctx.addIssue({ code: 'custom', message: GSTIN_MESSAGES[result.reason], params: { reason: result.reason } })
+  })
+}
+
+/** The request's schema, strict: an unknown member is refused. It describes the written form, before normalisation. */
+export function packRequestSchema(options: GstinOptions = {}) {
+  return z.strictObject({
+    mode: z.enum(['DEMO', 'LIVE']),
+    buyerGstin: gstin(options),
+    borrowerGstin: gstin(options),
+    subcontractorGstin: gstin(options),
+    poValue: amount,
+    dealId: line(100).optional(),
+    poNumber: line(100).optional(),
+    poDate: z
+      .string()
+      .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
+      .optional(),
+    subcontractValue: amount.optional(),
+    eInvoices: z.array(eInvoiceToken).max(TOKENS_MAX_COUNT).optional(),
+    consents: z
+      .strictObject({ gst: line(200).optional(), aa: line(200).optional(), epfo: line(200).optional() })
+      .optional(),
+  })
+}
+
+/**
+ * Reads a body by the rules of domain 2.9; every fault is reported, each with the member's path and a stable reason.
+ * @param options `sandboxRegistrations` only when the token's env is SANDBOX
+ */
+export function parsePackRequest(
+  body: unknown,
+  options: GstinOptions = {},
+): { ok: true; request: PackRequest } | { ok: false; errors: FieldError[] } {
+  const parsed = packRequestSchema(options).safeParse(body)
+  if (!parsed.success) return { ok: false, errors: parsed.error.issues.flatMap((issue) => fieldErrors(issue, body)) }
+  const request = { ...parsed.data }
+  for (const role of ROLES) request[role] = validateGstin(request[role], options).value
+  const errors = duplicateRoles(request)
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
+}
+
+/** The one mode of each environment (domain 2.9); a mismatch is FORBIDDEN, not a fault of the body. */
+export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODUCTION'): boolean {
+  return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
+}
+
+function duplicateRoles(request: PackRequest): FieldError[] {
+  return ROLES.flatMap((role, index) => {
+    const earlier = ROLES.slice(0, index).find((other) => request[other] === request[role])
+    if (!earlier) return []
+    return [{ path: role, code: 'DUPLICATE_ROLE', message: `${role} is the same registration as ${earlier}` }]
+  })
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, body: unknown): FieldError[] {
+  const path = pathText(issue.path)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const member = pathText([...issue.path, key])
+      return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of this request` }
+    })
+  }
+  const name = path || 'the body'
+  if (isAbsent(issue, body)) return [{ path, code: 'REQUIRED', message: `${name} is required` }]
+  return [{ path, code: reasonOf(issue), message: `${name} ${messageOf(issue)}` }]
+}
+
+function reasonOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom') {
+    const reason: unknown = issue.params?.reason
+    return typeof reason === 'string' ? reason : 'INVALID'
+  }
+  if (issue.code === 'invalid_type') return 'TYPE'
+  if (issue.code === 'invalid_value') return 'UNKNOWN_VALUE'
+  if (issue.code === 'too_big') return 'TOO_LARGE'
+  return issue.code === 'too_small' ? 'TOO_SMALL' : 'INVALID'
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom')
+    return issue.message === 'Invalid input' ? 'must be one line of printable text' : issue.message
+  if (issue.code === 'invalid_type') return `must be of type ${issue.expected}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`
+  if (issue.code === 'too_big') return `must have at most ${issue.maximum} elements or characters`
+  return issue.code === 'too_small' ? 'must not be empty' : 'is not valid'
+}
+
+// Zod reports an absent member like one of the wrong type or value: only the body itself tells them apart.
+function isAbsent(issue: z.core.$ZodIssue, body: unknown): boolean {
+  if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return false
+  let value = body
+  for (const key of issue.path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true
+    value = Reflect.get(value, key)
+  }
+  return value === undefined
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
+    .join('')
+}

@@ -1,0 +1,86 @@
+import { panOfGstin } from '../identifiers/gstin.ts'
+import { addDays, addMonths, dayOf, indianDay } from '../packs/calendar.ts'
+import type { PackRegistryResults } from '../packs/registry-results.ts'
+import type { PackConsents, PackRequest } from '../packs/request.ts'
+import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
+import type { RegistrySet } from './registry-set.ts'
+
+/** How long a pack may wait for its registries in all; what is later becomes MISSING/TIMEOUT (domain 9). */
+export const PACK_BUDGET_MS = 20_000
+
+export interface GatherInput {
+  registries: RegistrySet
+  request: PackRequest
+  env: RegistryEnv
+  orgId: string
+  requestId: string
+  /** Milliseconds since the epoch. */
+  now: number
+  /** Aborted when the composing process stops; what is still awaited then becomes MISSING/TIMEOUT. */
+  signal: AbortSignal
+  budgetMs?: number
+}
+
+/** Asks every registry a pack needs, in parallel, inside one budget. Never rejects for a registry condition. */
+export async function gatherRegistryResults(input: GatherInput): Promise<PackRegistryResults> {
+  const { registries, request, now } = input
+  const { buyerGstin, borrowerGstin, subcontractorGstin } = request
+  const context = (family?: keyof PackConsents) => contextFor(input, family)
+  const trade = (supplierGstin: string, recipientGstin: string) =>
+    registries.tradeReturns.fetch(context('gst'), { supplierGstin, recipientGstin, ...tradeMonths(now) })
+  const taxpayer = (gstin: string) => registries.taxpayerStatus.fetch(context(), { gstin })
+  const company = (gstin: string) => registries.companyMaster.fetch(context(), { pan: panOfGstin(gstin) })
+  const turnover = (gstin: string) => registries.outwardSupplies.fetch(context('gst'), { gstin })
+  const headcount = (gstin: string) => registries.providentFund.fetch(context('epfo'), { pan: panOfGstin(gstin) })
+  const borrowerPan = panOfGstin(borrowerGstin)
+  return joined({
+    trade: joined({ ab: trade(borrowerGstin, buyerGstin), bc: trade(subcontractorGstin, borrowerGstin) }),
+    taxpayer: joined({
+      buyer: taxpayer(buyerGstin),
+      borrower: taxpayer(borrowerGstin),
+      subcontractor: taxpayer(subcontractorGstin),
+    }),
+    company: joined({
+      buyer: company(buyerGstin),
+      borrower: company(borrowerGstin),
+      subcontractor: company(subcontractorGstin),
+    }),
+    turnover: joined({ borrower: turnover(borrowerGstin), subcontractor: turnover(subcontractorGstin) }),
+    headcount: joined({ borrower: headcount(borrowerGstin), subcontractor: headcount(subcontractorGstin) }),
+    security: registries.securityInterests.fetch(context(), { pan: borrowerPan, searchType: 'SI' }),
+    accounts: registries.accounts.fetch(context('aa'), { pan: borrowerPan, ...statementDays(now) }),
+  })
+}
+
+function contextFor(
+  { request, env, orgId, requestId, now, signal, budgetMs }: GatherInput,
+  family?: keyof PackConsents,
+) {
+  const context: RegistryContext = { env, orgId, requestId, signal, deadline: now + (budgetMs ?? PACK_BUDGET_MS) }
+  const handle = family && request.consents?.[family]
+  return handle ? { ...context, consent: consentRef(handle) } : context
+}
+
+function consentRef(handle: string): ConsentRef {
+  return { handle, id: null, purposeCode: null, expiresAt: null }
+}
+
+// A quarterly filer's window ends up to four months earlier than a monthly one's: ask for what covers both.
+function tradeMonths(now: number): { from: string; to: string } {
+  const to = addMonths(indianDay(now), -1)
+  return { from: addMonths(to, -15), to }
+}
+
+// Six complete months and what lies before them, to know the balance they open with.
+function statementDays(now: number): { from: string; to: string } {
+  const today = indianDay(now)
+  return { from: dayOf(addMonths(today, -7), 1), to: addDays(today, -1) }
+}
+
+async function joined<Parts extends Record<string, Promise<unknown>>>(
+  parts: Parts,
+): Promise<{ [Key in keyof Parts]: Awaited<Parts[Key]> }> {
+  const entries = await Promise.all(Object.entries(parts).map(async ([key, part]) => [key, await part] as const))
+  // Rebuilt from the entries of `parts`: the keys and their values' types are the same.
+  return Object.fromEntries(entries) as { [Key in keyof Parts]: Awaited<Parts[Key]> }
+}

@@ -1,0 +1,159 @@
+import { panOfGstin } from '../../identifiers/gstin.ts'
+import { addMonths, indianDay } from '../../packs/calendar.ts'
+import { toInr } from '../../packs/money.ts'
+import type { PackRequest } from '../../packs/request.ts'
+import { returnWindow } from '../../packs/signals/return-window.ts'
+import { demoTrade } from './demo-trade.ts'
+import { demoDigits, demoHash, demoInt } from './demo-values.ts'
+import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
+
+export interface SandboxWorld {
+  seed: string
+  request: PackRequest
+  /** Milliseconds since the epoch. */
+  nowMs: number
+}
+
+/** `/returns/trade`: Table 4 rows in the member names of the return. */
+export function tradeAnswer({ seed, nowMs }: SandboxWorld, supplierGstin: string, recipientGstin: string) {
+  const dashed = (day: string) => day.split('-').reverse().join('-')
+  const periods = demoTrade(seed, supplierGstin, recipientGstin, nowMs).map((demo) => ({
+    fp: `${demo.period.slice(5)}${demo.period.slice(0, 4)}`,
+    filing: 'MONTHLY',
+    status: demo.isFiled ? 'FILED' : 'NOT_FILED',
+    b2b: [
+      {
+        ctin: recipientGstin,
+        inv: demo.invoices.map(({ number, date, valuePaise }) => ({
+          inum: number,
+          idt: dashed(date),
+          val: toInr(valuePaise),
+        })),
+      },
+    ],
+    cdnr: demo.creditNote
+      ? [
+          {
+            ctin: recipientGstin,
+            nt: [
+              {
+                ntty: 'C',
+                nt_num: demo.creditNote.number,
+                nt_dt: dashed(demo.creditNote.date),
+                val: toInr(demo.creditNote.valuePaise),
+              },
+            ],
+          },
+        ]
+      : [],
+  }))
+  return { statement: 'GSTR1', gstin: supplierGstin, periods }
+}
+
+/** `/returns/outward-supplies`. Scenarios 06 and 07 size the turnover by the order: 40 % and 100 % of it. */
+export function suppliesAnswer(world: SandboxWorld, gstin: string) {
+  const { seed, nowMs } = world
+  const scenario = scenarioOfPan(panOfGstin(gstin))
+  const order = orderOf(world, gstin)
+  const ordinary = demoInt(seed, gstin, 'annualTurnover', 2000, 9000) * 1_000_000
+  const sized = scenario === 'STRETCHED' ? order * 2.5 : scenario === 'CONSTRAINED' ? order : ordinary
+  const total = Math.max(12, Math.round(sized))
+  const monthly = Math.floor(total / 12)
+  const periods = returnWindow(nowMs).map((period, slot) => ({
+    period,
+    value: slot === 11 ? total - 11 * monthly : monthly,
+  }))
+  return { gstin, periods }
+}
+
+/** `/taxpayers/{gstin}`. */
+export function taxpayerAnswer({ seed, nowMs }: SandboxWorld, gstin: string) {
+  const isCancelled = scenarioOfPan(panOfGstin(gstin)) === 'REGISTRATION_CANCELLED'
+  const years = demoInt(seed, gstin, 'registeredYears', 3, 7)
+  return {
+    gstin,
+    legalName: `Demo Enterprise ${demoDigits(seed, gstin, 'name', 5)}`,
+    status: isCancelled ? 'CANCELLED' : 'ACTIVE',
+    registeredOn: `${addMonths(indianDay(nowMs), -12 * years)}-01`,
+    otherGstins: [],
+  }
+}
+
+/** `/companies`: scenario 10 shares a director between the party and the borrower. */
+export function companyAnswer({ seed, request, nowMs }: SandboxWorld, pan: string) {
+  const [, borrowerPan, subcontractorPan] = partyPans(request)
+  const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
+  const isShared =
+    scenarioOfPan(pan) === 'COMMON_DIRECTOR' ||
+    (scenarioOfPan(borrowerPan) === 'COMMON_DIRECTOR' && pan === subcontractorPan)
+  if (isShared && pan !== borrowerPan) directors.push(demoDigits(seed, borrowerPan, 'director1', 8))
+  const year = Number(indianDay(nowMs).slice(0, 4)) - demoInt(seed, pan, 'companyAge', 8, 20)
+  return {
+    pan,
+    companyNumber: pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null,
+    legalName: `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`,
+    status: 'ACTIVE',
+    directorIds: directors,
+    addressHash: demoHash(seed, pan, 'address'),
+  }
+}
+
+/** `/establishments`; `undefined` when the demo has no record (scenario 05). */
+export function providentFundAnswer({ seed, nowMs }: SandboxWorld, pan: string) {
+  if (scenarioOfPan(pan) === 'NO_PROVIDENT_FUND') return undefined
+  return {
+    pan,
+    establishmentId: `SBX${demoDigits(seed, pan, 'establishment', 10)}`,
+    wageMonth: addMonths(indianDay(nowMs), -1),
+    activeMembers: demoInt(seed, pan, 'activeMembers', 400, 1500),
+  }
+}
+
+/** `/searches/security-interests`: scenario 08 of any party puts a charge on the receivables. */
+export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: string, searchType: string) {
+  const charge = {
+    securityInterestId: `4${demoDigits(seed, pan, 'securityInterest', 11)}`,
+    assetCategory: 'RECEIVABLES',
+    coversReceivables: true,
+    createdOn: `${addMonths(indianDay(nowMs), -9)}-15`,
+    securedAmount: demoInt(seed, pan, 'securedAmount', 10, 90) * 1_000_000,
+    chargeHolderType: 'BANK',
+    active: true,
+  }
+  const interests = anyPartyIs(request, 'CHARGE_ON_RECEIVABLES') ? [charge] : []
+  return { searchType, searchedAt: new Date(nowMs).toISOString(), interests }
+}
+
+/** `/accounts/deposits`: one current account whose end-of-day balance never changes. */
+export function accountsAnswer({ seed }: SandboxWorld, pan: string, from: string, to: string) {
+  const balance = demoInt(seed, pan, 'balance', 1_500_000, 4_000_000)
+  const movement = demoInt(seed, pan, 'movement', 50_000, 400_000)
+  const months: string[] = []
+  for (let month = from.slice(0, 7); month < to.slice(0, 7); month = addMonths(month, 1)) months.push(month)
+  return {
+    Account: [
+      {
+        type: 'deposit',
+        maskedAccNumber: `XXXXXX${demoDigits(seed, pan, 'account', 4)}`,
+        linkedAccRef: demoHash(seed, pan, 'account').slice(0, 32),
+        Summary: { currentBalance: `${balance}.00`, type: 'CURRENT' },
+        Transactions: {
+          startDate: from,
+          endDate: to,
+          Transaction: months.flatMap((month) => [
+            movementRow('DEBIT', movement, balance - movement, `${month}-10T10:00:00+05:30`),
+            movementRow('CREDIT', movement, balance, `${month}-10T17:00:00+05:30`),
+          ]),
+        },
+      },
+    ],
+  }
+}
+
+function movementRow(type: string, amount: number, balance: number, transactionTimestamp: string) {
+  return { type, amount: `${amount}.00`, currentBalance: `${balance}.00`, transactionTimestamp }
+}
+
+function orderOf({ request }: SandboxWorld, gstin: string): number {
+  return gstin === request.subcontractorGstin ? (request.subcontractValue ?? request.poValue) : request.poValue
+}

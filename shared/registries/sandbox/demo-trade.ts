@@ -1,0 +1,70 @@
+import { panOfGstin } from '../../identifiers/gstin.ts'
+import { addMonths, dayOf, indianDay } from '../../packs/calendar.ts'
+import type { Paise } from '../../packs/money.ts'
+import { returnWindow } from '../../packs/signals/return-window.ts'
+import { demoInt } from './demo-values.ts'
+import { scenarioOfPan } from './scenarios.ts'
+
+export interface DemoInvoice {
+  number: string
+  /** `YYYY-MM-DD`. */
+  date: string
+  valuePaise: Paise
+}
+
+export interface DemoPeriod {
+  period: string
+  isFiled: boolean
+  invoices: DemoInvoice[]
+  creditNote: DemoInvoice | null
+}
+
+// Eight filed periods: one fewer than a trend needs.
+const UNFILED_PERIODS = 4
+
+/**
+ * The demo trade of a supplier with a recipient: twelve due periods, laid out backwards from the latest, so that
+ * counts, totals and trend do not change as time passes.
+ */
+export function demoTrade(seed: string, supplierGstin: string, recipientGstin: string, nowMs: number): DemoPeriod[] {
+  const pair = `${supplierGstin}>${recipientGstin}`
+  const scenarios = [scenarioOfPan(panOfGstin(supplierGstin)), scenarioOfPan(panOfGstin(recipientGstin))]
+  const basePaise = demoInt(seed, pair, 'invoiceValue', 10_000, 40_000) * 10_000
+  const growing = demoInt(seed, pair, 'trend', 0, 1) === 1
+  const recentPercent = scenarios.includes('DECLINING') ? 60 : growing ? 130 : 100
+  const firstFiled = scenarios.includes('TOO_FEW_PERIODS') ? UNFILED_PERIODS : 0
+  return returnWindow(nowMs).map((period, slot) => {
+    const percent = slot < 6 ? 100 : recentPercent
+    // The same counts in both halves: the percentage alone makes the trend.
+    const count = demoInt(seed, pair, `invoices${slot % 6}`, 2, 4)
+    const valuePaise = (basePaise / 100) * percent
+    const invoices = Array.from({ length: count }, (_, index) => ({
+      number: `SB-${period.replace('-', '')}-${index + 1}`,
+      date: dayOf(period, 5 + 7 * index),
+      valuePaise,
+    }))
+    const creditNote =
+      slot % 6 === 2
+        ? { number: `SC-${period.replace('-', '')}-1`, date: dayOf(period, 26), valuePaise: valuePaise / 100 }
+        : null
+    return { period, isFiled: slot >= firstFiled, invoices, creditNote }
+  })
+}
+
+/** The demo invoice that the sandbox signs for a leg: the first of the latest due period. */
+export function latestDemoInvoice(
+  seed: string,
+  supplierGstin: string,
+  recipientGstin: string,
+  nowMs: number,
+): DemoInvoice {
+  const invoice = demoTrade(seed, supplierGstin, recipientGstin, nowMs).at(-1)?.invoices[0]
+  // Unreachable while every period has at least two invoices; a demo without one would be a different demo.
+  if (!invoice) throw new RangeError('the demo trade has no invoice')
+  return invoice
+}
+
+/** The month in which the sandbox's foreign registrations were first seen. */
+export function demoFirstSeenMonth(nowMs: number): string {
+  return addMonths(indianDay(nowMs), -1)
+}

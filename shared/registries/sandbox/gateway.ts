@@ -1,0 +1,103 @@
+import { panOfGstin } from '../../identifiers/gstin.ts'
+import type { HttpRequest, IncomingResponse, MissingReason, OutgoingRequest, RegistryDeps } from '../connector.ts'
+import { SecuritySearchBody } from '../http/security-interests.ts'
+import {
+  accountsAnswer,
+  companyAnswer,
+  providentFundAnswer,
+  type SandboxWorld,
+  securityAnswer,
+  suppliesAnswer,
+  taxpayerAnswer,
+  tradeAnswer,
+} from './answers.ts'
+import { scenarioOfPan } from './scenarios.ts'
+
+// Reserved by RFC 2606: were it ever sent, it could not reach anybody.
+export const SANDBOX_URL = 'https://registries.invalid'
+
+/** Longer than the synchronous wait of the API, shorter than the time-out of the tax returns. */
+export const SLOW_ANSWER_MS = 12_000
+
+/** What an operation asks about, and its data (`undefined`: no record). */
+interface Question {
+  pans: string[]
+  isConsentBound: boolean
+  isTradeReturn: boolean
+  answer: () => object | undefined
+}
+
+/**
+ * The sandbox registry: the gateway contract answered inside the process, so the connectors are the production ones
+ * and no socket is opened. A scenario applies to every question in which its party takes part.
+ */
+export function createSandboxGateway(
+  world: Omit<SandboxWorld, 'nowMs'>,
+  deps: Pick<RegistryDeps, 'now' | 'sleep'>,
+): HttpRequest {
+  return async (request) => {
+    const nowMs = deps.now()
+    const question = questionOf({ ...world, nowMs }, request)
+    const scenarios = question.pans.map(scenarioOfPan)
+    if (scenarios.includes('TIMEOUT')) throw timeoutError()
+    if (scenarios.includes('SLOW') && question.isTradeReturn) await deps.sleep(SLOW_ANSWER_MS, request.signal)
+    if (request.signal.aborted) throw timeoutError()
+    if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
+    if (scenarios.includes('CONSENT_REVOKED') && question.isConsentBound) return problem(403, 'CONSENT_REVOKED')
+    const data = question.answer()
+    if (!data) return problem(404, 'NOT_FOUND')
+    const asOf = new Date(nowMs).toISOString()
+    return respond(200, JSON.stringify({ asOf, consent: consentOf(request), data }))
+  }
+}
+
+function questionOf(world: SandboxWorld, request: OutgoingRequest): Question {
+  const url = new URL(request.url)
+  const query = (name: string) => url.searchParams.get(name) ?? ''
+  const ask = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
+    pans,
+    isConsentBound,
+    isTradeReturn: url.pathname === '/returns/trade',
+    answer,
+  })
+  if (url.pathname === '/returns/trade') {
+    const supplier = query('supplierGstin')
+    const recipient = query('recipientGstin')
+    const pans = [panOfGstin(supplier), panOfGstin(recipient)]
+    return ask(pans, () => tradeAnswer(world, supplier, recipient), true)
+  }
+  if (url.pathname === '/returns/outward-supplies') {
+    return ask([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)
+  }
+  const pan = query('pan')
+  if (url.pathname === '/companies') return ask([pan], () => companyAnswer(world, pan))
+  if (url.pathname === '/establishments') return ask([pan], () => providentFundAnswer(world, pan), true)
+  if (url.pathname === '/accounts/deposits') {
+    return ask([pan], () => accountsAnswer(world, pan, query('from'), query('to')), true)
+  }
+  if (url.pathname === '/searches/security-interests') {
+    const search = SecuritySearchBody.parse(JSON.parse(request.body ?? ''))
+    return ask([search.debtorPan], () => securityAnswer(world, search.debtorPan, search.searchType))
+  }
+  const gstin = url.pathname.replace('/taxpayers/', '')
+  return ask([panOfGstin(gstin)], () => taxpayerAnswer(world, gstin))
+}
+
+function consentOf(request: OutgoingRequest) {
+  const handle = request.headers['x-consent-handle']
+  return handle ? { handle, id: `demo-${handle}`, purposeCode: '104', expiresAt: null } : null
+}
+
+function problem(status: number, code: MissingReason): IncomingResponse {
+  return respond(status, JSON.stringify({ code }))
+}
+
+function respond(status: number, body: string): IncomingResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) }
+}
+
+function timeoutError(): Error {
+  const error = new Error('the sandbox registry does not answer')
+  error.name = 'TimeoutError'
+  return error
+}

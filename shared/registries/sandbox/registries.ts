@@ -1,0 +1,46 @@
+import type { PackRequest } from '../../packs/request.ts'
+import { createBreakers } from '../breaker.ts'
+import type { RegistryDeps } from '../connector.ts'
+import { createRegistrySet, type RegistrySet } from '../registry-set.ts'
+import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
+
+export interface SandboxOptions {
+  /** Fixes every demo value; the same seed gives the same values on every machine. */
+  seed: string
+  request: PackRequest
+}
+
+/** The default seed of the demo values. */
+export const SANDBOX_SEED = 'signalbox-sandbox-1'
+
+/**
+ * The registries of one sandbox request. The breakers are its own: a scenario that fails on purpose must not open
+ * a breaker for anybody else.
+ */
+export function createSandboxRegistries(
+  { seed, request }: SandboxOptions,
+  deps: Omit<RegistryDeps, 'http'>,
+): RegistrySet {
+  const gateway = { url: SANDBOX_URL }
+  const http = createSandboxGateway({ seed, request }, deps)
+  return createRegistrySet(
+    {
+      taxReturns: gateway,
+      taxpayers: gateway,
+      companies: gateway,
+      providentFund: gateway,
+      securityInterests: gateway,
+      accounts: gateway,
+    },
+    { ...deps, http },
+    createBreakers(),
+    { securityInterests: 'DEMO', accounts: 'DEMO' },
+  )
+}
+
+/** The request as the sandbox asks it: families without a consent handle get the demo consent. */
+export function withDemoConsents(request: PackRequest): PackRequest {
+  const demo = { gst: 'demo-consent', aa: 'demo-consent', epfo: 'demo-consent' }
+  const given = Object.entries(request.consents ?? {}).filter(([, handle]) => handle !== undefined)
+  return { ...request, consents: { ...demo, ...Object.fromEntries(given) } }
+}

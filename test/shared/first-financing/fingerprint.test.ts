@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { fingerprint, orderFingerprint, receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
+import { rf1Input, rf2Input, rf3Input } from '#shared/first-financing/fingerprint-input.ts'
+import { financialYear } from '#shared/identifiers/financial-year.ts'
+import type { DocumentType } from '#shared/identifiers/irn.ts'
+
+interface Case {
+  supplierGstin: string
+  buyerGstin: string
+  financialYear: string
+  documentType: DocumentType
+  documentNumber: string
+  documentDate: string
+  totalPaise: number
+  rf1Input: string
+  rf1HmacHex: string
+  rf2Input: string
+  rf2HmacHex: string
+  rf3Input: string
+  rf3HmacHex: string
+}
+
+// JSON.parse knows no types; the file's shape is fixed.
+const { fingerprints } = JSON.parse(readFileSync(new URL('../../vectors/signals.json', import.meta.url), 'utf8')) as {
+  fingerprints: { hmacKeyHex: string; cases: Case[] }
+}
+const key = Buffer.from(fingerprints.hmacKeyHex, 'hex')
+const shown = (input: string) => input.replaceAll('\u001f', '\u241f')
+
+for (const [index, row] of fingerprints.cases.entries()) {
+  test(`the fingerprints of ${row.documentNumber} are the published ones (${index})`, (t) => {
+    t.is(financialYear(row.documentDate), row.financialYear)
+    t.is(shown(rf1Input(row)), row.rf1Input)
+    t.is(shown(rf2Input(row)), row.rf2Input)
+    t.is(shown(rf3Input(row)), row.rf3Input)
+    t.deepEqual(receivableFingerprints(key, row), { rf1: row.rf1HmacHex, rf2: row.rf2HmacHex, rf3: row.rf3HmacHex })
+  })
+}
+
+const order = {
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+  poNumber: 'PO/2026/17',
+  poValuePaise: 125_000_000,
+}
+
+test('a purchase order is the same order however its number is spaced and cased', (t) => {
+  const written = orderFingerprint(key, { ...order, poNumber: ' po/2026 /17' })
+  t.deepEqual(written, orderFingerprint(key, order))
+  t.true(written.isExact)
+})
+
+test('the same order number and value under another registration of the same entities is the same order', (t) => {
+  const moved = { ...order, buyerGstin: '29AAACB1234C1ZB', subcontractorGstin: '07AABCT9012E2ZL' }
+  t.is(orderFingerprint(key, moved).po1, orderFingerprint(key, order).po1)
+})
+
+test('an order without a number is a possible match only, and never meets one with a number', (t) => {
+  const unnumbered = orderFingerprint(key, { ...order, poNumber: undefined })
+  t.false(unnumbered.isExact)
+  t.not(unnumbered.po1, orderFingerprint(key, { ...order, poNumber: '' }).po1)
+})
+
+test('another key gives another fingerprint', (t) => {
+  t.not(fingerprint(key, 'x'), fingerprint(Buffer.alloc(32, 7), 'x'))
+})
+
+test('a number cannot forge the border between fields', (t) => {
+  const [row] = fingerprints.cases
+  t.truthy(row)
+  if (row) t.is(rf1Input({ ...row, documentNumber: 'INV\u001f/001' }), rf1Input(row))
+})
+
+test('leading zeros of each run of digits are dropped, zeros inside a run are not', (t) => {
+  const [row] = fingerprints.cases
+  t.truthy(row)
+  if (!row) return
+  const near = (documentNumber: string) => rf2Input({ ...row, documentNumber })
+  t.is(near('A-10/05'), near('A/10-5'))
+  t.not(near('A-10/05'), near('A-1/5'))
+  t.is(near('\uff29NV-7'), near('INV0007'))
+})
