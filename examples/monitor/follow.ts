@@ -1,0 +1,90 @@
+import { AnchoringError } from '../../shared/anchoring/anchoring-error.ts'
+import { openCheckpoint } from '../../shared/anchoring/checkpoint.ts'
+import { decodeEntryBundle } from '../../shared/anchoring/entry-bundle.ts'
+import { decodeLogEntry } from '../../shared/anchoring/leaf.ts'
+import { leafHash } from '../../shared/anchoring/merkle.ts'
+import { isQuorumReached, policyKeys, type TrustPolicy } from '../../shared/anchoring/policy.ts'
+import { equalBytes } from '../../shared/anchoring/text.ts'
+import { TILE_WIDTH, tilePath } from '../../shared/anchoring/tile-path.ts'
+import { appendToTiles, type Frontier, frontierRoot } from '../../shared/anchoring/tiles.ts'
+import { type LogSource, UnreachableError } from './source.ts'
+import type { MonitorState } from './state.ts'
+
+/** The log contradicts itself, or holds what it must not. `evidence` are the notes that prove it. */
+export class AlarmError extends Error {
+  readonly evidence: readonly string[]
+  constructor(message: string, evidence: readonly string[]) {
+    super(message)
+    this.evidence = evidence
+  }
+}
+
+/**
+ * Follows the log from where the state stands to its newest checkpoint: reads every new entry, recomputes the tree
+ * and compares root and tiles. Because the tree is built on the one computed before, agreement proves consistency.
+ * @returns the new state, not yet saved
+ * @throws AlarmError; UnreachableError when the log could not be read (which is not an accusation)
+ */
+export async function followLog(source: LogSource, policy: TrustPolicy, state: MonitorState): Promise<MonitorState> {
+  const note = await source.checkpoint()
+  const { checkpoint, evidence } = openNewest(note, policy, state)
+  let frontier = state.frontier
+  if (checkpoint.size < frontier.size)
+    throw new AlarmError(`the log went back from ${frontier.size} to ${checkpoint.size} entries`, evidence)
+  while (frontier.size < checkpoint.size) frontier = await readBundle(source, frontier, checkpoint.size, evidence)
+  if (!equalBytes(frontierRoot(frontier), checkpoint.root))
+    throw new AlarmError(`the entries do not give the root that was signed for ${checkpoint.size}`, evidence)
+  return { frontier, note }
+}
+
+function openNewest(
+  note: string,
+  policy: TrustPolicy,
+  state: MonitorState,
+): { checkpoint: ReturnType<typeof openCheckpoint>['checkpoint']; evidence: string[] } {
+  const evidence = [state.note, note].filter((text) => text !== '')
+  try {
+    const { checkpoint, cosignatures } = openCheckpoint(note, policyKeys(policy))
+    if (
+      !isQuorumReached(
+        policy,
+        cosignatures.map(({ key }) => key),
+      )
+    )
+      throw new AlarmError('the checkpoint lacks the quorum of witnesses', evidence)
+    return { checkpoint, evidence }
+  } catch (error) {
+    if (error instanceof AnchoringError) throw new AlarmError(`the checkpoint is not valid: ${error.message}`, evidence)
+    throw error
+  }
+}
+
+/** Reads the entries up to the next tile border, and the tiles that they complete. */
+async function readBundle(
+  source: LogSource,
+  before: Frontier,
+  size: number,
+  evidence: readonly string[],
+): Promise<Frontier> {
+  const index = Math.floor(before.size / TILE_WIDTH)
+  const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH)
+  const bundle = await source.tile({ level: 'entries', index, width })
+  if (bundle === undefined) throw new UnreachableError(`entry bundle ${index} is not served`)
+  try {
+    const entries = decodeEntryBundle(bundle.data, bundle.width).slice(before.size % TILE_WIDTH, width)
+    for (const entry of entries) decodeLogEntry(entry)
+    const { frontier, tiles } = appendToTiles(before, entries.map(leafHash))
+    for (const tile of tiles) {
+      // Unfinished tiles above the leaves exist only at sizes that were published; they are seen when full.
+      if (tile.width < TILE_WIDTH && (tile.level > 0 || frontier.size < size)) continue
+      const served = await source.tile(tile)
+      if (served === undefined) throw new UnreachableError(`${tilePath(tile)} is not served`)
+      if (!equalBytes(served.data.subarray(0, tile.data.length), tile.data))
+        throw new AlarmError(`${tilePath(tile)} is not made of the entries`, evidence)
+    }
+    return frontier
+  } catch (error) {
+    if (error instanceof AnchoringError) throw new AlarmError(`entry bundle ${index}: ${error.message}`, evidence)
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parseBase64Hash, toBase64 } from '../../shared/anchoring/text.ts'
+import type { WitnessedTree } from '../../shared/anchoring/witness-protocol.ts'
+import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
+
+/** What was cosigned last, by origin. The file is the witness's memory: without it, it would sign a rolled-back log. */
+export class WitnessState {
+  readonly #path: string
+  readonly #trees: Map<string, WitnessedTree>
+
+  private constructor(path: string, trees: Map<string, WitnessedTree>) {
+    this.#path = path
+    this.#trees = trees
+  }
+
+  /** A new, empty file. Throws when there is one already. */
+  static create(path: string): WitnessState {
+    if (existsSync(path)) throw new Error(`${path} exists already; start without --init`)
+    const state = new WitnessState(path, new Map())
+    state.#write(state.#trees)
+    return state
+  }
+
+  /** Throws when the file is absent or damaged: a witness never starts over by itself. */
+  static load(path: string): WitnessState {
+    if (!existsSync(path)) throw new Error(`${path} is absent; restore it, or start once with --init`)
+    const value = parseJsonBytes(readFileSync(path))
+    const trees = new Map<string, WitnessedTree>()
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error(`${path} is damaged`)
+    for (const [origin, tree] of Object.entries(value)) {
+      const { size, root }: { size?: unknown; root?: unknown } = Object(tree)
+      const hash = typeof root === 'string' ? parseBase64Hash(root) : undefined
+      if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0 || hash === undefined)
+        throw new Error(`${path} is damaged at ${origin}`)
+      trees.set(origin, { size, root: hash })
+    }
+    return new WitnessState(path, trees)
+  }
+
+  latest(origin: string): WitnessedTree | undefined {
+    return this.#trees.get(origin)
+  }
+
+  /**
+   * Remembers a tree; durable when it returns. It blocks on purpose: nothing else of this process can run between a
+   * decision and its record, which is the atomicity that the witness protocol asks for.
+   */
+  record(origin: string, tree: WitnessedTree): void {
+    const trees = new Map(this.#trees).set(origin, tree)
+    this.#write(trees)
+    this.#trees.set(origin, tree)
+  }
+
+  #write(trees: ReadonlyMap<string, WitnessedTree>): void {
+    const entries = [...trees].map(([origin, { size, root }]) => [origin, { size, root: toBase64(root) }])
+    const temporary = `${this.#path}.new`
+    const file = openSync(temporary, 'w', 0o600)
+    try {
+      writeFileSync(file, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, this.#path)
+    // The rename itself is durable only when the folder is.
+    const folder = openSync(dirname(this.#path), 'r')
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
+  }
+}

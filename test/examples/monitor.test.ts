@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { signCheckpoint } from '#shared/anchoring/checkpoint.ts'
+import { formatVerifierKey, LOG_KEY, signerFromSeed } from '#shared/anchoring/note-key.ts'
+import { flatPolicy, formatPolicy } from '#shared/anchoring/policy.ts'
+import { SmallLog } from '../shared/anchoring/small-log.ts'
+import { vectorLog, vectorWitness } from '../shared/anchoring/vectors.ts'
+import { Program } from './program.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'monitor-'))
+test.after.always(() => rmSync(folder, { recursive: true }))
+const PREFIX = '/v1/transparency/sandbox/'
+
+/** The public endpoints of a log, served for real; a file can be replaced and the checkpoint overridden. */
+class PublicLog implements AsyncDisposable {
+  log = new SmallLog(vectorLog)
+  checkpoint: string | undefined
+  asked: string[] = []
+  readonly replaced = new Map<string, Uint8Array | number>()
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const path = (request.url ?? '').slice(PREFIX.length)
+      this.asked.push(path)
+      const checkpoint = Buffer.from(this.checkpoint ?? this.log.checkpoint())
+      const file = this.replaced.get(path) ?? (path === 'checkpoint' ? checkpoint : this.log.files.get(path)) ?? 404
+      if (typeof file === 'number') response.writeHead(file).end()
+      else response.end(file)
+    })
+  }
+
+  async url(): Promise<string> {
+    if (!this.#server.listening) await once(this.#server.listen(0, '127.0.0.1'), 'listening')
+    // A server listening on a port has an address with one.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+}
+
+let states = 0
+const newState = (): string => join(folder, `${++states}.json`)
+
+async function look(
+  from: PublicLog,
+  state: string,
+  ...trust: string[]
+): Promise<{ status: number | null; errors: string }> {
+  const key = trust.length > 0 ? trust : ['--key', formatVerifierKey(vectorLog.key)]
+  const args = ['--base', await from.url(), '--env', 'sandbox', '--state', state, '--once', ...key]
+  const monitor = new Program('monitor/main.ts', args)
+  const status = await monitor.ended()
+  return { status, errors: monitor.errors }
+}
+
+test('a log is followed through its growth, reading only what is new', async (t) => {
+  await using server = new PublicLog()
+  const state = newState()
+  for (const more of [0, 1, 254, 1, 1, 300, 0]) {
+    if (more > 0) server.log.fill(more)
+    server.asked = []
+    const { status, errors } = await look(server, state)
+    t.is(errors, '')
+    t.is(status, 0)
+  }
+  t.deepEqual(server.asked, ['checkpoint'])
+  t.is(JSON.parse(readFileSync(state, 'utf8')).size, 557)
+})
+
+test('an old partial bundle that gave way to the full one is read from that', async (t) => {
+  await using server = new PublicLog()
+  server.log.fill(100)
+  server.checkpoint = server.log.checkpoint()
+  server.log.fill(200)
+  for (const path of ['tile/entries/000.p/100', 'tile/0/000.p/100']) server.replaced.set(path, 404)
+  t.is((await look(server, newState())).status, 0)
+})
+
+test('a log that forgets entries, or signs another history, raises the alarm with both notes', async (t) => {
+  await using server = new PublicLog()
+  const state = newState()
+  server.log.fill(300)
+  t.is((await look(server, state)).status, 0)
+  const remembered = readFileSync(state, 'utf8')
+  const honest = server.log.checkpoint()
+
+  const shorter = new SmallLog(vectorLog)
+  shorter.fill(299)
+  server.log = shorter
+  const back = await look(server, state)
+  t.is(back.status, 1)
+  t.regex(back.errors, /^ALARM: the log went back from 300 to 299/)
+  t.true(back.errors.includes(honest) && back.errors.includes(shorter.checkpoint()))
+
+  const other = new SmallLog(vectorLog)
+  other.append(shorter.entries.slice(5, 6))
+  other.fill(350)
+  server.log = other
+  const fork = await look(server, state)
+  t.is(fork.status, 1)
+  t.is(readFileSync(state, 'utf8'), remembered)
+})
+
+test('entries, tiles or roots that do not fit together raise the alarm', async (t) => {
+  for (const change of [
+    (server: PublicLog) => server.replaced.set('tile/0/001.p/44', Buffer.alloc(44 * 32)),
+    (server: PublicLog) => server.replaced.set('tile/0/000', Buffer.alloc(256 * 32)),
+    (server: PublicLog) => server.replaced.set('tile/entries/000', Buffer.alloc(10)),
+    (server: PublicLog) => {
+      server.checkpoint = signCheckpoint({ origin: vectorLog.key.name, size: 300, root: Buffer.alloc(32) }, vectorLog)
+    },
+    (server: PublicLog) => {
+      const stranger = signerFromSeed(vectorLog.key.name, LOG_KEY, Buffer.alloc(32, 4))
+      server.checkpoint = signCheckpoint({ origin: vectorLog.key.name, size: 300, root: server.log.root }, stranger)
+    },
+    (server: PublicLog) => server.replaced.set('checkpoint', Buffer.from('garbage')),
+  ]) {
+    await using server = new PublicLog()
+    server.log.fill(300)
+    change(server)
+    const { status, errors } = await look(server, newState())
+    t.is(status, 1)
+    t.regex(errors, /^ALARM: /)
+  }
+})
+
+test('an entry that says more than a hash raises the alarm', async (t) => {
+  await using server = new PublicLog()
+  server.log.append([Buffer.from('{"borrowerGstin":"27AAACB1234C1ZF"}')])
+  t.regex((await look(server, newState())).errors, /^ALARM: .*not a log entry/)
+})
+
+test('a log that cannot be read is not accused', async (t) => {
+  await using server = new PublicLog()
+  server.log.fill(3)
+  for (const path of ['checkpoint', 'tile/entries/000.p/3', 'tile/0/000.p/3'])
+    for (const status of [404, 500, 302]) {
+      server.replaced.clear()
+      server.replaced.set(path, status)
+      t.is((await look(server, newState())).status, 3, `${path} ${status}`)
+    }
+})
+
+test('a policy with witnesses demands their cosignatures', async (t) => {
+  await using server = new PublicLog()
+  server.log.fill(3)
+  const policy = join(folder, 'policy')
+  writeFileSync(policy, formatPolicy(flatPolicy([{ key: vectorLog.key }], [{ key: vectorWitness.key }], 1)))
+  const bare = await look(server, newState(), '--policy', policy)
+  t.is(bare.status, 1)
+  t.regex(bare.errors, /quorum/)
+  server.checkpoint = server.log.checkpoint([vectorWitness])
+  t.is((await look(server, newState(), '--policy', policy)).status, 0)
+})
+
+test('a damaged state is not trusted', async (t) => {
+  await using server = new PublicLog()
+  server.log.fill(3)
+  const state = newState()
+  t.is((await look(server, state)).status, 0)
+  const good = readFileSync(state, 'utf8')
+  for (const bad of ['{}', good.replace('"size":3', '"size":2'), good.replace(/"levels":\["..../, '"levels":["AAAA')]) {
+    writeFileSync(state, bad)
+    t.is((await look(server, state)).status, 2)
+  }
+})
+
+test('it keeps watching until it is stopped', async (t) => {
+  await using server = new PublicLog()
+  server.log.fill(2)
+  const args = ['--base', await server.url(), '--env', 'sandbox', '--state', newState(), '--interval', '0.05']
+  await using monitor = new Program('monitor/main.ts', [...args, '--key', formatVerifierKey(vectorLog.key)])
+  await monitor.line(/consistent at 2 entries, 2 new/)
+  server.log.fill(1)
+  await monitor.line(/consistent at 3 entries, 1 new/)
+  t.is(await monitor.kill('SIGTERM'), 0)
+})

@@ -1,0 +1,46 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** One of the programs of `examples/`, running as its own process without any settings. */
+export class Program implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #exit: Promise<number | null>
+  readonly #lines: AsyncIterator<string>
+  readonly #errors: Buffer[] = []
+
+  constructor(path: string, args: readonly string[]) {
+    const program = new URL(`../../examples/${path}`, import.meta.url).pathname
+    this.#child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { env: {} })
+    this.#child.stderr.on('data', (chunk: Buffer) => this.#errors.push(chunk))
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]()
+    this.#exit = once(this.#child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null))
+  }
+
+  /** The next line of standard output that matches; throws when the program ends before. */
+  async line(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const { value, done } = await this.#lines.next()
+      if (done) throw new Error(`ended without ${pattern}: ${this.errors}`)
+      if (pattern.test(value)) return value
+    }
+  }
+
+  get errors(): string {
+    return Buffer.concat(this.#errors).toString()
+  }
+
+  /** The exit status; null after a signal. */
+  async ended(): Promise<number | null> {
+    return await this.#exit
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<number | null> {
+    this.#child.kill(signal)
+    return await this.#exit
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill('SIGKILL')
+  }
+}
