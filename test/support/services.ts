@@ -53,7 +53,8 @@ export async function brokerServer(): Promise<{ url: string; control: BrokerCont
 
 async function cloneTemplate(server: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const template = process.env.TEST_TEMPLATE ?? (await ensureTemplate(server))
+    const template =
+      attempt === 1 && process.env.TEST_TEMPLATE ? process.env.TEST_TEMPLATE : (await ensureTemplate(server)).name
     try {
       return await withClient(server, async (client) => {
         await client.query(

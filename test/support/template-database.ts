@@ -12,18 +12,19 @@ const lock = 7_316_900_412n // any number nobody else uses: one process migrates
  * The name of a migrated, empty database to clone from. Its name holds a hash of the migrations, so a changed migration
  * means another template and a stale one is never used; it appears under that name only when it is complete.
  */
-export async function ensureTemplate(server: string): Promise<string> {
+export async function ensureTemplate(server: string): Promise<{ name: string; isNew: boolean }> {
   const name = `signalbox_template_${await migrationsHash()}`
-  await withClient(server, async (client) => {
+  const isNew = await withClient(server, async (client) => {
     await client.query('select pg_advisory_lock($1)', [lock])
-    if (await databaseExists(client, name)) return
+    if (await databaseExists(client, name)) return false
     const draft = `${name}_draft`
     await client.query(`drop database if exists ${pg.escapeIdentifier(draft)} with (force)`)
     await client.query(`create database ${pg.escapeIdentifier(draft)}`)
     await migrateLatest(databaseUrl(server, draft))
     await client.query(`alter database ${pg.escapeIdentifier(draft)} rename to ${pg.escapeIdentifier(name)}`)
+    return true
   })
-  return name
+  return { name, isNew }
 }
 
 async function migrationsHash(): Promise<string> {

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+
+export const root = resolve(import.meta.dirname, '../..')
+
+const statement = /^\s*(?:import|export)\b(?:(?!^\s*(?:import|export)\b)[\s\S])*?\bfrom\s*(['"])(.+?)\1/gm
+const sideEffect = /^\s*import\s*(['"])(.+?)\1/gm
+const call = /\b(?:import|require)\s*\(\s*(['"])(.+?)\1\s*[,)]/g
+
+/** Every module a source names: static, for side effects, re-exported, dynamic, and in types (`import('x').Y`). */
+export function importsOf(source: string): string[] {
+  const code = source.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+  const found = [statement, sideEffect, call].flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[2]))
+  return [...new Set(found.filter((name) => name !== undefined))]
+}
+
+/** The TypeScript files below a folder of the repository, as paths from its root. */
+export function sourcesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** The file of this repository that an import means, from its root; undefined for packages. */
+export function fileOf(importer: string, name: string): string | undefined {
+  if (name.startsWith('#shared/')) return name.slice(1)
+  if (name.startsWith('.')) return join(dirname(importer), name)
+  return undefined
+}
+
+/** Whether a file reaches one of the targets by its imports, directly or through others. */
+export function reaches(file: string, targets: readonly string[], seen = new Set<string>()): boolean {
+  if (targets.includes(file)) return true
+  if (seen.has(file)) return false
+  seen.add(file)
+  let names: string[]
+  try {
+    names = importsOf(readFileSync(join(root, file), 'utf8'))
+  } catch {
+    return false // data, or a file that the compiler will complain about
+  }
+  return names.some((name) => {
+    const next = fileOf(file, name)
+    return next !== undefined && reaches(next, targets, seen)
+  })
+}
