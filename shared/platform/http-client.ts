@@ -2,7 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import got, { type Got } from 'got'
 import { BlockedTargetError, classifyFailure, HttpClientError } from './http-error.ts'
-import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts'
+import { pinnedLookup } from './pinned-lookup.ts'
+import { openSystemResolver } from './system-resolver.ts'
 import { type CompiledPolicy, checkUrl, compilePolicy, type Resolve, type TargetPolicy } from './target-policy.ts'
 
 export interface HttpClientOptions {
@@ -57,20 +58,22 @@ const maxInformational = 20
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const policy = compilePolicy(options.policy)
-  const resolve = options.resolve ?? resolveBySystem
+  const resolve = options.resolve ?? openSystemResolver()
   const maxBodyBytes = options.maxBodyBytes ?? 64 * 1024
+  const timeoutMs = options.timeoutMs ?? 15_000
   const agents = openAgents(policy, resolve, options)
-  const instance = configure(policy, agents, options)
+  const instance = configure(policy, agents, { ...options, timeoutMs })
   return {
     async request(request) {
       const verdict = checkUrl(request.url, policy)
       if (!verdict.ok) {
-        const failure = verdict.reason === 'private-address' ? 'blocked' : 'invalid-url'
-        throw new HttpClientError(failure, { cause: new BlockedTargetError(verdict.reason) })
+        throw classifyFailure(new BlockedTargetError(verdict.reason))
       }
+      const startedAt = performance.now()
       const first = await attempt(instance, verdict.url, request, maxBodyBytes)
       if (!(first instanceof StaleConnection)) return first
-      const second = await attempt(instance, verdict.url, request, maxBodyBytes)
+      const leftMs = Math.max(1, Math.ceil((request.timeoutMs ?? timeoutMs) - (performance.now() - startedAt)))
+      const second = await attempt(instance, verdict.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
       if (second instanceof StaleConnection) throw second.error
       return second
     },
@@ -167,7 +170,7 @@ function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClien
   }
 }
 
-function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions): Got {
+function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions & { timeoutMs: number }): Got {
   const connect = options.connectTimeoutMs ?? 5_000
   return got.extend({
     agent: agents,
@@ -176,7 +179,7 @@ function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOp
     followRedirect: false,
     retry: { limit: 0 },
     headers: { 'user-agent': options.userAgent },
-    timeout: { lookup: connect, connect, secureConnect: connect, request: options.timeoutMs ?? 15_000 },
+    timeout: { lookup: connect, connect, secureConnect: connect, request: options.timeoutMs },
     ...(options.certificateAuthority && { https: { certificateAuthority: options.certificateAuthority } }),
     hooks: {
       beforeRedirect: [

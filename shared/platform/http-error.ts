@@ -1,3 +1,5 @@
+import type { TargetProblem } from './target-policy.ts'
+
 /** Where a request failed. `blocked` is ours: the target policy forbids the address. */
 export type HttpFailure =
   | 'invalid-url'
@@ -42,6 +44,16 @@ export class HttpClientError extends Error {
 /** An address or URL that the policy refuses, thrown inside a lookup or a redirect and found again as a cause. */
 export class BlockedTargetError extends Error {
   override readonly name = 'BlockedTargetError'
+  readonly reason: TargetProblem
+  constructor(reason: TargetProblem) {
+    super(reason)
+    this.reason = reason
+  }
+
+  /** Only an address is told apart: the rest is a URL that should not have been stored. */
+  get failure(): HttpFailure {
+    return this.reason === 'private-address' ? 'blocked' : 'invalid-url'
+  }
 }
 
 /** Which failure an error of got, of a socket or of TLS stands for. */
@@ -49,7 +61,7 @@ export function classifyFailure(error: unknown): HttpClientError {
   if (error instanceof HttpClientError) return error
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof HttpClientError) return cause
-    if (cause instanceof BlockedTargetError) return new HttpClientError('blocked', { cause: error })
+    if (cause instanceof BlockedTargetError) return new HttpClientError(cause.failure, { cause: error })
   }
   const code = codeOf(error)
   return new HttpClientError(failureOf(code, error), { cause: error })

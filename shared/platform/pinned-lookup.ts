@@ -1,13 +1,6 @@
-import { lookup as systemLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { BlockedTargetError } from './http-error.ts'
 import { addressesProblem, type CompiledPolicy, type Resolve } from './target-policy.ts'
-
-/** Names as the machine resolves them: hosts file, search domains and all. */
-export const resolveBySystem: Resolve = async (hostname) => {
-  const found = await systemLookup(hostname, { all: true, verbatim: true })
-  return found.map(({ address }) => address)
-}
 
 /**
  * A lookup for `net.connect` and `tls.connect` that resolves once, refuses the name when any address is forbidden,

@@ -116,10 +116,10 @@ function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-/** Names that only mean something inside a network, whatever they resolve to here (RFC 6761, RFC 8375, .internal). */
 const localName = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/
 
-function isLocalName(host: string): boolean {
+/** Names that only mean something inside a network, whatever they resolve to here (RFC 6761, RFC 8375, .internal). */
+export function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   return localName.test(name) || (!name.includes('.') && !name.includes(':'))
 }

@@ -125,21 +125,28 @@ test('a followed redirect reaches its target, and a circle of them ends as too m
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url, followRedirects: 3 })), 'redirects')
 })
 
-for (const location of [
-  'http://10.0.0.1/',
-  'http://[::ffff:10.0.0.1]/',
-  'http://inner.example/',
-  'ftp://127.0.0.1/',
-  'http://127.0.0.1:25/',
-])
+for (const [location, failure] of [
+  ['http://10.0.0.1/', 'blocked'],
+  ['http://[::ffff:10.0.0.1]/', 'blocked'],
+  ['http://inner.example/', 'blocked'],
+  ['http://user:secret@127.0.0.1/', 'invalid-url'],
+  ['http://127.0.0.1:25/', 'invalid-url'],
+] as const)
   test(`a redirect to ${location} is not followed`, async (t) => {
     await using sink = await openHttpSink()
     await using http = client({ resolve: async () => ['10.0.0.1'] })
     sink.enqueue({ status: 307, headers: { location } })
-    const failure = await failureOf(http.request({ method: 'POST', url: sink.url, body: 'x', followRedirects: 3 }))
-    t.true(failure === 'blocked' || failure === 'protocol', failure)
+    t.is(await failureOf(http.request({ method: 'POST', url: sink.url, body: 'x', followRedirects: 3 })), failure)
     t.is(sink.requests.length, 1)
   })
+
+test('where the policy wants TLS, plain http reaches allowed networks only', async (t) => {
+  await using sink = await openHttpSink()
+  const resolve = async (name: string) => (name === 'inner.example' ? ['127.0.0.1'] : ['93.184.216.34'])
+  await using http = client({ policy: { allowPrivate: ['127.0.0.0/8'], plainHttp: 'allowed-networks' }, resolve })
+  t.is((await http.request({ method: 'GET', url: nameOf(sink.url, 'inner.example') })).status, 200)
+  t.is(await failureOf(http.request({ method: 'GET', url: 'http://public.example/' })), 'invalid-url')
+})
 
 test('a name whose addresses are not all allowed is never connected to', async (t) => {
   await using sink = await openHttpSink()
@@ -163,6 +170,12 @@ test('a name is resolved once per connection, and the checked address is the one
   await http.request({ method: 'GET', url: nameOf(sink.url, 'rebind.example') })
   t.is(lookups, 1)
   t.is(sink.requests[0]?.headers.host, `rebind.example:${sink.port}`)
+})
+
+test('a local name is resolved as the machine does', async (t) => {
+  await using sink = await openHttpSink()
+  await using http = client()
+  t.is((await http.request({ method: 'GET', url: nameOf(sink.url, 'localhost') })).status, 200)
 })
 
 test('the TLS name stays the one of the URL when the address is pinned', async (t) => {
