@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import test from 'ava'
 import { createHttpClient, type HttpClientOptions } from '#shared/platform/http-client.ts'
 import { HttpClientError, type HttpFailure } from '#shared/platform/http-error.ts'
@@ -206,6 +208,17 @@ test('a refused connection, an unknown name and plain text where TLS is spoken h
   t.is(await failureOf(http.request({ method: 'GET', url: closed.url })), 'connect')
   t.is(await failureOf(http.request({ method: 'GET', url: 'http://nowhere.example/' })), 'dns')
   t.is(await failureOf(http.request({ method: 'GET', url: plain.url.replace('http:', 'https:') })), 'tls')
+})
+
+test('a target that accepts the connection and then stays silent in the TLS handshake is a time-out', async (t) => {
+  const silent = createServer()
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.teardown(() => silent.close())
+  const address = silent.address()
+  if (address === null || typeof address === 'string') return t.fail()
+  await using http = client({ connectTimeoutMs: 100 })
+  t.is(await failureOf(http.request({ method: 'GET', url: `https://127.0.0.1:${address.port}/` })), 'timeout')
 })
 
 test('error texts hold no addresses', async (t) => {

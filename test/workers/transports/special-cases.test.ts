@@ -91,6 +91,38 @@ test('a Telegram group that moved is written to at its new id, which is saved', 
   t.is(JSON.parse(String(sink.requests[1]?.body)).chat_id, -100200)
 })
 
+test('a Telegram flood limit is waited for as long as its answer says', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  sink.enqueue({ status: 429, body: '{"ok":false,"parameters":{"retry_after":42}}' })
+  const config = { base_url: sink.url, token: '1:a', id: -5 }
+  t.like(await transport('telegram').send(context, config, someNotification()), {
+    result: 'temporary',
+    retryAfterSeconds: 42,
+  })
+})
+
+test('a Pushover message that would be refused for its length leaves the body out', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const { lastPing } = someNotification()
+  if (!lastPing) return t.fail()
+  const long = { ...lastPing, body: Buffer.from('&'.repeat(900)) }
+  const config = { base_url: sink.url, token: 'app', user_key: 'u' }
+  await transport('po').send(context, config, someNotification({ lastPing: long }))
+  const message = new URLSearchParams(String(sink.requests[0]?.body)).get('message') ?? ''
+  t.true(message.length <= 1024 && message.includes('is DOWN') && !message.includes('&amp;&amp;'))
+})
+
+test('control characters in a name do not stop a webhook', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  const check = { ...someNotification().check, name: 'a\u0001b' }
+  const config = { url: sink.url, headers_down: { 'X-Name': '$NAME' } }
+  t.is((await transport('webhook').send(context, config, someNotification({ check }))).result, 'delivered')
+  t.is(sink.requests[0]?.headers['x-name'], 'a b')
+})
+
 test('a Pushover recovery first ends the repetitions of the emergency', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()

@@ -1,7 +1,9 @@
 import { po } from '#shared/channels/kinds/po.ts'
 import { permanent } from '#shared/delivery/outcome.ts'
 import { htmlText } from '#shared/notifications/chat-text.ts'
+import { escapeHtml } from '#shared/notifications/escapes.ts'
 import { titleOf } from '#shared/notifications/message.ts'
+import type { Notification } from '#shared/notifications/notification.ts'
 import { answeredObject, deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -22,7 +24,7 @@ export const poTransport = defineTransport(po, async ({ http, now }, config, not
     token: config.token,
     user: config.user_key,
     title: titleOf(notification),
-    message: htmlText(notification, '\n'),
+    message: fittingText(notification),
     html: '1',
     priority: String(priority),
     tags: check.uniqueKey,
@@ -35,3 +37,14 @@ export const poTransport = defineTransport(po, async ({ http, now }, config, not
     return isUnknownUser ? permanent('Received status code 400 (invalid user)', { failure: 'refused' }) : null
   })
 })
+
+/** Pushover refuses longer messages; markup cannot be cut anywhere, so parts are left out whole. */
+const maxLength = 1024
+
+function fittingText(notification: Notification): string {
+  const { lastPing } = notification
+  const whole = htmlText(notification, '\n')
+  if (whole.length <= maxLength) return whole
+  const bodyless = htmlText({ ...notification, lastPing: lastPing && { ...lastPing, body: null } }, '\n')
+  return bodyless.length <= maxLength ? bodyless : escapeHtml(titleOf(notification))
+}

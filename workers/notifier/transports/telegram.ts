@@ -1,5 +1,5 @@
 import { telegram } from '#shared/channels/kinds/telegram.ts'
-import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
+import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { htmlText } from '#shared/notifications/chat-text.ts'
 import type { HttpAnswer } from '#shared/platform/http-client.ts'
 import { answeredObject, deliver, json } from './http-delivery.ts'
@@ -34,6 +34,9 @@ export const telegramTransport = defineTransport(telegram, async (context, confi
 })
 
 function verdict(answer: HttpAnswer): Outcome | null {
+  const wait = parameterOf(answer, 'retry_after')
+  if (answer.status === 429 && wait !== undefined)
+    return temporary('Received status code 429', { failure: 'status', retryAfterSeconds: wait })
   const { description } = answeredObject(answer)
   if (typeof description !== 'string' || (answer.status !== 400 && answer.status !== 403)) return null
   if (!lostChat.test(description)) return null
@@ -41,8 +44,13 @@ function verdict(answer: HttpAnswer): Outcome | null {
 }
 
 function migratedId(answer: HttpAnswer): number | undefined {
+  return answer.status === 400 ? parameterOf(answer, 'migrate_to_chat_id') : undefined
+}
+
+/** The Bot API says in the body what others say in headers. */
+function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_after'): number | undefined {
   const { parameters } = answeredObject(answer)
-  if (answer.status !== 400 || typeof parameters !== 'object' || parameters === null) return undefined
-  const id = 'migrate_to_chat_id' in parameters ? parameters.migrate_to_chat_id : undefined
-  return typeof id === 'number' ? id : undefined
+  if (typeof parameters !== 'object' || parameters === null) return undefined
+  const value = Object.entries(parameters).find(([key]) => key === name)?.[1]
+  return typeof value === 'number' ? value : undefined
 }

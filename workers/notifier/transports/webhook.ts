@@ -21,13 +21,19 @@ export const webhookTransport = defineTransport(webhook, async ({ http, now }, c
     headers: {
       ...(method !== 'GET' && body !== '' && { 'content-type': contentType(body) }),
       ...Object.fromEntries(
-        headers.map(([name, value]) => [name.toLowerCase(), fillTemplate(value, values, 'header')]),
+        headers.map(([name, value]) => [name.toLowerCase(), printable(fillTemplate(value, values, 'header'))]),
       ),
       [notificationHeader]: notification.id,
     },
     ...(method !== 'GET' && { body: Buffer.from(fillTemplate(body, values, 'body'), 'utf8') }),
   })
 })
+
+/** Names may hold characters that no header can carry. */
+function printable(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+  return value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]+/g, ' ')
+}
 
 /** Unless the owner names another: most receivers read nothing without a type. */
 function contentType(template: string): string {
