@@ -19,6 +19,7 @@ export type AnchoringCode =
   | 'COSIGNATURE_MISSING'
   | 'OBJECT_MALFORMED'
   | 'RECEIPT_MALFORMED'
+  | 'LOG_ROLLED_BACK'
 
 /** What was read breaks the format named by the code; the message never quotes more than a few characters of it. */
 export class AnchoringError extends DomainError {

@@ -1,0 +1,249 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'ava'
+import type { AdapterRequest, CheckpointReceipt } from '#shared/anchoring/checkpoint-adapter.ts'
+import { createOpenTimestamps } from '#shared/providers/open-timestamps.ts'
+import {
+  apply,
+  formatDetached,
+  formatTimestamp,
+  type Operation,
+  parseDetached,
+  parseTimestamp,
+  type Timestamp,
+} from '#shared/providers/open-timestamps-format.ts'
+import { merkleVectors } from '../anchoring/vectors.ts'
+
+const checkpoint = merkleVectors.signedNotes.checkpoint.body
+const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
+const digest = sha256(checkpoint)
+
+/** A calendar that records what it is asked; it aggregates with a prefix, and attests once a block is mined. */
+class Calendar implements AsyncDisposable {
+  readonly asked: { method: string; path: string; body: Buffer }[] = []
+  readonly commitments = new Map<string, Buffer>()
+  height: number | undefined
+  failing: { status: number; body: Uint8Array } | undefined
+  readonly #server: Server
+  url = ''
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const path = request.url ?? ''
+      const body = Buffer.concat(chunks)
+      this.asked.push({ method: request.method ?? '', path, body })
+      if (this.failing) response.writeHead(this.failing.status).end(this.failing.body)
+      else if (path === '/digest') response.end(this.#take(body))
+      else this.#tell(path.slice('/timestamp/'.length), (status, answer) => response.writeHead(status).end(answer))
+    })
+  }
+
+  async start(): Promise<this> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening')
+    // A server listening on a port has an address with one.
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this
+  }
+
+  #take(message: Uint8Array): Uint8Array {
+    const promised = grow(message, operations('00112233'), (end) => ({
+      message: end,
+      attestations: [{ kind: 'pending', uri: this.url }],
+      branches: [],
+    }))
+    const commitment = sha256(Buffer.concat([Buffer.from('00112233', 'hex'), message]))
+    this.commitments.set(commitment.toString('hex'), commitment)
+    return formatTimestamp(promised)
+  }
+
+  #tell(commitment: string, answer: (status: number, body: Uint8Array | string) => void): void {
+    const known = this.commitments.get(commitment)
+    const { height } = this
+    if (known === undefined || height === undefined) {
+      answer(404, 'Pending confirmation in Bitcoin blockchain')
+      return
+    }
+    const mined = grow(known, operations('aabb'), (end) => ({
+      message: end,
+      attestations: [{ kind: 'bitcoin', height }],
+      branches: [],
+    }))
+    answer(200, formatTimestamp(mined))
+  }
+
+  /** The Merkle root of the block in which the digest was mined. */
+  get blockRoot(): Buffer {
+    const commitment = sha256(Buffer.concat([Buffer.from('00112233', 'hex'), digest]))
+    return sha256(Buffer.concat([Buffer.from('aabb', 'hex'), commitment]))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+}
+
+function operations(prefix: string): Operation[] {
+  return [{ kind: 'prepend', argument: Buffer.from(prefix, 'hex') }, { kind: 'sha256' }]
+}
+
+function grow(message: Uint8Array, [first, ...rest]: Operation[], end: (message: Uint8Array) => Timestamp): Timestamp {
+  if (first === undefined) return end(message)
+  return { message, attestations: [], branches: [{ operation: first, to: grow(apply(first, message), rest, end) }] }
+}
+
+const request: AdapterRequest = async ({ method, url, headers, body }) => {
+  const response = await fetch(url, { method, headers: { ...headers }, body: body ? Uint8Array.from(body) : null })
+  return { status: response.status, body: new Uint8Array(await response.arrayBuffer()), truncated: false }
+}
+const minedAt = new Date('2026-11-21T11:00:00Z')
+
+test('a checkpoint is submitted, waits, is upgraded once mined, and verifies against the block', async (t) => {
+  await using calendar = await new Calendar().start()
+  const readBlock = async (height: number) =>
+    height === 900_001 ? { merkleRoot: calendar.blockRoot, minedAt } : undefined
+  const adapter = createOpenTimestamps({ calendars: [calendar.url], request, readBlock })
+  const receipt = await adapter.submit(checkpoint)
+  t.deepEqual(calendar.asked, [{ method: 'POST', path: '/digest', body: digest }])
+  t.is(receipt.state, 'SUBMITTED')
+  t.deepEqual(await adapter.poll(receipt), receipt)
+  t.like(await adapter.verify(receipt, checkpoint), { verdict: 'PENDING' })
+
+  calendar.height = 900_001
+  const mined = await adapter.poll(receipt)
+  t.is(mined.state, 'EXTERNAL')
+  t.deepEqual(await adapter.verify(mined, checkpoint), {
+    verdict: 'ATTESTED',
+    detail: 'in Bitcoin block 900001',
+    at: minedAt,
+  })
+  const asked = calendar.asked.length
+  t.deepEqual(await adapter.poll(mined), mined)
+  t.is(calendar.asked.length, asked)
+})
+
+test('a receipt is worth nothing for another checkpoint or another block, and little without a block source', async (t) => {
+  await using calendar = await new Calendar().start()
+  calendar.height = 7
+  const options = { calendars: [calendar.url], request }
+  const adapter = createOpenTimestamps(options)
+  const mined = await adapter.poll(await adapter.submit(checkpoint))
+  t.like(await adapter.verify(mined, checkpoint.replace('8', '9')), { verdict: 'FAILED' })
+  t.like(await adapter.verify(mined, checkpoint), { verdict: 'PENDING' })
+  for (const block of [undefined, { merkleRoot: Buffer.alloc(32), minedAt }]) {
+    const strict = createOpenTimestamps({ ...options, readBlock: async () => block })
+    t.like(await strict.verify(mined, checkpoint), { verdict: 'FAILED' })
+  }
+})
+
+test('the next calendar is asked when one fails, and nobody answering is an error to retry', async (t) => {
+  await using broken = await new Calendar().start()
+  await using calendar = await new Calendar().start()
+  broken.failing = { status: 503, body: Buffer.from('later') }
+  const adapter = createOpenTimestamps({ calendars: [broken.url, calendar.url], request })
+  const receipt = await adapter.submit(checkpoint)
+  t.is(broken.asked.length, 1)
+  t.is(calendar.asked.length, 1)
+  for (const failing of [
+    { status: 500, body: Buffer.from('') },
+    { status: 200, body: Buffer.from('<html>hello') },
+    { status: 200, body: Buffer.from('f1'.repeat(5000), 'hex') },
+  ]) {
+    broken.failing = failing
+    calendar.failing = failing
+    await t.throwsAsync(() => adapter.submit(checkpoint), { code: 'UPSTREAM_UNAVAILABLE' })
+  }
+  calendar.failing = { status: 500, body: Buffer.from('') }
+  await t.throwsAsync(() => adapter.poll(receipt), { code: 'UPSTREAM_UNAVAILABLE' })
+})
+
+test('a calendar named only by a receipt is never asked', async (t) => {
+  await using stranger = await new Calendar().start()
+  await using calendar = await new Calendar().start()
+  const lured = await createOpenTimestamps({ calendars: [stranger.url], request }).submit(checkpoint)
+  stranger.asked.length = 0
+  const adapter = createOpenTimestamps({ calendars: [calendar.url], request })
+  t.is((await adapter.poll(lured)).state, 'SUBMITTED')
+  t.deepEqual([...stranger.asked, ...calendar.asked], [])
+})
+
+test('hostile proofs are refused, not computed', async (t) => {
+  const adapter = createOpenTimestamps({ calendars: [], request })
+  const good = Buffer.from(formatDetached(parseTimestamp(pending('http://c.example'), digest)))
+  const bad = (proof: Uint8Array): CheckpointReceipt => ({
+    network: 'opentimestamps',
+    state: 'SUBMITTED',
+    proof: Buffer.from(proof).toString('base64'),
+  })
+  for (const proof of [
+    Buffer.alloc(0),
+    good.subarray(0, 40),
+    good.subarray(0, -1),
+    Buffer.concat([good, Buffer.of(0)]),
+    Buffer.concat([good.subarray(0, 65), Buffer.alloc(1_000, 0x08)]),
+    Buffer.concat([
+      good.subarray(0, 65),
+      Buffer.from(`f0a01f${'00'.repeat(4000)}`, 'hex'),
+      Buffer.from('ff08'.repeat(9000), 'hex'),
+    ]),
+    Buffer.concat([good.subarray(0, 65), Buffer.from('f0ffffffffff7f', 'hex')]),
+    Buffer.concat([good.subarray(0, 65), Buffer.from('f000', 'hex')]),
+    Buffer.concat([good.subarray(0, 65), Buffer.from('67', 'hex')]),
+    Buffer.concat([good.subarray(0, 65), pending('http://a b/')]),
+    Buffer.concat([good.subarray(0, 65), pending('javascript:alert(1)')]),
+  ])
+    await t.throwsAsync(() => adapter.verify(bad(proof), checkpoint), { code: 'RECEIPT_MALFORMED' })
+  await t.throwsAsync(() => adapter.poll({ ...bad(good), network: 'other' }), { code: 'RECEIPT_MALFORMED' })
+  await t.throwsAsync(() => adapter.poll({ ...bad(good), proof: '!' }), { code: 'RECEIPT_MALFORMED' })
+  t.is((await adapter.poll(bad(good))).state, 'SUBMITTED')
+})
+
+test('an attestation that is not known is kept as it came', (t) => {
+  const unknown = Buffer.concat([
+    Buffer.from('00', 'hex'),
+    Buffer.from('0102030405060708', 'hex'),
+    Buffer.from('03aabbcc', 'hex'),
+  ])
+  t.deepEqual(Buffer.from(formatTimestamp(parseTimestamp(unknown, digest))), unknown)
+})
+
+test('the reference library reads the same digest and attestations from our proofs, and writes the same bytes', async (t) => {
+  const python = ['/usr/bin/python3', 'python3'].find(
+    (program) => spawnSync(program, ['-c', 'import opentimestamps']).status === 0,
+  )
+  if (python === undefined) {
+    t.log('NOT CHECKED: the Python package opentimestamps is not on this machine (Debian python3-opentimestamps)')
+    t.pass()
+    return
+  }
+  await using calendar = await new Calendar().start()
+  const adapter = createOpenTimestamps({ calendars: [calendar.url], request })
+  const submitted = await adapter.submit(checkpoint)
+  calendar.height = 900_001
+  const mined = await adapter.poll(submitted)
+  const forked = formatDetached({
+    ...parseDetached(Buffer.from(submitted.proof, 'base64')),
+    attestations: [{ kind: 'bitcoin', height: 300 }],
+  })
+  const input = [submitted.proof, mined.proof, Buffer.from(forked).toString('base64')].join('\n')
+  const check = new URL('open-timestamps-check.py', import.meta.url).pathname
+  const { stdout, stderr } = spawnSync(python, [check], { input, encoding: 'utf8' })
+  t.is(stderr, '')
+  const commitment = sha256(Buffer.concat([Buffer.from('00112233', 'hex'), digest])).toString('hex')
+  const [first, second, third] = stdout.split('\n')
+  const hex = digest.toString('hex')
+  t.is(first, `${hex} PendingAttestation ${commitment} ${calendar.url} True`)
+  t.is(second, `${hex} BitcoinBlockHeaderAttestation ${calendar.blockRoot.toString('hex')} 900001 True`)
+  t.is(third, `${hex} BitcoinBlockHeaderAttestation ${hex} 300|PendingAttestation ${commitment} ${calendar.url} True`)
+})
+
+/** A bare pending attestation, written by hand. */
+function pending(uri: string): Buffer {
+  const text = Buffer.from(uri)
+  return Buffer.concat([Buffer.from('0083dfe30d2ef90c8e', 'hex'), Buffer.of(text.length + 1, text.length), text])
+}
