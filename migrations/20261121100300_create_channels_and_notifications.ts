@@ -9,6 +9,7 @@ export async function up(knex: Knex): Promise<void> {
       kind text NOT NULL,
       name text NOT NULL DEFAULT '',
       sealed_config text NOT NULL,
+      email_verified boolean NOT NULL DEFAULT true,
       disabled_at timestamptz,
       last_notify_at timestamptz,
       last_notify_duration_ms integer,

@@ -1,0 +1,162 @@
+import { findKind } from '#shared/channels/kinds.ts'
+import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { notificationRetries, retryDelayMs } from '#shared/delivery/retry-schedule.ts'
+import { hasRecipientLimit, monthlyLimitVerdict, monthlyMeterOf, monthStart } from '#shared/notifications/limits.ts'
+import {
+  type ChannelForSending,
+  type ClaimedNotification,
+  channelForSending,
+  claimNotification,
+  countSentSince,
+  postponeNotification,
+  recordAttempt,
+} from '#shared/notifications/store.ts'
+import { transaction } from '#shared/platform/db.ts'
+import type { HttpClient } from '#shared/platform/http-client.ts'
+import { describeError } from '#shared/platform/log.ts'
+import type { Mailer } from '#shared/platform/mailer.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { buildNotification } from './build-notification.ts'
+import { createBulkhead } from './bulkhead.ts'
+import { createMembers } from './members.ts'
+import { createRecipientLimiter } from './recipient-limiter.ts'
+import { transports } from './transports/registry.ts'
+import type { TransportContext } from './transports/transport.ts'
+
+export interface NotifierDeps extends WorkerDeps {
+  http: HttpClient
+  gatewayHttp: HttpClient
+  mailer: Mailer | null
+}
+
+/** Attempts at one target at a time, so that a slow one cannot take every place. */
+const AT_ONCE_PER_TARGET = 10
+const POSTPONE_SECONDS = 2
+
+/** A missed alert about ours: the operator has not set something up, and nothing was tried. */
+const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
+
+/**
+ * Makes one attempt at a notification and records how it ended. Claiming it first makes a copy of the message, and the
+ * message of a process that died in between, harmless.
+ */
+export function createAttempts(deps: NotifierDeps): (notificationId: string) => Promise<void> {
+  const { db, config, secrets, log, metrics } = deps
+  const bulkhead = createBulkhead(AT_ONCE_PER_TARGET)
+  const mayReach = createRecipientLimiter()
+
+  return async (notificationId) => {
+    const claimed = await claimNotification(db, notificationId)
+    if (claimed) await run(claimed)
+  }
+
+  async function run(claimed: ClaimedNotification): Promise<Outcome> {
+    const channel = await channelForSending(db, claimed.channelId)
+    if (!channel) return UNKNOWN_KIND
+    const channelConfig: unknown = JSON.parse(secrets.open(channel.sealedConfig))
+    const leave = bulkhead.enter(targetOf(channel, channelConfig))
+    if (!leave) {
+      await postponeNotification(db, claimed.id, POSTPONE_SECONDS)
+      return temporary('Waiting for other messages to the same target', { failure: 'limit' })
+    }
+    try {
+      const startedAt = deps.now()
+      const outcome = (await limitVerdict(channel, channelConfig)) ?? (await send(claimed, channel, channelConfig))
+      deps.crashPoint('after-send')
+      await finish(claimed, channel, startedAt, outcome)
+      return outcome
+    } finally {
+      leave()
+    }
+  }
+
+  async function send(claimed: ClaimedNotification, channel: ChannelForSending, channelConfig: unknown) {
+    const transport = transports.get(channel.kind)
+    const notification = await buildNotification(deps, claimed, channel)
+    if (!transport || !notification) return UNKNOWN_KIND
+    try {
+      return await transport.send(contextFor(claimed, channel), channelConfig, notification)
+    } catch (error) {
+      log.error({ notificationId: claimed.id, kind: channel.kind, ...describeError(error) }, 'transport.failed')
+      return temporary('Internal error', { failure: 'internal' })
+    }
+  }
+
+  function contextFor(claimed: ClaimedNotification, channel: ChannelForSending): TransportContext {
+    const { twilioAccount: account, twilioAuth: auth, twilioFrom: from } = config
+    const isTwilioSet = account !== undefined && auth !== undefined && from !== undefined
+    return {
+      http: deps.http,
+      gatewayHttp: deps.gatewayHttp,
+      mailer: deps.mailer,
+      settings: {
+        siteName: config.siteName,
+        twilio: isTwilioSet ? { url: config.twilioUrl, account, auth, from } : null,
+      },
+      now: Date.now,
+      saveConfig: async (changed) => {
+        await db('channels')
+          .where({ id: claimed.channelId })
+          .update({ sealed_config: secrets.seal(JSON.stringify(changed)) })
+      },
+      sendToMembers: createMembers(deps, claimed, channel.projectId, run),
+    }
+  }
+
+  async function limitVerdict(channel: ChannelForSending, channelConfig: unknown): Promise<Outcome | null> {
+    const meter = monthlyMeterOf(channel.kind)
+    if (meter) {
+      const kinds = meter === 'sms' ? ['sms', 'whatsapp'] : ['call']
+      const limit = meter === 'sms' ? config.smsLimitPerMonth : config.callLimitPerMonth
+      const sent = await countSentSince(db, channel.projectId, kinds, monthStart(deps.now()))
+      const verdict = monthlyLimitVerdict(channel.kind, sent, limit)
+      if (verdict) return verdict
+    }
+    if (!hasRecipientLimit(channel.kind)) return null
+    const recipient = findKind(channel.kind)?.recipientOf(channelConfig) ?? null
+    return recipient === null ? null : mayReach(channel.kind, recipient, Date.now())
+  }
+
+  async function finish(
+    claimed: ClaimedNotification,
+    channel: ChannelForSending,
+    startedAt: number,
+    outcome: Outcome,
+  ): Promise<void> {
+    const durationMs = Math.round((deps.now() - startedAt) / 1000)
+    const retryInMs = outcome.result === 'temporary' && !outcome.final ? nextDelay(claimed, outcome) : null
+    await transaction(db, (tx) =>
+      recordAttempt(tx, {
+        notificationId: claimed.id,
+        channelId: claimed.channelId,
+        attempt: claimed.attempt,
+        startedAt,
+        durationMs,
+        outcome,
+        retryInMs,
+      }),
+    )
+    metrics.notifications.inc({ kind: channel.kind, outcome: outcome.result })
+    const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }
+    log.info(
+      { notificationId: claimed.id, kind: channel.kind, attempt: claimed.attempt, outcome: outcome.result, ...failure },
+      'notification.attempted',
+    )
+  }
+}
+
+/** Tests are made by a person who waits and can try again. */
+function nextDelay(claimed: ClaimedNotification, outcome: { retryAfterSeconds: number | null }): number | null {
+  if (claimed.flipId === null) return null
+  return retryDelayMs(notificationRetries, {
+    attempts: claimed.attempt,
+    retryAfterSeconds: outcome.retryAfterSeconds,
+    random: Math.random(),
+  })
+}
+
+/** What may be slow together: the host for kinds that send to a URL, the service for the others. */
+function targetOf(channel: ChannelForSending, channelConfig: unknown): string {
+  const [url] = findKind(channel.kind)?.targetsOf(channelConfig) ?? []
+  return url === undefined ? channel.kind : (URL.parse(url)?.host ?? channel.kind)
+}

@@ -1,0 +1,39 @@
+import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
+import { type ClaimedNotification, claimNotification, insertNotifications } from '#shared/notifications/store.ts'
+import { query } from '#shared/platform/sql.ts'
+import type { NotifierDeps } from './attempt.ts'
+import type { TransportContext } from './transports/transport.ts'
+
+/**
+ * Passes a group's notification on: each member gets a notification of its own for the same flip, at most one, and is
+ * tried at once. A member whose attempt fails for now is retried by itself.
+ */
+export function createMembers(
+  { db }: NotifierDeps,
+  group: ClaimedNotification,
+  projectId: number,
+  run: (claimed: ClaimedNotification) => Promise<Outcome>,
+): TransportContext['sendToMembers'] {
+  return async (channelIds) => {
+    const members = await query<{ id: number }>(
+      db,
+      // A group of groups would never end.
+      `SELECT id FROM channels WHERE project_id = ? AND uuid = ANY(?::uuid[]) AND kind <> 'group' ORDER BY id`,
+      [projectId, channelIds],
+    )
+    const ids = await insertNotifications(
+      db,
+      { flipId: group.flipId, checkId: group.checkId, status: group.status },
+      members.map(({ id }) => id),
+    )
+    const known = members.length - ids.length
+    const outcomes = await Promise.all(ids.map(attempt))
+    // Those that existed already were told of this flip before, by this group or by themselves.
+    return [...outcomes, ...Array.from({ length: known }, () => delivered)]
+  }
+
+  async function attempt(id: string): Promise<Outcome> {
+    const claimed = await claimNotification(db, id)
+    return claimed ? await run(claimed) : temporary('Being sent already', { failure: 'limit' })
+  }
+}
