@@ -2,17 +2,19 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { NotFoundError } from '#shared/errors.ts'
 import type { IngressDeps } from './deps.ts'
 import { DOCS_CSP, docsPage } from './docs-page.ts'
-import { failProblem, refuseMethodWithProblem } from './errors.ts'
+import { failMonitoring, failProblem, refuseMethodWithProblem } from './errors.ts'
 import { createHealthRouter } from './health.ts'
 import { requestId } from './middleware/request-id.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { monitoringDialect } from './monitoring/dialect.ts'
-import { monitoringRoutes } from './monitoring/routes.ts'
+import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
+import { createSlashRedirects } from './monitoring/slash-redirect.ts'
 import { documentedRoutes, openApiDocument } from './openapi.ts'
 import { platformRoutes } from './platform/routes.ts'
 import { type Dialect, mountRoutes } from './route.ts'
 import { createWebRouter } from './web/router.ts'
 
+const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
 const problemDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failProblem }
 
 /** Everything HTTP but `/ping/`, which is answered before Express sees it. */
@@ -27,6 +29,8 @@ export function createApp(deps: IngressDeps): Express {
   app.use(refuseUnsafe)
   app.use(requestId)
   app.use(mountRoutes(monitoringRoutes, monitoringDialect, deps))
+  app.use(createSlashRedirects([...monitoringRoutes, ...publicRoutes]))
+  app.use(mountRoutes(publicRoutes, publicDialect, deps))
   app.use(mountRoutes(platformRoutes, problemDialect, deps))
   app.use(createDocsRouter())
   app.use(createHealthRouter(deps))

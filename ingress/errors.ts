@@ -76,9 +76,15 @@ export function failMonitoring(thrown: unknown, _request: Request, response: Res
   setRetryHeaders(problem, response)
   response.status(problem.status)
   if (problem.code === 'CONFLICT') response.type('text/plain').end(problem.message)
-  else if (problem.code === 'INTERNAL') response.json({ error: 'internal error', request_id: requestIdOf(response) })
-  else if (hasMonitoringBody(problem)) response.json({ error: problem.message })
+  else if (problem.code === 'INTERNAL') {
+    sendJson(response, { error: 'internal error', request_id: requestIdOf(response) })
+  } else if (hasMonitoringBody(problem)) sendJson(response, { error: problem.message })
   else response.end()
+}
+
+function sendJson(response: Response, body: object): void {
+  response.setHeader('Content-Type', 'application/json')
+  response.end(JSON.stringify(body))
 }
 
 function hasMonitoringBody({ code, message }: Problem): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { monitoringRoutes } from './monitoring/routes.ts'
+import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
 import { platformRoutes } from './platform/routes.ts'
 import type { Content, Route } from './route.ts'
 import { securitySchemes } from './security-schemes.ts'
@@ -7,7 +7,7 @@ import { securitySchemes } from './security-schemes.ts'
 type Json = Record<string, unknown>
 
 /** Every operation that is mounted and documented. */
-export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...platformRoutes]
+export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...publicRoutes, ...platformRoutes]
 
 /**
  * The routes folded into one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
@@ -16,7 +16,7 @@ export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...platf
 export function openApiDocument(routes: readonly Route[] = documentedRoutes): Json {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
-  for (const route of routes) {
+  for (const route of routes.filter(({ documentedBy }) => documentedBy === undefined)) {
     const operations = paths[route.path] ?? {}
     operations[route.method] = operation(route, schemas)
     paths[route.path] = operations

@@ -32,6 +32,10 @@ export interface RouteDocument<P extends string> {
   description?: string
   tags: readonly string[]
   deprecated?: boolean
+  /** answers every method alike, and is documented under this one */
+  anyMethod?: boolean
+  /** operation that documents this one: OpenAPI knows no two paths that differ only in what a parameter looks like */
+  documentedBy?: string
   /** security schemes, any one of which suffices; empty for the public */
   security: readonly string[]
   params: Readonly<Record<ParamNames<P>, PathParam>>
@@ -80,7 +84,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
     const methods = [...byMethod.keys()]
     const names = paramNames(path)
     router.all(pathPattern(path, operations[0]?.params ?? {}), async (request, response) => {
-      const route = byMethod.get(request.method)
+      const route = byMethod.get(request.method) ?? operations.find(({ anyMethod }) => anyMethod)
       observe(request, response, path, deps)
       try {
         dialect.prepare?.(request, response, methods)

@@ -15,5 +15,6 @@ export const securitySchemes: Readonly<Record<string, object>> = {
     name: 'X-Api-Key',
     description: "A project's read-only key.",
   },
+  projectBearer: { type: 'http', scheme: 'bearer', description: "A project's read-only key." },
   ...platformSecuritySchemes,
 }

@@ -1,4 +1,44 @@
 import type { Route } from '../route.ts'
+import { badgeImageRoutes } from './badge-images.ts'
+import { badgeRoutes } from './badges.ts'
+import { channelRoutes } from './channels.ts'
+import { checkReadRoutes } from './check-reads.ts'
+import { checkWriteRoutes } from './check-writes.ts'
+import { flipRoutes } from './flips.ts'
+import { metricsRoutes } from './metrics.ts'
+import type { ApiVersion } from './operation.ts'
+import { pingRoutes } from './pings.ts'
+import { statusRoute } from './status.ts'
 
-/** Every operation of the monitoring API, versions 1 to 3. */
-export const monitoringRoutes: readonly Route[] = []
+/** Every operation that may be called from pages of any origin, versions 3 to 1. */
+export const monitoringRoutes: readonly Route[] = [...version(3), ...badgeImageRoutes, ...version(2), ...version(1)]
+
+/** What needs no CORS: the status, for monitors, and the metrics, for Prometheus. */
+export const publicRoutes: readonly Route[] = [
+  ...metricsRoutes,
+  ...([3, 2, 1] as const).flatMap((version) => named(version, [statusRoute(version)])),
+]
+
+function version(version: ApiVersion): Route[] {
+  return named(version, [
+    ...checkReadRoutes(version),
+    ...checkWriteRoutes(version),
+    ...pingRoutes(version),
+    ...flipRoutes(version),
+    ...channelRoutes(version),
+    ...badgeRoutes(version),
+  ])
+}
+
+/** The older versions are the same operations under other names; their differences are few (monitoring behaviour 5.13). */
+function named(version: ApiVersion, routes: readonly Route[]): Route[] {
+  if (version === 3) return [...routes]
+  const suffix = `V${version}`
+  return routes.map((route) => ({
+    ...route,
+    operationId: route.operationId + suffix,
+    ...(route.documentedBy !== undefined && { documentedBy: route.documentedBy + suffix }),
+    tags: [`Version ${version}`],
+    deprecated: true,
+  }))
+}

@@ -1,0 +1,58 @@
+import type { Request } from 'express'
+import { LRUCache } from 'lru-cache'
+import { UnauthorizedError } from '#shared/errors.ts'
+import { describeError } from '#shared/platform/log.ts'
+import { API_KEY_LENGTH } from '#shared/projects/api-key.ts'
+import { findProjectKey, type ProjectKey, touchProjectKey } from '#shared/projects/store.ts'
+import type { IngressDeps } from '../deps.ts'
+import { perProcess } from './per-process.ts'
+
+/** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
+const REMEMBERED_MS = 3_000
+
+/** Accepted keys by digest, so that neither the cache nor a dump of it holds a key. Unknown ones are always looked up. */
+const rememberedKeys = perProcess(
+  () => new LRUCache<string, ProjectKey>({ max: 10_000, ttl: REMEMBERED_MS, perf: performance }),
+)
+
+/**
+ * Whose request this is (monitoring behaviour 5.2). The header wins over the body's member, even when it is empty.
+ * @param allowed which keys this operation takes; a read-only key is simply wrong where only `rw` is
+ * @throws UnauthorizedError `missing api key` for anything of another length, `wrong api key` for unknown and revoked ones
+ */
+export async function authenticate(
+  request: Request,
+  deps: IngressDeps,
+  allowed: 'rw' | 'any',
+  bodyKey?: unknown,
+): Promise<ProjectKey> {
+  const header = request.headers['x-api-key']
+  const key = typeof header === 'string' ? header : textOf(bodyKey)
+  if (key.length !== API_KEY_LENGTH) throw new UnauthorizedError('missing api key')
+  const found = await findKey(key, deps)
+  if (!found || found.kind === 'ping' || (allowed === 'rw' && found.kind !== 'rw')) {
+    throw new UnauthorizedError('wrong api key')
+  }
+  return found
+}
+
+/** The project of a presented key, of whatever kind; null for unknown and revoked ones. */
+export async function findKey(key: string, deps: IngressDeps): Promise<ProjectKey | null> {
+  const remembered = rememberedKeys(deps)
+  const digests = deps.secrets.digests(key)
+  const name = digests[0]?.toString('base64') ?? ''
+  const known = remembered.get(name)
+  if (known) return known
+  const found = await findProjectKey(deps.db, digests)
+  if (!found) return null
+  remembered.set(name, found)
+  touchProjectKey(deps.db, found.keyId).catch((error: unknown) => {
+    deps.log.warn(describeError(error), 'key.use-not-noted')
+  })
+  return found
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}

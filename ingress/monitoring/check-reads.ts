@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { findCheck, findUuidByUniqueKey, listChecks } from '#shared/checks/store.ts'
+import { hasAllTags } from '#shared/checks/tags.ts'
+import { toCheckView } from '#shared/checks/view.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import type { ProjectKey } from '#shared/projects/store.ts'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import type { IngressDeps } from '../deps.ts'
+import { perProcess } from '../middleware/per-process.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { type ApiVersion, admitReader, ownCheckId, queryOf, readAfterPings, sendJson, setLag } from './operation.ts'
+import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { createSharedReads } from './share-reads.ts'
+
+const sharedLists = perProcess(() => createSharedReads<{ body: Buffer; lagMs: number }>())
+
+const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
+
+/** The reads of checks, for one version of the API. */
+export function checkReadRoutes(version: ApiVersion): Route[] {
+  const common = {
+    tags: ['Checks'],
+    security: ['projectKey', 'projectKeyReadOnly'],
+    responses: {
+      200: { description: 'The check.', content: { 'application/json': anyCheck } },
+      401: answers.unauthorized,
+      403: answers.forbidden,
+      404: answers.notFound,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+  }
+  return [
+    defineRoute({
+      ...common,
+      method: 'get',
+      path: `/api/v${version}/checks/`,
+      operationId: 'listChecks',
+      summary: 'List checks',
+      description: 'In the order of their creation. A read-only key gets the read-only form.',
+      params: {},
+      query: z.object({
+        slug: z.string().optional().describe('Only checks with exactly this slug.'),
+        tag: z.array(z.string()).optional().describe('Repeatable: only checks that have all of these tags.'),
+      }),
+      responses: {
+        ...common.responses,
+        200: {
+          description: 'The checks.',
+          content: { 'application/json': z.object({ checks: z.array(anyCheck) }) },
+        },
+      },
+      async handle(request, response, deps) {
+        const key = await admitReader(request, response, deps)
+        const query = queryOf(request)
+        const name = `${version} ${key.project.id} ${key.kind} ${query}`
+        const { body, lagMs } = await sharedLists(deps)(name, () => renderList(key, version, query, deps))
+        setLag(response, lagMs)
+        response.setHeader('Content-Type', 'application/json')
+        response.end(body)
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'get',
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'getCheck',
+      summary: 'Get a check',
+      description: 'Takes the unique_key instead of the uuid as well.',
+      params: { uuid: uuidParam },
+      async handle(request, response, deps) {
+        const key = await admitReader(request, response, deps)
+        const id = await ownCheckId(request.params.uuid, key, deps)
+        await readAfterPings([id], response, deps)
+        sendJson(response, await renderCheck(request.params.uuid, key, version, deps))
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'get',
+      path: `/api/v${version}/checks/{unique_key}`,
+      operationId: 'getCheckByUniqueKey',
+      documentedBy: 'getCheck',
+      summary: 'Get a check by its unique_key',
+      params: { unique_key: uniqueKeyParam },
+      async handle(request, response, deps) {
+        const key = await admitReader(request, response, deps)
+        const uuid = await findUuidByUniqueKey(deps.db, key.project.id, request.params.unique_key)
+        if (uuid === null) throw new NotFoundError('')
+        await readAfterPings([await ownCheckId(uuid, key, deps)], response, deps)
+        sendJson(response, await renderCheck(uuid, key, version, deps))
+      },
+    }),
+  ]
+}
+
+async function renderList(key: ProjectKey, version: ApiVersion, query: URLSearchParams, deps: IngressDeps) {
+  const lagMs = await deps.barrier.pass('all')
+  // Of a repeated slug the last counts, and an empty one is no filter; an empty tag matches nothing.
+  const slug = query.getAll('slug').at(-1) || undefined
+  const tags = query.getAll('tag')
+  const checks = await listChecks(deps.db, key.project.id, slug)
+  const options = viewOptions(key, version, deps)
+  const views = checks.filter((check) => hasAllTags(check.tags, tags)).map((check) => toCheckView(check, options))
+  return { body: Buffer.from(JSON.stringify({ checks: views })), lagMs }
+}
+
+async function renderCheck(uuid: string, key: ProjectKey, version: ApiVersion, deps: IngressDeps) {
+  const check = await findCheck(deps.db, uuid)
+  if (check?.projectId !== key.project.id) throw new NotFoundError('')
+  return toCheckView(check, viewOptions(key, version, deps))
+}
+
+/** How checks look to the holder of a key. */
+export function viewOptions(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, deps: IngressDeps) {
+  return {
+    base: deps.config.publicUrl,
+    version,
+    readOnly: key.kind !== 'rw',
+    now: deps.now(),
+    next: nextOccurrence,
+  }
+}

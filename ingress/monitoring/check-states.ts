@@ -1,0 +1,44 @@
+import type { Check, CheckState } from '#shared/checks/check.ts'
+import type { StatusChange } from '#shared/checks/state-machine.ts'
+import { type AssignedCheck, deleteCheck, lockCheck, updateState } from '#shared/checks/store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { recordFlips } from '#shared/flips/record-store.ts'
+import { transaction } from '#shared/platform/db.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/**
+ * Pauses or resumes under the lock of the check, so that no ping comes between. `change` changes the state in place
+ * and says what it was; what it throws undoes everything.
+ * @throws NotFoundError when the check has vanished meanwhile
+ */
+export async function changeState(
+  projectId: number,
+  uuid: string,
+  deps: IngressDeps,
+  change: (state: CheckState) => StatusChange | null,
+): Promise<AssignedCheck> {
+  return await transaction(deps.db, async (tx) => {
+    const check = await lockCheck(tx, projectId, uuid)
+    if (!check) throw new NotFoundError('')
+    const flip = change(check)
+    if (flip) {
+      await updateState(tx, check)
+      // Pauses and resumes are history only: they cause no message.
+      await recordFlips(tx, [{ ...flip, checkId: check.id, at: deps.now() }])
+    }
+    return check
+  })
+}
+
+/**
+ * Removes a check under its lock: each ping is either recorded before, and removed with it, or finds no check.
+ * @throws NotFoundError when somebody else has removed it
+ */
+export async function removeCheck(projectId: number, uuid: string, deps: IngressDeps): Promise<Check> {
+  return await transaction(deps.db, async (tx) => {
+    const check = await lockCheck(tx, projectId, uuid)
+    if (!check) throw new NotFoundError('')
+    await deleteCheck(tx, check.id)
+    return check
+  })
+}

@@ -1,0 +1,123 @@
+import { pause, resume } from '#shared/checks/state-machine.ts'
+import { toCheckView } from '#shared/checks/view.ts'
+import { ConflictError } from '#shared/errors.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { createOrUpdateCheck, updateCheck } from './check-changes.ts'
+import { viewOptions } from './check-reads.ts'
+import { changeState, removeCheck } from './check-states.ts'
+import { type ApiVersion, admitWriter, admitWriterWithBody, ownCheckId, readAfterPings, sendJson } from './operation.ts'
+import { answers, checkRequestSchema, checkSchema, uuidParam } from './schemas.ts'
+
+const WRITER = { kind: 'rw' } as const
+
+/** The changes of checks, for one version of the API. */
+export function checkWriteRoutes(version: ApiVersion): Route[] {
+  const common = {
+    tags: ['Checks'],
+    security: ['projectKey'],
+    responses: {
+      200: answers.check,
+      400: answers.invalid,
+      401: answers.unauthorized,
+      403: answers.forbidden,
+      404: answers.notFound,
+      413: answers.tooLarge,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+  }
+  const body = { required: false, content: { 'application/json': checkRequestSchema } }
+  return [
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: `/api/v${version}/checks/`,
+      operationId: 'createCheck',
+      summary: 'Create a check, or update one that `unique` finds',
+      params: {},
+      body,
+      responses: {
+        200: { description: 'An existing check, updated.', content: { 'application/json': checkSchema } },
+        201: answers.created,
+        400: answers.invalid,
+        401: answers.unauthorized,
+        403: { description: 'The project has as many checks as it may. No body.' },
+        413: answers.tooLarge,
+        429: answers.tooMany,
+        503: answers.unavailable,
+      },
+      async handle(request, response, deps) {
+        const admitted = await admitWriterWithBody(request, response, deps)
+        const { check, isNew } = await createOrUpdateCheck(admitted, version, response, deps)
+        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)), isNew ? 201 : 200)
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'updateCheck',
+      summary: 'Update a check',
+      description: 'What the request does not name stays.',
+      params: { uuid: uuidParam },
+      body,
+      async handle(request, response, deps) {
+        const admitted = await admitWriterWithBody(request, response, deps)
+        const id = await ownCheckId(request.params.uuid, admitted.key, deps)
+        const check = await updateCheck({ ...admitted, id, uuid: request.params.uuid }, version, response, deps)
+        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'delete',
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'deleteCheck',
+      summary: 'Delete a check with its pings, flips and notifications',
+      params: { uuid: uuidParam },
+      responses: { ...common.responses, 200: { ...answers.check, description: 'The check as it was.' } },
+      async handle(request, response, deps) {
+        const key = await admitWriter(request, response, deps)
+        const id = await ownCheckId(request.params.uuid, key, deps)
+        await readAfterPings([id], response, deps)
+        const check = await removeCheck(key.project.id, request.params.uuid, deps)
+        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        const view = toCheckView({ ...check, channelIds: [] }, viewOptions(WRITER, version, deps))
+        sendJson(response, view)
+      },
+    }),
+    stateRoute('pause'),
+    stateRoute('resume'),
+  ]
+
+  function stateRoute(verb: 'pause' | 'resume'): Route {
+    return defineRoute({
+      ...common,
+      method: 'post',
+      path: `/api/v${version}/checks/{uuid}/${verb}`,
+      operationId: `${verb}Check`,
+      summary: verb === 'pause' ? 'Pause a check' : 'Resume a paused check',
+      params: { uuid: uuidParam },
+      responses: {
+        ...common.responses,
+        ...(verb === 'resume' && {
+          409: { description: '`check is not paused`', content: { 'text/plain': null } },
+        }),
+      },
+      async handle(request, response, deps) {
+        const { key } = await admitWriterWithBody(request, response, deps)
+        const id = await ownCheckId(request.params.uuid, key, deps)
+        await readAfterPings([id], response, deps)
+        const check = await changeState(key.project.id, request.params.uuid, deps, (state) => {
+          const change = verb === 'pause' ? pause(state) : resume(state)
+          if (!change && verb === 'resume') throw new ConflictError('check is not paused')
+          return change
+        })
+        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
+      },
+    })
+  }
+}

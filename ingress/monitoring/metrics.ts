@@ -1,0 +1,70 @@
+import type { Response } from 'express'
+import { shownStatus } from '#shared/checks/status.ts'
+import { listChecks } from '#shared/checks/store.ts'
+import { ForbiddenError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { API_KEY_LENGTH } from '#shared/projects/api-key.ts'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import type { IngressDeps } from '../deps.ts'
+import { findKey } from '../middleware/authenticate.ts'
+import { limitRate } from '../middleware/rate-limit.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { readAfterPings } from './operation.ts'
+import { prometheusText } from './prometheus.ts'
+import { uuidParam } from './schemas.ts'
+
+const common = {
+  method: 'get',
+  tags: ['Metrics'],
+  responses: {
+    200: { description: 'Prometheus text format.', content: { 'text/plain': null } },
+    400: { description: 'The key is not 32 characters long.' },
+    401: { description: 'There is no key.' },
+    403: { description: 'The key is unknown, or not a read-only one.' },
+    429: { description: 'More requests than the limit allows.' },
+  },
+} as const
+
+const project = { ...uuidParam, description: 'Any uuid: the key alone tells the project.' }
+
+/** The checks of a project as Prometheus scrapes them, for the holder of its read-only key. */
+export const metricsRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    path: '/projects/{uuid}/metrics/{key}',
+    operationId: 'getProjectMetrics',
+    summary: 'Metrics of a project, the read-only key in the path',
+    security: [],
+    params: {
+      uuid: project,
+      key: { pattern: '[^/]+', description: 'The read-only key.', example: 'hcr_0000000000000000000000000000' },
+    },
+    async handle(request, response, deps) {
+      await answerMetrics(request.params.key, response, deps)
+    },
+  }),
+  defineRoute({
+    ...common,
+    path: '/projects/{uuid}/metrics/',
+    operationId: 'getProjectMetricsWithBearer',
+    summary: 'Metrics of a project, the read-only key as a bearer token',
+    security: ['projectBearer'],
+    params: { uuid: project },
+    async handle(request, response, deps) {
+      const [, key] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
+      if (key === undefined) throw new UnauthorizedError('a bearer token is missing')
+      await answerMetrics(key, response, deps)
+    },
+  }),
+]
+
+async function answerMetrics(key: string, response: Response, deps: IngressDeps): Promise<void> {
+  if (key.length !== API_KEY_LENGTH) throw new ValidationError('')
+  const found = await findKey(key, deps)
+  if (found?.kind !== 'ro') throw new ForbiddenError('')
+  await limitRate(found, response, deps)
+  await readAfterPings('all', response, deps)
+  const now = deps.now()
+  const checks = await listChecks(deps.db, found.project.id)
+  const text = prometheusText(checks.map((check) => ({ check, status: shownStatus(check, now, nextOccurrence) })))
+  response.type('text/plain; version=0.0.4; charset=utf-8').end(text)
+}

@@ -1,0 +1,78 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+
+/** An integration as lists show it. */
+export interface ListedChannel {
+  uuid: string
+  name: string
+  kind: string
+}
+
+/** An integration with all that is stored of it. */
+export interface StoredChannel extends ListedChannel {
+  id: number
+  projectId: number
+  sealedConfig: string
+  disabledAt: Date | null
+  lastNotifyAt: Date | null
+  lastError: string
+}
+
+const COLUMNS = `
+  id, uuid, project_id AS "projectId", kind, name, sealed_config AS "sealedConfig", disabled_at AS "disabledAt",
+  last_notify_at AS "lastNotifyAt", last_error AS "lastError"`
+
+/** The integrations of a project, disabled ones included, in the order of their creation. */
+export async function listChannels(db: Knex, projectId: number): Promise<StoredChannel[]> {
+  const rows = await query<StoredChannel>(db, `SELECT ${COLUMNS} FROM channels WHERE project_id = ? ORDER BY id`, [
+    projectId,
+  ])
+  return rows
+}
+
+/** An integration of this project; null for unknown and foreign ones alike. */
+export async function findChannel(db: Knex, projectId: number, uuid: string): Promise<StoredChannel | null> {
+  const rows = await query<StoredChannel>(db, `SELECT ${COLUMNS} FROM channels WHERE project_id = ? AND uuid = ?`, [
+    projectId,
+    uuid,
+  ])
+  return rows[0] ?? null
+}
+
+/** Creates an integration. @param uuid only when one moves here with its identity */
+export async function insertChannel(
+  db: Knex,
+  channel: { projectId: number; kind: string; name: string; sealedConfig: string; uuid?: string },
+): Promise<StoredChannel> {
+  const rows = await query<StoredChannel>(
+    db,
+    `INSERT INTO channels (project_id, kind, name, sealed_config, uuid)
+     VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid())) RETURNING ${COLUMNS}`,
+    [channel.projectId, channel.kind, channel.name, channel.sealedConfig, channel.uuid ?? null],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the integration was not inserted')
+  return row
+}
+
+/** Changes name, configuration or whether it is disabled; what is not given stays. */
+export async function updateChannel(
+  db: Knex,
+  channelId: number,
+  changes: { name?: string; sealedConfig?: string; disabled?: boolean },
+): Promise<void> {
+  await execute(
+    db,
+    `UPDATE channels SET
+       name = COALESCE(?::text, name),
+       sealed_config = COALESCE(?::text, sealed_config),
+       disabled_at = CASE ?::boolean WHEN true THEN COALESCE(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END
+     WHERE id = ?`,
+    [changes.name ?? null, changes.sealedConfig ?? null, changes.disabled ?? null, channelId],
+  )
+}
+
+export async function deleteChannel(db: Knex, projectId: number, uuid: string): Promise<boolean> {
+  const changed = await execute(db, 'DELETE FROM channels WHERE project_id = ? AND uuid = ?', [projectId, uuid])
+  return changed === 1
+}

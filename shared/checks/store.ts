@@ -1,0 +1,230 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
+import type { Check } from './check.ts'
+import { microsOf, timestampOf } from './lock-store.ts'
+import type { CheckSettings, UniqueCriteria } from './settings.ts'
+import { uniqueKey } from './unique-key.ts'
+
+/** A check and the integrations it is assigned to. */
+export interface AssignedCheck extends Check {
+  /** uuids, in no particular order */
+  channelIds: string[]
+}
+
+/** A check as the rules know it; instants as whole microseconds. */
+const CHECK_COLUMNS = `
+  checks.id, checks.uuid, checks.project_id AS "projectId", checks.name, checks.slug, checks.tags,
+  checks.description AS "desc", checks.badge_key AS "badgeKey", checks.kind,
+  checks.timeout_seconds AS "timeoutSeconds", checks.grace_seconds AS "graceSeconds", checks.schedule, checks.tz,
+  checks.manual_resume AS "manualResume", checks.methods, checks.start_kw AS "startKw",
+  checks.success_kw AS "successKw", checks.failure_kw AS "failureKw", checks.filter_subject AS "filterSubject",
+  checks.filter_body AS "filterBody", checks.filter_http_body AS "filterHttpBody",
+  checks.filter_default_fail AS "filterDefaultFail", checks.status, checks.n_pings AS "nPings",
+  ${microsOf('checks.last_ping')} AS "lastPing", ${microsOf('checks.last_start')} AS "lastStart",
+  checks.last_start_rid AS "lastStartRid", checks.last_duration_us AS "lastDuration",
+  ${microsOf('checks.alert_after')} AS "alertAfter"`
+
+const ASSIGNED = `
+  COALESCE((SELECT array_agg(channels.uuid::text) FROM check_channels
+            JOIN channels ON channels.id = check_channels.channel_id
+            WHERE check_channels.check_id = checks.id), '{}') AS "channelIds"`
+
+/** The checks of a project in the order of their creation. @param slug only those with exactly this slug */
+export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
+  // One pass over the assignments of the project instead of one look-up per check.
+  const rows = await query<AssignedCheck>(
+    db,
+    `SELECT ${CHECK_COLUMNS}, COALESCE(assigned.ids, '{}') AS "channelIds"
+     FROM checks LEFT JOIN (
+       SELECT check_channels.check_id, array_agg(channels.uuid::text) AS ids
+       FROM channels JOIN check_channels ON check_channels.channel_id = channels.id
+       WHERE channels.project_id = ? GROUP BY check_channels.check_id
+     ) AS assigned ON assigned.check_id = checks.id
+     WHERE checks.project_id = ? ${slug === undefined ? '' : 'AND checks.slug = ?'} ORDER BY checks.id`,
+    slug === undefined ? [projectId, projectId] : [projectId, projectId, slug],
+  )
+  return rows
+}
+
+/** A check of any project; the caller compares `projectId`, since a foreign check and no check are told apart. */
+export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck | null> {
+  const rows = await query<AssignedCheck>(db, `SELECT ${CHECK_COLUMNS}, ${ASSIGNED} FROM checks WHERE uuid = ?`, [uuid])
+  return rows[0] ?? null
+}
+
+/** The check that badge URLs with this key are about. */
+export async function findCheckByBadgeKey(db: Knex, badgeKey: string): Promise<Check | null> {
+  const rows = await query<Check>(db, `SELECT ${CHECK_COLUMNS} FROM checks WHERE badge_key = ?`, [badgeKey])
+  return rows[0] ?? null
+}
+
+/** The uuid of the check with this unique_key. The database cannot compute SHA-1, so the project's uuids are read. */
+export async function findUuidByUniqueKey(db: Knex, projectId: number, key: string): Promise<string | null> {
+  const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
+    projectId,
+  ])
+  return rows.find((row) => uniqueKey(row.uuid) === key)?.uuid ?? null
+}
+
+/** Reads a check of the project and keeps everybody else from changing it until the transaction ends. */
+export async function lockCheck(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck | null> {
+  const rows = await query<Check>(
+    tx,
+    `SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? AND uuid = ? FOR UPDATE`,
+    [projectId, uuid],
+  )
+  const [check] = rows
+  if (!check) return null
+  const assigned = await query<{ uuid: string }>(
+    tx,
+    `SELECT channels.uuid FROM check_channels JOIN channels ON channels.id = check_channels.channel_id
+     WHERE check_channels.check_id = ?`,
+    [check.id],
+  )
+  return { ...check, channelIds: assigned.map((row) => row.uuid) }
+}
+
+const CRITERIA = {
+  name: 'name = ?',
+  slug: 'slug = ?',
+  tags: 'tags = ?',
+  timeoutSeconds: 'timeout_seconds = ?',
+  graceSeconds: 'grace_seconds = ?',
+} as const satisfies Record<keyof UniqueCriteria, string>
+
+/** The oldest check that equals all criteria (settings.ts); null when there is none. */
+export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
+  const entries = Object.entries(criteria)
+  const conditions = entries.map(([field]) => `AND ${isCriterion(field) ? CRITERIA[field] : 'false'}`)
+  const rows = await query<Check>(
+    db,
+    `SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? ${conditions.join(' ')} ORDER BY id LIMIT 1`,
+    [projectId, ...entries.map(([, value]) => value)],
+  )
+  return rows[0] ?? null
+}
+
+function isCriterion(field: string): field is keyof typeof CRITERIA {
+  return Object.hasOwn(CRITERIA, field)
+}
+
+export async function countChecks(db: Knex, projectId: number): Promise<number> {
+  const rows = await query<{ count: number }>(db, 'SELECT count(*)::int AS count FROM checks WHERE project_id = ?', [
+    projectId,
+  ])
+  return rows[0]?.count ?? 0
+}
+
+const SETTING_COLUMNS = {
+  name: 'name',
+  slug: 'slug',
+  tags: 'tags',
+  desc: 'description',
+  kind: 'kind',
+  timeoutSeconds: 'timeout_seconds',
+  graceSeconds: 'grace_seconds',
+  schedule: 'schedule',
+  tz: 'tz',
+  manualResume: 'manual_resume',
+  methods: 'methods',
+  startKw: 'start_kw',
+  successKw: 'success_kw',
+  failureKw: 'failure_kw',
+  filterSubject: 'filter_subject',
+  filterBody: 'filter_body',
+  filterHttpBody: 'filter_http_body',
+  filterDefaultFail: 'filter_default_fail',
+} as const satisfies Record<keyof CheckSettings, string>
+
+/** Creates a check, new and never pinged. @param uuid only when a check moves here with its identity */
+export async function insertCheck(
+  tx: Knex,
+  projectId: number,
+  settings: CheckSettings,
+  identity: { uuid?: string; badgeKey?: string } = {},
+): Promise<Check> {
+  const columns = toColumns(settings)
+  if (identity.uuid !== undefined) columns.push(['uuid', identity.uuid])
+  if (identity.badgeKey !== undefined) columns.push(['badge_key', identity.badgeKey])
+  const rows = await query<Check>(
+    tx,
+    `INSERT INTO checks (project_id, ${columns.map(([column]) => column).join(', ')})
+     VALUES (?, ${columns.map(() => '?').join(', ')}) RETURNING ${CHECK_COLUMNS}`,
+    [projectId, ...columns.map(([, value]) => value)],
+  )
+  const [check] = rows
+  if (!check) throw new Error('the check was not inserted')
+  return check
+}
+
+/** Changes settings of a check that the caller has locked, and the instant at which the sweeper must look. */
+export async function updateSettings(
+  tx: Knex,
+  checkId: number,
+  changes: Partial<CheckSettings>,
+  alertAfter: Micros | null,
+): Promise<void> {
+  const columns = toColumns(changes)
+  await execute(
+    tx,
+    `UPDATE checks SET ${columns.map(([column]) => `${column} = ?, `).join('')}
+       alert_after = ${timestampOf('?::bigint')}
+     WHERE id = ?`,
+    [...columns.map(([, value]) => value), alertAfter, checkId],
+  )
+}
+
+/** Stores what pause and resume changed in a check that the caller has locked. */
+export async function updateState(tx: Knex, check: Check): Promise<void> {
+  const at = timestampOf('?::bigint')
+  await execute(
+    tx,
+    `UPDATE checks SET status = ?, last_ping = ${at}, last_start = ${at}, last_start_rid = ?, alert_after = ${at}
+     WHERE id = ?`,
+    [check.status, check.lastPing, check.lastStart, check.lastStartRid, check.alertAfter, check.id],
+  )
+}
+
+/** Removes a check that the caller has locked, with everything that hangs on it. */
+export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
+  await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
+  await execute(tx, 'DELETE FROM checks WHERE id = ?', [checkId])
+}
+
+/** Replaces the integrations of a check. @param channelIds uuids; those of other projects are left out */
+export async function assignChannels(
+  tx: Knex,
+  check: { id: number; projectId: number },
+  channelIds: readonly string[],
+): Promise<void> {
+  await execute(tx, 'DELETE FROM check_channels WHERE check_id = ?', [check.id])
+  if (channelIds.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO check_channels (check_id, channel_id)
+     SELECT ?, id FROM channels WHERE project_id = ? AND uuid = ANY(?::uuid[])`,
+    [check.id, check.projectId, channelIds],
+  )
+}
+
+function toColumns(settings: Partial<CheckSettings>): [string, string | number | boolean][] {
+  return Object.entries(settings).map(([field, value]) => {
+    if (!isSetting(field)) throw new Error(`${field} is not a setting`)
+    return [SETTING_COLUMNS[field], value]
+  })
+}
+
+function isSetting(field: string): field is keyof typeof SETTING_COLUMNS {
+  return Object.hasOwn(SETTING_COLUMNS, field)
+}
+
+/** Whose check this is; null when there is no such check. */
+export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: number; projectId: number } | null> {
+  const rows = await query<{ id: number; projectId: number }>(
+    db,
+    'SELECT id, project_id AS "projectId" FROM checks WHERE uuid = ?',
+    [uuid],
+  )
+  return rows[0] ?? null
+}

@@ -1,0 +1,133 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { KeyKind } from './api-key.ts'
+
+export interface Project {
+  id: number
+  uuid: string
+  organisationId: number
+  name: string
+  /** names the project in badge URLs; no secret */
+  badgeKey: string
+  /** checks it may have; null when the setting for all projects applies */
+  checkLimit: number | null
+}
+
+/** A key that was presented, and whose it is. */
+export interface ProjectKey {
+  keyId: number
+  kind: KeyKind
+  project: Project
+}
+
+const PROJECT_COLUMNS = `
+  projects.id, projects.uuid, projects.organisation_id AS "organisationId", projects.name,
+  projects.badge_key AS "badgeKey", projects.check_limit AS "checkLimit"`
+
+/** The project of a key that is not revoked; null for an unknown one. @param digests of the key, under every secret key in use */
+export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
+  const rows = await query<Project & { keyId: number; kind: KeyKind }>(
+    db,
+    `SELECT project_keys.id AS "keyId", project_keys.kind, ${PROJECT_COLUMNS}
+     FROM project_keys JOIN projects ON projects.id = project_keys.project_id
+     WHERE project_keys.digest = ANY(?::bytea[]) AND project_keys.revoked_at IS NULL`,
+    [digests],
+  )
+  const [row] = rows
+  if (!row) return null
+  const { keyId, kind, ...project } = row
+  return { keyId, kind, project }
+}
+
+/** Notes that a key is in use, at most once a minute. */
+export async function touchProjectKey(db: Knex, keyId: number): Promise<void> {
+  await execute(
+    db,
+    `UPDATE project_keys SET last_used_at = now()
+     WHERE id = ? AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    [keyId],
+  )
+}
+
+/** Creates a project in an organisation. */
+export async function insertProject(
+  db: Knex,
+  project: { organisationId: number; name: string; checkLimit?: number },
+): Promise<Project> {
+  const rows = await query<Project>(
+    db,
+    `INSERT INTO projects (organisation_id, name, check_limit) VALUES (?, ?, ?) RETURNING ${PROJECT_COLUMNS}`,
+    [project.organisationId, project.name, project.checkLimit ?? null],
+  )
+  return first(rows)
+}
+
+export async function findProject(db: Knex, uuid: string): Promise<Project | null> {
+  const rows = await query<Project>(db, `SELECT ${PROJECT_COLUMNS} FROM projects WHERE uuid = ?`, [uuid])
+  return rows[0] ?? null
+}
+
+/** The project that badge URLs with this key are about; null for an unknown one. */
+export async function findProjectByBadgeKey(db: Knex, badgeKey: string): Promise<Project | null> {
+  const rows = await query<Project>(db, `SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
+  return rows[0] ?? null
+}
+
+/**
+ * Makes the caller's transaction the only one that creates or looks for checks in this project until it ends: two
+ * equal upserts make one check, and a limit is never overrun.
+ */
+export async function lockProject(tx: Knex, projectId: number): Promise<void> {
+  await execute(tx, 'SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
+}
+
+/** Stores a key by its digest; `sealed` keeps a ping key readable for the pages that show ping URLs. */
+export async function insertProjectKey(
+  db: Knex,
+  key: { projectId: number; kind: KeyKind; prefix: string; digest: Buffer; sealed?: string },
+): Promise<number> {
+  const rows = await query<{ id: number }>(
+    db,
+    'INSERT INTO project_keys (project_id, kind, prefix, digest, sealed) VALUES (?, ?, ?, ?, ?) RETURNING id',
+    [key.projectId, key.kind, key.prefix, key.digest, key.sealed ?? null],
+  )
+  return first(rows).id
+}
+
+/** A key as settings pages list it; the key itself is known to nobody any more. */
+export interface ListedKey {
+  id: number
+  kind: KeyKind
+  prefix: string
+  createdAt: Date
+  lastUsedAt: Date | null
+  /** ping keys only */
+  sealed: string | null
+}
+
+/** The keys of a project that are not revoked, oldest first. */
+export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
+  const rows = await query<ListedKey>(
+    db,
+    `SELECT id, kind, prefix, created_at AS "createdAt", last_used_at AS "lastUsedAt", sealed
+     FROM project_keys WHERE project_id = ? AND revoked_at IS NULL ORDER BY id`,
+    [projectId],
+  )
+  return rows
+}
+
+/** Takes effect at once in the database, and within seconds in processes that remember the key. */
+export async function revokeProjectKey(db: Knex, projectId: number, keyId: number): Promise<boolean> {
+  const changed = await execute(
+    db,
+    'UPDATE project_keys SET revoked_at = now() WHERE project_id = ? AND id = ? AND revoked_at IS NULL',
+    [projectId, keyId],
+  )
+  return changed === 1
+}
+
+function first<T>(rows: readonly T[]): T {
+  const [row] = rows
+  if (!row) throw new Error('the statement returned no row')
+  return row
+}

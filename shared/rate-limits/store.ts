@@ -1,0 +1,53 @@
+import type { Knex } from 'knex'
+import { query } from '../platform/sql.ts'
+
+/** Tokens asked of one bucket. A bucket that does not exist yet is full. */
+export interface TokenRequest {
+  bucket: string
+  wanted: number
+  capacity: number
+}
+
+export interface TokenGrant {
+  bucket: string
+  granted: number
+  /** tokens left, a fraction included */
+  left: number
+}
+
+const CAPACITY = '(EXCLUDED.tokens + EXCLUDED.granted)'
+const REFILLED = `LEAST(${CAPACITY},
+  r.tokens + GREATEST(0, extract(epoch FROM EXCLUDED.updated_at - r.updated_at)) * ${CAPACITY} * ?::float8)`
+
+/**
+ * Takes tokens from buckets that all processes share: one statement for any number of buckets, locked in the order of
+ * their names. Each is refilled by the time passed on the database's clock and gives as many whole tokens as it has.
+ * @param sharePerSecond how much of its capacity a bucket regains each second
+ */
+export async function takeTokens(
+  db: Knex,
+  requests: readonly TokenRequest[],
+  sharePerSecond: number,
+): Promise<TokenGrant[]> {
+  const given = `LEAST(EXCLUDED.granted, floor(${REFILLED}))`
+  const rows = await query<TokenGrant>(
+    db,
+    `INSERT INTO rate_limits AS r (bucket, tokens, granted, updated_at)
+     SELECT bucket, capacity - LEAST(wanted, capacity), LEAST(wanted, capacity), now()
+     FROM unnest(?::text[], ?::int[], ?::int[]) AS asked(bucket, wanted, capacity) ORDER BY bucket
+     ON CONFLICT (bucket) DO UPDATE SET
+       granted = ${given}::int,
+       tokens = ${REFILLED} - ${given},
+       updated_at = GREATEST(r.updated_at, EXCLUDED.updated_at)
+     RETURNING bucket, granted, tokens AS left`,
+    [
+      requests.map(({ bucket }) => bucket),
+      requests.map(({ wanted }) => wanted),
+      requests.map(({ capacity }) => capacity),
+      sharePerSecond,
+      sharePerSecond,
+      sharePerSecond,
+    ],
+  )
+  return rows
+}
