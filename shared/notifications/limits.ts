@@ -2,7 +2,7 @@ import { type FailedOutcome, temporary } from '../delivery/outcome.ts'
 import type { Micros } from '../time.ts'
 
 /** What may be sent to one recipient within a minute (monitoring behaviour 8.4). */
-export const recipientLimitPerMinute = 6
+const recipientLimitPerMinute = 6
 
 /** Kinds whose recipients are protected from floods, by topic, chat, user or number. */
 const limitedKinds = new Set(['ntfy', 'telegram', 'po', 'signal'])

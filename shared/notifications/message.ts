@@ -62,7 +62,7 @@ export function factsOf(notification: Notification): Fact[] {
 }
 
 /** `failure, exit status 3, 2026-01-31T10:00:00+00:00` */
-export function describePing(ping: NotifiedPing): string {
+function describePing(ping: NotifiedPing): string {
   const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
   const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
   return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`

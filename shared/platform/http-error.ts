@@ -18,7 +18,7 @@ export type HttpFailure =
  * a socket error holds addresses and ports of the inner network. The codes are the ones curl users know: 3 malformed
  * URL, 8 strange answer, 42 aborted, 56 connection lost.
  */
-export const failureTexts: Record<HttpFailure, string> = {
+const failureTexts: Record<HttpFailure, string> = {
   'invalid-url': 'HTTP request failed, code: 3',
   blocked: 'Connections to private IP addresses are not allowed',
   dns: 'Could not resolve host',
