@@ -1,6 +1,6 @@
 import { panOfGstin } from '../../identifiers/gstin.ts'
 import { addMonths, indianDay } from '../../packs/calendar.ts'
-import { toInr } from '../../packs/money.ts'
+import { parsePaise, toInr } from '../../packs/money.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import { returnWindow } from '../../packs/signals/return-window.ts'
 import { demoTrade } from './demo-trade.ts'
@@ -54,14 +54,14 @@ export function tradeAnswer({ seed, nowMs }: SandboxWorld, supplierGstin: string
 export function suppliesAnswer(world: SandboxWorld, gstin: string) {
   const { seed, nowMs } = world
   const scenario = scenarioOfPan(panOfGstin(gstin))
-  const order = orderOf(world, gstin)
-  const ordinary = demoInt(seed, gstin, 'annualTurnover', 2000, 9000) * 1_000_000
-  const sized = scenario === 'STRETCHED' ? order * 2.5 : scenario === 'CONSTRAINED' ? order : ordinary
-  const total = Math.max(12, Math.round(sized))
+  const orderPaise = orderPaiseOf(world, panOfGstin(gstin))
+  const ordinary = demoInt(seed, gstin, 'annualTurnover', 2000, 9000) * 100_000_000
+  const sized = scenario === 'STRETCHED' ? orderPaise * 2.5 : scenario === 'CONSTRAINED' ? orderPaise : ordinary
+  const total = Math.round(sized)
   const monthly = Math.floor(total / 12)
   const periods = returnWindow(nowMs).map((period, slot) => ({
     period,
-    value: slot === 11 ? total - 11 * monthly : monthly,
+    value: toInr(slot === 11 ? total - 11 * monthly : monthly),
   }))
   return { gstin, periods }
 }
@@ -99,13 +99,19 @@ export function companyAnswer({ seed, request, nowMs }: SandboxWorld, pan: strin
 }
 
 /** `/establishments`; `undefined` when the demo has no record (scenario 05). */
-export function providentFundAnswer({ seed, nowMs }: SandboxWorld, pan: string) {
-  if (scenarioOfPan(pan) === 'NO_PROVIDENT_FUND') return undefined
+export function providentFundAnswer(world: SandboxWorld, pan: string) {
+  const { seed, nowMs } = world
+  const scenario = scenarioOfPan(pan)
+  if (scenario === 'NO_PROVIDENT_FUND') return undefined
+  const ordinary = demoInt(seed, pan, 'activeMembers', 400, 1500)
+  // Enough members that in these two scenarios the turnover alone decides.
+  const isSized = scenario === 'STRETCHED' || scenario === 'CONSTRAINED'
+  const sized = isSized ? Math.ceil(orderPaiseOf(world, pan) / 250_000_000) : 0
   return {
     pan,
     establishmentId: `SBX${demoDigits(seed, pan, 'establishment', 10)}`,
     wageMonth: addMonths(indianDay(nowMs), -1),
-    activeMembers: demoInt(seed, pan, 'activeMembers', 400, 1500),
+    activeMembers: Math.max(ordinary, sized),
   }
 }
 
@@ -154,6 +160,8 @@ function movementRow(type: string, amount: number, balance: number, transactionT
   return { type, amount: `${amount}.00`, currentBalance: `${balance}.00`, transactionTimestamp }
 }
 
-function orderOf({ request }: SandboxWorld, gstin: string): number {
-  return gstin === request.subcontractorGstin ? (request.subcontractValue ?? request.poValue) : request.poValue
+function orderPaiseOf({ request }: SandboxWorld, pan: string): number {
+  const isSubcontractor = pan === panOfGstin(request.subcontractorGstin)
+  const order = isSubcontractor ? (request.subcontractValue ?? request.poValue) : request.poValue
+  return parsePaise(order) ?? 0
 }

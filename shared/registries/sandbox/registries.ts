@@ -11,7 +11,7 @@ export interface SandboxOptions {
 }
 
 /** The default seed of the demo values. */
-export const SANDBOX_SEED = 'signalbox-sandbox-1'
+export const SANDBOX_SEED = 'signalbox-sandbox-2'
 
 /**
  * The registries of one sandbox request. The breakers are its own: a scenario that fails on purpose must not open

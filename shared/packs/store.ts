@@ -1,0 +1,139 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../oauth/access-token.ts'
+
+export type PackState = 'QUEUED' | 'READY' | 'FAILED'
+
+export interface NewPack {
+  id: string
+  organisationId: number
+  env: ApiEnv
+  idempotencyKey: string
+  sealedRequest: string
+  dealId: string | null
+}
+
+export async function insertPack(tx: Knex, pack: NewPack): Promise<void> {
+  await tx.raw(
+    'INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id) VALUES (?, ?, ?, ?, ?, ?)',
+    [pack.id, pack.organisationId, pack.env, pack.idempotencyKey, pack.sealedRequest, pack.dealId],
+  )
+}
+
+/** A pack as the composer needs it. */
+export interface PackJob {
+  id: string
+  organisationId: number
+  organisationUuid: string
+  env: ApiEnv
+  idempotencyKey: string
+  sealedRequest: string
+  dealId: string | null
+  state: PackState
+}
+
+/** @returns undefined when it is gone with its organisation */
+export async function findPackJob(db: Knex, id: string): Promise<PackJob | undefined> {
+  const { rows } = await db.raw<{ rows: PackJob[] }>(
+    `SELECT p.id, p.organisation_id AS "organisationId", o.uuid AS "organisationUuid", p.env,
+       p.idempotency_key AS "idempotencyKey", p.sealed_request AS "sealedRequest", p.deal_id AS "dealId", p.state
+     FROM packs p JOIN organisations o ON o.id = p.organisation_id WHERE p.id = ?`,
+    [id],
+  )
+  return rows[0]
+}
+
+/** Takes a queued pack for this transaction. @returns false when it is finished already, or somebody's commit finished it */
+export async function lockQueuedPack(tx: Knex.Transaction, id: string): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: unknown[] }>(
+    `SELECT id FROM packs WHERE id = ? AND state = 'QUEUED' FOR UPDATE`,
+    [id],
+  )
+  return rows.length === 1
+}
+
+/** Stores the finished pack and its evidence; the pack must be locked. */
+export async function finishPack(
+  tx: Knex.Transaction,
+  pack: { id: string; body: string; signalLevel: string; txId: Buffer; evidence: string },
+): Promise<void> {
+  await tx.raw(
+    `WITH done AS (
+       UPDATE packs SET state = 'READY', body = ?, signal_level = ?, tx_id = ?, finished_at = now()
+       WHERE id = ? AND state = 'QUEUED' RETURNING id)
+     INSERT INTO pack_evidence (pack_id, body) SELECT id, ? FROM done`,
+    [pack.body, pack.signalLevel, pack.txId, pack.id, pack.evidence],
+  )
+}
+
+/** Ends a pack that cannot be composed. @returns false when it had ended */
+export async function failPack(tx: Knex, id: string, code: string): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `UPDATE packs SET state = 'FAILED', failure_code = ?, finished_at = now() WHERE id = ? AND state = 'QUEUED'`,
+    [code, id],
+  )
+  return rowCount === 1
+}
+
+export interface PackOutcome {
+  state: PackState
+  /** the pack as JSON text, byte for byte; null unless READY */
+  body: string | null
+  /** null unless FAILED */
+  failureCode: string | null
+}
+
+/** @returns undefined when this organisation has no such pack in this environment */
+export async function findPack(
+  db: Knex,
+  owner: { organisationId: number; env: ApiEnv },
+  id: string,
+): Promise<PackOutcome | undefined> {
+  const { rows } = await db.raw<{ rows: PackOutcome[] }>(
+    `SELECT state, body, failure_code AS "failureCode" FROM packs WHERE id = ? AND organisation_id = ? AND env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return rows[0]
+}
+
+/** The evidence of a pack as JSON text. @returns undefined as for `findPack`; null when the pack is not ready */
+export async function findEvidence(
+  db: Knex,
+  owner: { organisationId: number; env: ApiEnv },
+  id: string,
+): Promise<string | null | undefined> {
+  const { rows } = await db.raw<{ rows: { body: string | null }[] }>(
+    `SELECT e.body FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
+     WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return rows[0]?.body
+}
+
+export interface PackListing {
+  packId: string
+  status: PackState
+  signalLevel: string | null
+  dealId: string | null
+  requestedAt: Date
+  finishedAt: Date | null
+}
+
+/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+export async function listPacks(
+  db: Knex,
+  owner: { organisationId: number; env: ApiEnv },
+  before: { micros: number; id: string } | null,
+  limit: number,
+): Promise<(PackListing & { micros: number })[]> {
+  const { rows } = await db.raw<{ rows: (PackListing & { micros: number })[] }>(
+    `SELECT id AS "packId", state AS status, signal_level AS "signalLevel", deal_id AS "dealId",
+       requested_at AS "requestedAt", finished_at AS "finishedAt",
+       (extract(epoch FROM requested_at) * 1000000)::bigint AS micros
+     FROM packs WHERE organisation_id = ? AND env = ? ${before ? BEFORE : ''}
+     ORDER BY requested_at DESC, id DESC LIMIT ?`,
+    [owner.organisationId, owner.env, ...(before ? [before.micros, before.id] : []), limit],
+  )
+  return rows
+}
+
+const BEFORE = `AND (requested_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', CAST(? AS uuid))`

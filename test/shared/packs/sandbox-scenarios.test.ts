@@ -1,0 +1,188 @@
+import test, { type ExecutionContext } from 'ava'
+import { PackBodySchema, type SignalLevel } from '#shared/packs/pack-schema.ts'
+import { sandboxPack, scenarioGstins } from './demo-pack.ts'
+
+type Outcome = Awaited<ReturnType<typeof sandboxPack>>
+
+/** Each scenario switched on at the borrower, and what it is documented to do. */
+const scenarios: { digits: string; what: string; level: SignalLevel; expect(t: ExecutionContext, o: Outcome): void }[] =
+  [
+    {
+      digits: '01',
+      what: 'trade declines',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.tradeRelationship.ab.trend, 'DECLINING')
+        t.is(pack.signals.tradeRelationship.bc.trend, 'DECLINING')
+      },
+    },
+    {
+      digits: '02',
+      what: 'too few periods are filed for a trend',
+      level: 'INCOMPLETE',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.tradeRelationship.ab.trend, 'INSUFFICIENT_DATA')
+        t.false(pack.signals.tradeRelationship.ab.verified)
+        t.true(pack.flags.includes('tradeRelationship.ab: 4 of 12 periods not filed or not obtainable'))
+      },
+    },
+    {
+      digits: '03',
+      what: 'registries time out and nothing is invented',
+      level: 'INCOMPLETE',
+      expect: (t, { pack, evidence, tookMs }) => {
+        const { tradeRelationship, borrowerCapacity, doubleFinancing, aaCashflow } = pack.signals
+        t.deepEqual(tradeRelationship.ab, {
+          counterpartyGstin: '27AAACB1234C1ZF',
+          invoiceCount: null,
+          totalValueInr: null,
+          monthsActive: null,
+          trend: null,
+          verified: false,
+          source: null,
+        })
+        t.is(borrowerCapacity.capacityRating, 'UNKNOWN')
+        t.is(borrowerCapacity.annualTurnoverInr, null)
+        t.is(borrowerCapacity.activeEmployeeCount, null)
+        t.is(doubleFinancing.status, 'UNRESOLVED')
+        t.is(doubleFinancing.cersai.activeCharges, null)
+        t.is(aaCashflow.avgMonthlyBalance, null)
+        t.is(evidence.find((record) => record.key === 'tradeRelationship.ab')?.missingReason, 'TIMEOUT')
+        t.true(
+          pack.flags.some((flag) => flag.startsWith('tradeRelationship.ab is missing') && flag.includes('TIMEOUT')),
+        )
+        t.true(tookMs < 10_000)
+      },
+    },
+    {
+      digits: '04',
+      what: 'the registration is cancelled',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => {
+        t.false(pack.signals.tradeRelationship.ab.verified)
+        t.true(pack.flags.some((flag) => flag.includes('of the borrower is CANCELLED')))
+      },
+    },
+    {
+      digits: '05',
+      what: 'without a provident-fund record the rating rests on turnover',
+      level: 'CLEAR',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.borrowerCapacity.activeEmployeeCount, null)
+        t.is(pack.signals.borrowerCapacity.capacityRating, 'ADEQUATE')
+        t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^HEADCOUNT_NOT_AVAILABLE: /)
+        t.true(pack.flags.some((flag) => flag.startsWith('borrowerCapacity.activeEmployeeCount is missing')))
+      },
+    },
+    {
+      digits: '06',
+      what: 'the order stretches the turnover',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.borrowerCapacity.capacityRating, 'STRETCHED')
+        t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^ORDER_LARGE_FOR_TURNOVER: /)
+      },
+    },
+    {
+      digits: '07',
+      what: 'the order exceeds what the turnover carries',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => t.is(pack.signals.borrowerCapacity.capacityRating, 'CONSTRAINED'),
+    },
+    {
+      digits: '08',
+      what: 'an active charge covers receivables',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.doubleFinancing.status, 'CHARGE_FOUND')
+        const [charge] = pack.signals.doubleFinancing.cersai.activeCharges ?? []
+        t.true(charge?.coversReceivables)
+        t.regex(charge?.securityInterestId ?? '', /^[0-9]{12}$/)
+      },
+    },
+    {
+      digits: '09',
+      what: 'the document is financed elsewhere',
+      level: 'CONFLICTED',
+      expect: (t, { pack }) => {
+        t.is(pack.signals.doubleFinancing.status, 'DUPLICATE_FINANCED')
+        t.is(pack.gradedSignals.find((signal) => signal.key === 'doubleFinancing')?.status, 'LENDER_SIDE')
+      },
+    },
+    {
+      digits: '10',
+      what: 'a director is shared with the borrower',
+      level: 'CONFLICTED',
+      expect: (t, { pack }) => {
+        t.regex(pack.gradedSignals.find((signal) => signal.key === 'relatedParty')?.detail ?? '', /a shared director/)
+      },
+    },
+    {
+      digits: '11',
+      what: 'the answer takes twelve seconds and is complete',
+      level: 'CLEAR',
+      expect: (t, { tookMs, pack }) => {
+        t.is(tookMs, 12_000)
+        t.true(pack.signals.tradeRelationship.ab.verified)
+      },
+    },
+    {
+      digits: '12',
+      what: 'a revoked consent leaves the consented values missing',
+      level: 'INCOMPLETE',
+      expect: (t, { pack, evidence }) => {
+        t.is(pack.signals.tradeRelationship.ab.invoiceCount, null)
+        t.is(pack.signals.aaCashflow.avgMonthlyBalance, null)
+        t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'CONSENT_REVOKED')
+      },
+    },
+    {
+      digits: '13',
+      what: 'a malformed answer is missing, not zero',
+      level: 'INCOMPLETE',
+      expect: (t, { pack, evidence }) => {
+        t.is(pack.signals.borrowerCapacity.annualTurnoverInr, null)
+        const record = evidence.find((entry) => entry.key === 'borrowerCapacity.annualTurnoverInr')
+        t.is(record?.missingReason, 'UNPARSEABLE')
+        t.regex(record?.rawSha256 ?? '', /^[0-9a-f]{64}$/)
+      },
+    },
+    {
+      digits: '14',
+      what: 'a near match is a possible match only',
+      level: 'ATTENTION',
+      expect: (t, { pack }) => t.is(pack.signals.doubleFinancing.status, 'POSSIBLE_MATCH'),
+    },
+  ]
+
+for (const { digits, what, level, expect } of scenarios) {
+  test(`a borrower whose PAN ends in ${digits}: ${what}, the level is ${level}`, async (t) => {
+    const outcome = await sandboxPack({ borrowerGstin: scenarioGstins.borrowerGstin(digits) })
+    t.deepEqual(PackBodySchema.parse(outcome.pack), outcome.pack)
+    t.is(outcome.pack.signalLevel, level)
+    expect(t, outcome)
+  })
+
+  test(`a subcontractor whose PAN ends in ${digits} gives the level ${level} too`, async (t) => {
+    const outcome = await sandboxPack({ subcontractorGstin: scenarioGstins.subcontractorGstin(digits) })
+    t.deepEqual(PackBodySchema.parse(outcome.pack), outcome.pack)
+    t.is(outcome.pack.signalLevel, level)
+  })
+}
+
+const buyerLevels = { '03': 'INCOMPLETE', '04': 'ATTENTION', '08': 'ATTENTION', '09': 'CONFLICTED', '10': 'CONFLICTED' }
+for (const [digits, level] of Object.entries(buyerLevels)) {
+  test(`a buyer whose PAN ends in ${digits} gives the level ${level}`, async (t) => {
+    const outcome = await sandboxPack({ buyerGstin: scenarioGstins.buyerGstin(digits) })
+    t.is<string, string>(outcome.pack.signalLevel, level)
+  })
+}
+
+for (const poValue of [0.01, 100, 1_250_000.5, 10_000_000_000_000]) {
+  test(`the capacity scenarios hold for an order of ${poValue}`, async (t) => {
+    const stretched = await sandboxPack({ poValue, borrowerGstin: scenarioGstins.borrowerGstin('06') })
+    const constrained = await sandboxPack({ poValue, borrowerGstin: scenarioGstins.borrowerGstin('07') })
+    t.is(stretched.pack.signals.borrowerCapacity.capacityRating, 'STRETCHED')
+    t.is(constrained.pack.signals.borrowerCapacity.capacityRating, 'CONSTRAINED')
+  })
+}

@@ -1,0 +1,49 @@
+/**
+ * A clock that stands still while anything runs and jumps to the next awaited instant when nothing does, so that
+ * time-outs of many seconds are exercised without waiting and without luck.
+ */
+export class VirtualClock {
+  #now: number
+  #pending: { at: number; wake: () => void }[] = []
+  #isPumping = false
+  readonly sleeps: number[] = []
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  now = (): number => this.#now
+
+  advance(ms: number): void {
+    this.#now += ms
+  }
+
+  sleep = (delayMs: number, signal: AbortSignal): Promise<void> => {
+    this.sleeps.push(delayMs)
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const entry = { at: this.#now + delayMs, wake: resolve }
+      this.#pending.push(entry)
+      signal.addEventListener('abort', () => {
+        this.#pending = this.#pending.filter((other) => other !== entry)
+        resolve()
+      })
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    // A turn of the event loop lets everything that is ready run before time moves.
+    setImmediate(() => {
+      this.#isPumping = false
+      const next = this.#pending.toSorted((a, b) => a.at - b.at)[0]
+      if (!next) return
+      this.#pending = this.#pending.filter((other) => other !== next)
+      this.#now = Math.max(this.#now, next.at)
+      next.wake()
+      this.#pump()
+    })
+  }
+}
