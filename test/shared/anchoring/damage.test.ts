@@ -1,0 +1,136 @@
+import test from 'ava'
+import { openCheckpoint } from '#shared/anchoring/checkpoint.ts'
+import { decodeEntryBundle, encodeEntryBundle } from '#shared/anchoring/entry-bundle.ts'
+import { decodeLogEntry } from '#shared/anchoring/leaf.ts'
+import { formatVerifierKey, parseVerifierKey } from '#shared/anchoring/note-key.ts'
+import { flatPolicy, formatPolicy, parsePolicy } from '#shared/anchoring/policy.ts'
+import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
+import { parseTilePath, tilePath } from '#shared/anchoring/tile-path.ts'
+import { parseTlogProof } from '#shared/anchoring/tlog-proof.ts'
+import { type Verdict, verifyAnchored } from '#shared/anchoring/verify.ts'
+import { decideCosigning } from '#shared/anchoring/witness-protocol.ts'
+import { parseJson } from '#shared/canonical/parse-json.ts'
+import { DomainError, ValidationError } from '#shared/errors.ts'
+import { SmallLog } from './small-log.ts'
+import { anchorVectors, merkleVectors, vectorLog, vectorWitness } from './vectors.ts'
+
+const { note } = merkleVectors.signedNotes.checkpoint
+const { pack } = anchorVectors
+const keys = [vectorLog.key, vectorWitness.key]
+const policy = flatPolicy([{ key: vectorLog.key }], [{ key: vectorWitness.key }], 1)
+const PIECES = [
+  '\n',
+  '\n\n',
+  ' ',
+  '— ',
+  '+',
+  '=',
+  '0',
+  '-1',
+  '99999999999999999999',
+  '\ud800',
+  '\u0000',
+  '"',
+  '{',
+  '[',
+  'é',
+]
+const ROUNDS = 2000
+
+/** A small generator with a fixed seed (mulberry32), so that a failure can be repeated. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}
+
+function damage(text: string, below: (limit: number) => number): string {
+  let damaged = text
+  for (let cuts = 1 + below(3); cuts > 0; cuts--) {
+    const at = below(damaged.length + 1)
+    const piece = PIECES[below(PIECES.length)] ?? ''
+    damaged = damaged.slice(0, at) + (below(2) === 0 ? piece : '') + damaged.slice(at + below(4))
+  }
+  return damaged
+}
+
+const bundle = encodeEntryBundle([Buffer.from(pack.logEntry), Buffer.from('x')])
+const readers: readonly [string, string, (text: string) => unknown][] = [
+  ['checkpoint', note, (text) => openCheckpoint(text, keys)],
+  ['tlog-proof', merkleVectors.tlogProof.text, parseTlogProof],
+  ['key', formatVerifierKey(vectorLog.key), parseVerifierKey],
+  ['policy', formatPolicy(policy), parsePolicy],
+  ['log entry', pack.logEntry, (text) => decodeLogEntry(Buffer.from(text))],
+  ['entry bundle', Buffer.from(bundle).toString('latin1'), (text) => decodeEntryBundle(Buffer.from(text, 'latin1'), 2)],
+  [
+    'witness request',
+    merkleVectors.witnessAddCheckpoint.request,
+    (text) =>
+      decideCosigning(
+        text,
+        () => keys,
+        () => undefined,
+      ),
+  ],
+  [
+    'tile path',
+    'tile/0/x001/x234/067.p/12',
+    (text) => {
+      const id = parseTilePath(text)
+      if (id !== undefined && tilePath(id) !== text) throw new Error('two spellings of one tile')
+    },
+  ],
+]
+for (const [what, text, read] of readers)
+  test(`a damaged ${what} gives a coded error or a value, never a crash`, (t) => {
+    const below = generator(text.length)
+    for (let round = 0; round < ROUNDS; round++) {
+      const damaged = damage(text, below)
+      try {
+        read(damaged)
+      } catch (error) {
+        if (!(error instanceof DomainError)) t.fail(`${JSON.stringify(damaged)}: ${String(error)}`)
+      }
+    }
+    t.notThrows(() => read(text))
+  })
+
+test('a checkpoint with a damaged text or log signature never opens', (t) => {
+  const below = generator(8)
+  const end = note.indexOf('— witness')
+  for (let round = 0; round < ROUNDS; round++) {
+    const damaged = damage(note.slice(0, end), below)
+    if (damaged !== note.slice(0, end))
+      t.throws(() => openCheckpoint(damaged, keys), undefined, JSON.stringify(damaged))
+  }
+})
+
+test('a damaged pack or proof is never verified as anything but the pack that was logged', (t) => {
+  const below = generator(9)
+  const log = new SmallLog(vectorLog)
+  log.fill(4)
+  log.append([Buffer.from(pack.logEntry)])
+  log.fill(4)
+  const text = JSON.stringify(pack.delivered)
+  const proof = JSON.stringify({ entry: pack.logEntry, tlogProof: log.tlogProof(4, [vectorWitness]) })
+  const judge = (object: string, beside: string): Verdict => {
+    // A text that is no object is refused like any other malformed input.
+    const value = parseJson(object)
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('no object')
+    return verifyAnchored(value, parseProofBundle(parseJson(beside)), policy)
+  }
+  t.is(judge(text, proof).verdict, 'VERIFIED')
+  for (let round = 0; round < ROUNDS; round++) {
+    try {
+      const verdict = round % 2 === 0 ? judge(damage(text, below), proof) : judge(text, damage(proof, below))
+      // Damage to white space or to informative members changes nothing.
+      if (verdict.verdict === 'VERIFIED') t.like(verdict, { payloadSha256: pack.payloadSha256, txId: pack.txId })
+    } catch (error) {
+      if (!(error instanceof DomainError)) t.fail(String(error))
+    }
+  }
+})
