@@ -1,0 +1,53 @@
+import { loadConfig } from '#shared/platform/config.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { freePort } from '#shared/stack/free-port.ts'
+import type { IngressDeps } from '../../ingress/deps.ts'
+import { openIngress } from '../../ingress/open-ingress.ts'
+import type { Worker } from '../../workers/define-worker.ts'
+import { openWorkers } from '../../workers/open-workers.ts'
+import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
+import { createDatabase, createVhost } from './services.ts'
+
+export interface TestApp extends AsyncDisposable {
+  /** where it listens, which is also its public address; no slash at the end */
+  url: string
+  port: number
+  deps: IngressDeps
+}
+
+export interface AppOptions {
+  /** settings that differ from the defaults of tests: no rate limit, everything silent */
+  env?: Readonly<Record<string, string>>
+  /** run in this process too; by default the ping evaluator, without which reads would wait for their barrier */
+  workers?: readonly Worker[]
+  override?: Partial<IngressDeps>
+}
+
+/** The HTTP ingress and workers in this process, with a database and a virtual host of their own. */
+export async function openApp(options: AppOptions = {}): Promise<TestApp> {
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(await createDatabase())
+  const vhost = resources.use(await createVhost())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    AMQP_URL: vhost.url,
+    SECRET_KEY: 'a secret key that only tests know, long enough',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    METRICS_PORT: '0',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    ALLOW_PRIVATE_TARGETS: 'true',
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+    ...options.env,
+  })
+  const log = createLog(config.logLevel, 'test')
+  const workers = options.workers ?? [pingEvaluator]
+  if (workers.length > 0) await openWorkers(resources, workers, config, log)
+  const { deps } = await openIngress(resources, config, log, options.override)
+  await deps.broker.connected()
+  return { url, port, deps, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+}

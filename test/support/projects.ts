@@ -1,0 +1,46 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { insertChannel, type StoredChannel } from '#shared/channels/store.ts'
+import type { Check } from '#shared/checks/check.ts'
+import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
+import { insertCheck } from '#shared/checks/store.ts'
+import { ensureOrganisation } from '#shared/organisations/store.ts'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/projects/api-key.ts'
+import { insertProject, insertProjectKey, type Project } from '#shared/projects/store.ts'
+import type { IngressDeps } from '../../ingress/deps.ts'
+
+type Deps = Pick<IngressDeps, 'db' | 'secrets'>
+
+export interface TestProject {
+  project: Project
+  rwKey: string
+  roKey: string
+  pingKey: string
+}
+
+/** A project of an owner of its own, with one key of each kind. */
+export async function addProject(deps: Deps, options: { checkLimit?: number } = {}): Promise<TestProject> {
+  const organisation = await deps.db.transaction((tx) => ensureOrganisation(tx, randomUUID()))
+  const project = await insertProject(deps.db, { organisationId: organisation.id, name: 'tests', ...options })
+  return {
+    project,
+    rwKey: await addKey(deps, project.id, 'rw'),
+    roKey: await addKey(deps, project.id, 'ro'),
+    pingKey: await addKey(deps, project.id, 'ping'),
+  }
+}
+
+export async function addKey(deps: Deps, projectId: number, kind: KeyKind): Promise<string> {
+  const key = generateKey(kind, randomBytes)
+  const digest = deps.secrets.digest(key)
+  await insertProjectKey(deps.db, { projectId, kind, prefix: keyPrefix(key), digest })
+  return key
+}
+
+export async function addCheck(deps: Deps, projectId: number, settings: Partial<CheckSettings> = {}): Promise<Check> {
+  return await insertCheck(deps.db, projectId, { ...DEFAULT_SETTINGS, ...settings })
+}
+
+export async function addChannel(deps: Deps, projectId: number, name: string): Promise<StoredChannel> {
+  const sealedConfig = deps.secrets.seal(JSON.stringify({ value: 'alerts@example.org', down: true, up: true }))
+  return await insertChannel(deps.db, { projectId, kind: 'email', name, sealedConfig })
+}
