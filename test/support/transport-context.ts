@@ -4,11 +4,12 @@ import type { TransportContext } from '../../workers/notifier/transports/transpo
 /** A context whose clients may reach loopback, where the sinks of the tests are. */
 export function openTransportContext(
   overrides: Partial<TransportContext> = {},
+  timeoutMs = 30_000,
 ): TransportContext & AsyncDisposable & { saved: Record<string, unknown>[] } {
   const http = createHttpClient({
     policy: { allowPrivate: ['127.0.0.0/8'], plainHttp: 'anywhere' },
     userAgent: 'Signalbox',
-    timeoutMs: 500,
+    timeoutMs,
   })
   const saved: Record<string, unknown>[] = []
   return {

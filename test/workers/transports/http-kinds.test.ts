@@ -5,10 +5,10 @@ import { someNotification, someRecovery } from '../../support/notification.ts'
 import { openTransportContext } from '../../support/transport-context.ts'
 import { type Kind, kinds } from './service-forms.ts'
 
-async function open(kind: Kind) {
+async function open(kind: Kind, timeoutMs?: number) {
   const sink = await openHttpSink()
   const twilio = { url: sink.url, account: 'AC1', auth: 'tok', from: '+15550199' }
-  const context = openTransportContext({ settings: { siteName: 'Signalbox', twilio } })
+  const context = openTransportContext({ settings: { siteName: 'Signalbox', twilio } }, timeoutMs)
   const transport = transports.get(kind.kind)
   if (!transport) throw new Error(`no transport for ${kind.kind}`)
   return {
@@ -75,7 +75,7 @@ for (const [index, kind] of kinds.entries()) {
   })
 
   test(`${name}: a service that never answers is a time-out that may be tried again`, async (t) => {
-    await using opened = await open(kind)
+    await using opened = await open(kind, 300)
     opened.sink.respond = () => ({ misbehave: 'hang' })
     t.like(await opened.send(), { result: 'temporary', error: 'Connection timed out', failure: 'timeout' })
   })
