@@ -1,0 +1,214 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import test from 'ava'
+import { parsePaise } from '#shared/packs/money.ts'
+import { type TokenReason, verifyInvoiceToken } from '#shared/packs/signals/e-invoice-token.ts'
+import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
+import { signDemoInvoice } from '#shared/registries/sandbox/demo-invoices.ts'
+import { latestDemoInvoice } from '#shared/registries/sandbox/demo-trade.ts'
+import { generateSandboxKey, sandboxInvoiceKey } from '#shared/registries/sandbox/invoice-key.ts'
+import { SANDBOX_SEED } from '#shared/registries/sandbox/registries.ts'
+import { demoRequest, NOON, sandboxPack, signingKey } from './demo-pack.ts'
+
+const keys = [sandboxInvoiceKey(signingKey)]
+const context = { env: 'SANDBOX' as const, keys, ...demoRequest }
+const { buyerGstin, borrowerGstin, subcontractorGstin } = demoRequest
+const demo = latestDemoInvoice(SANDBOX_SEED, borrowerGstin, buyerGstin, NOON)
+const fields = {
+  sellerGstin: borrowerGstin,
+  buyerGstin,
+  documentNumber: demo.number,
+  documentDate: demo.date,
+  totalInr: demo.valuePaise / 100,
+}
+const good = signDemoInvoice(fields, signingKey)
+
+/** The good token with changed contents, signed again by the given key. */
+function resigned(
+  change: (parts: { header: Record<string, unknown>; data: Record<string, unknown>; iss: string }) => void,
+  pem = signingKey,
+): string {
+  const [header64 = '', payload64 = ''] = good.split('.')
+  const payload = JSON.parse(Buffer.from(payload64, 'base64url').toString())
+  const parts = {
+    header: JSON.parse(Buffer.from(header64, 'base64url').toString()),
+    data: JSON.parse(payload.data),
+    iss: payload.iss,
+  }
+  change(parts)
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const input = `${encode(parts.header)}.${encode({ data: JSON.stringify(parts.data), iss: parts.iss })}`
+  return `${input}.${sign('RSA-SHA256', Buffer.from(input), pem).toString('base64url')}`
+}
+
+function tampered(): string {
+  const [header, payload64 = '', signature] = good.split('.')
+  const payload = Buffer.from(payload64, 'base64url')
+    .toString()
+    .replace(/TotInvVal\\":[0-9.]+/, 'TotInvVal\\":99999')
+  return `${header}.${Buffer.from(payload).toString('base64url')}.${signature}`
+}
+
+test('a token signed by a trusted key between the parties of a leg verifies', (t) => {
+  const verdict = verifyInvoiceToken(good, context)
+  t.is(verdict.reason, null)
+  t.true(verdict.signatureVerified)
+  t.is(verdict.leg, 'A_TO_B')
+  t.is(verdict.document?.totalPaise, demo.valuePaise)
+})
+
+const attacker = generateSandboxKey()
+const failures: [string, () => string, TokenReason, boolean][] = [
+  ['garbage', () => 'not a token', 'UNPARSEABLE', false],
+  ['two parts', () => 'a.b', 'UNPARSEABLE', false],
+  ['more than 64 KiB', () => `${good}${'A'.repeat(65_536)}`, 'TOO_LARGE', false],
+  ['an altered total', tampered, 'BAD_SIGNATURE', false],
+  ['an attacker key under a trusted key id', () => resigned(() => {}, attacker), 'BAD_SIGNATURE', false],
+  ['an attacker key under its own key id', () => signDemoInvoice(fields, attacker), 'KEY_UNKNOWN', false],
+  [
+    'a key brought along in the header',
+    () =>
+      resigned(({ header }) => {
+        header.kid = 'F'.repeat(40)
+        header.jku = 'https://keys.invalid/'
+        header.x5c = ['AAAA']
+      }, attacker),
+    'KEY_UNKNOWN',
+    false,
+  ],
+  [
+    'the algorithm none',
+    () =>
+      resigned(({ header }) => {
+        header.alg = 'none'
+      }),
+    'ALG_NOT_ALLOWED',
+    false,
+  ],
+  [
+    'a foreign reference number',
+    () =>
+      resigned(({ data }) => {
+        data.Irn = 'a'.repeat(64)
+      }),
+    'IRN_MISMATCH',
+    true,
+  ],
+  [
+    'other parties',
+    () => signDemoInvoice({ ...fields, sellerGstin: subcontractorGstin }, signingKey),
+    'WRONG_PARTIES',
+    true,
+  ],
+  ['an unregistered buyer', () => signDemoInvoice({ ...fields, buyerGstin: 'URP' }, signingKey), 'WRONG_PARTIES', true],
+  [
+    'a missing field',
+    () =>
+      resigned(({ data }) => {
+        delete data.BuyerGstin
+      }),
+    'FIELD_MISSING',
+    true,
+  ],
+  [
+    'an issue date before its document date',
+    () =>
+      resigned(({ data }) => {
+        data.IrnDt = '2020-01-01 00:00:00'
+      }),
+    'DATE_ORDER',
+    true,
+  ],
+  ['a total of zero', () => signDemoInvoice({ ...fields, totalInr: 0 }, signingKey), 'BAD_TOTAL', true],
+  ['a total of three decimals', () => signDemoInvoice({ ...fields, totalInr: 1.005 }, signingKey), 'BAD_TOTAL', true],
+]
+for (const [what, token, reason, isSigned] of failures) {
+  test(`a token with ${what} fails with ${reason}`, (t) => {
+    const verdict = verifyInvoiceToken(token(), context)
+    t.is(verdict.reason, reason)
+    t.is(verdict.signatureVerified, isSigned)
+  })
+
+  test(`a pack with a token with ${what} is never clear`, async (t) => {
+    const { pack, evidence } = await sandboxPack({ eInvoices: [token()] })
+    t.not(pack.signalLevel, 'CLEAR')
+    t.is(pack.signals.eInvoice.provided, 1)
+    t.false(pack.signals.eInvoice.abLegCorroborated)
+    t.is(evidence.find((record) => record.key === 'eInvoice.tokens[0]')?.finding, reason)
+    t.true(pack.flags.some((flag) => flag.includes(`E-invoice token 1 (${reason})`)))
+  })
+}
+
+for (const [what, token, reason] of failures.filter(([, , reason]) =>
+  ['BAD_SIGNATURE', 'IRN_MISMATCH', 'WRONG_PARTIES', 'ALG_NOT_ALLOWED'].includes(reason),
+)) {
+  test(`a token with ${what} (${reason}) contradicts the request`, async (t) => {
+    const { pack } = await sandboxPack({ eInvoices: [token()] })
+    t.is(pack.signalLevel, 'CONFLICTED')
+  })
+}
+
+test('a sandbox key is worth nothing in production', (t) => {
+  t.is(verifyInvoiceToken(good, { ...context, env: 'PRODUCTION' }).reason, 'KEY_UNKNOWN')
+  const mislabelled = keys.map((key) => ({ ...key, env: 'PRODUCTION' as const }))
+  t.is(verifyInvoiceToken(good, { ...context, env: 'PRODUCTION', keys: mislabelled }).reason, 'KEY_UNKNOWN')
+})
+
+test('a key is trusted only for its own days', (t) => {
+  const later: InvoiceKey[] = keys.map((key) => ({ ...key, notBefore: '2027-01-01' }))
+  const verdict = verifyInvoiceToken(good, { ...context, keys: later })
+  t.is(verdict.reason, 'KEY_NOT_VALID_THEN')
+  t.false(verdict.signatureVerified)
+})
+
+test('a key that is not RSA verifies nothing', (t) => {
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const spkiPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const verdict = verifyInvoiceToken(good, { ...context, keys: keys.map((key) => ({ ...key, spkiPem })) })
+  t.is(verdict.reason, 'BAD_SIGNATURE')
+})
+
+test('one leg with a good token and one without is clear, and the absence is said neutrally', async (t) => {
+  const { pack } = await sandboxPack({ eInvoices: [good] })
+  t.is(pack.signalLevel, 'CLEAR')
+  t.true(pack.signals.eInvoice.abLegCorroborated)
+  t.false(pack.signals.eInvoice.bcLegCorroborated)
+  t.true(pack.flags.includes('Leg B_TO_C has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover'))
+})
+
+test('no tokens at all is not adverse', async (t) => {
+  const { pack } = await sandboxPack({ eInvoices: [] })
+  t.is(pack.signalLevel, 'CLEAR')
+  t.deepEqual(pack.signals.eInvoice, {
+    provided: 0,
+    parsed: 0,
+    gstnSigned: 0,
+    abLegCorroborated: false,
+    bcLegCorroborated: false,
+    invoices: [],
+  })
+})
+
+for (const [difference, level] of [
+  [1, 'CLEAR'],
+  [1.01, 'ATTENTION'],
+] as const) {
+  test(`a total ${difference} rupees off the filed return gives ${level}`, async (t) => {
+    const totalInr = ((parsePaise(fields.totalInr) ?? 0) + Math.round(difference * 100)) / 100
+    const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice({ ...fields, totalInr }, signingKey)] })
+    t.is(pack.signalLevel, level)
+    t.is(pack.signals.eInvoice.abLegCorroborated, level === 'CLEAR')
+  })
+}
+
+test('a signed invoice that is absent from the filed return corroborates nothing', async (t) => {
+  const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice({ ...fields, documentNumber: 'X-1' }, signingKey)] })
+  t.is(pack.signalLevel, 'ATTENTION')
+  t.is(pack.signals.eInvoice.gstnSigned, 1)
+})
+
+test('an invoice of a period that is not due yet is corroborated by its signature', async (t) => {
+  const fresh = { ...fields, documentNumber: 'X-2', documentDate: '2026-11-10' }
+  const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice(fresh, signingKey)] })
+  t.is(pack.signalLevel, 'CLEAR')
+  t.is(pack.gradedSignals.find((signal) => signal.key === 'eInvoice')?.status, 'DOCUMENT_SIGNED')
+})
