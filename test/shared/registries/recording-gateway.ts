@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { HttpRequest } from '#shared/registries/connector.ts'
+
+export interface RecordedRequest {
+  method: string
+  url: URL
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+export type Answer = { status: number; body: string } | 'HANG' | 'RESET'
+
+/** A real HTTP server on loopback that records what it is asked and answers from a script; the last answer repeats. */
+export async function recordingGateway(answers: Answer[]) {
+  const requests: RecordedRequest[] = []
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      requests.push({
+        method: request.method ?? '',
+        url: new URL(request.url ?? '/', 'http://gateway'),
+        headers: request.headers,
+        body,
+      })
+      reply(request, response, answers[Math.min(requests.length, answers.length) - 1])
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // Listening on a TCP port: the address is never a pipe's name.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/gw`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function reply(request: IncomingMessage, response: ServerResponse, answer: Answer | undefined): void {
+  if (answer === 'HANG') return
+  if (answer === 'RESET' || !answer) {
+    request.socket.destroy()
+    return
+  }
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+}
+
+/** A plain client for the tests; the product passes its own, which also guards where requests may go. */
+export const fetchRequest: HttpRequest = async ({ method, url, headers, body, signal }) => {
+  const response = await fetch(url, {
+    method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, headers: Object.fromEntries(response.headers), body: bytes }
+}
+
+export function ok(data: object, asOf: string | null = '2026-11-20T23:00:00+05:30'): Answer {
+  return { status: 200, body: JSON.stringify({ asOf, data }) }
+}
+
+export function refused(status: number, code: string): Answer {
+  return { status, body: JSON.stringify({ code }) }
+}
