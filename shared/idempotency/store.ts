@@ -50,11 +50,9 @@ export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint
   if (!row?.locked) return { state: 'in-progress', retryAfterSeconds: 1 }
   if (row.fingerprint === null) return { state: 'free' }
   if (!row.fingerprint.equals(fingerprint)) return { state: 'reused' }
-  if (row.status !== null && row.body !== null) {
-    return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
-  }
-  if ((row.leaseSeconds ?? 0) <= 0) return { state: 'free' }
-  return { state: 'in-progress', retryAfterSeconds: 1 }
+  if ((row.leaseSeconds ?? 0) > 0) return { state: 'in-progress', retryAfterSeconds: 1 }
+  if (row.status === null || row.body === null) return { state: 'free' }
+  return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
 }
 
 /**
@@ -80,11 +78,28 @@ export async function storeAnswer(
   ])
 }
 
-/** Marks the key as being worked on: a worker will complete it (completeKey), or its lease will end. */
-export async function leaseKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<void> {
+/**
+ * Marks the key as being worked on by a worker. Until its lease ends an equal request is told to wait; then, or once
+ * somebody settles it, `provisional` is the answer. A worker that is faster replaces it (completeKey).
+ */
+export async function leaseKey(
+  tx: Knex.Transaction,
+  scope: KeyScope,
+  fingerprint: Buffer,
+  provisional: StoredAnswer,
+): Promise<void> {
   await tx.raw(
-    `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), NULL, NULL, NULL, now() + interval '1 day') ${REPLACE}`,
-    [scope.organisationId, scope.env, scope.key, fingerprint, LEASE_SECONDS],
+    `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), ?, ?, ?, now() + interval '1 day') ${REPLACE}`,
+    [
+      scope.organisationId,
+      scope.env,
+      scope.key,
+      fingerprint,
+      LEASE_SECONDS,
+      provisional.status,
+      JSON.stringify(provisional.headers),
+      provisional.body,
+    ],
   )
 }
 
@@ -96,23 +111,32 @@ const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerpri
   lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
   expires_at = excluded.expires_at, created_at = now()`
 
-/** Gives a leased key its answer, unless it has one. @returns false when it had, or is gone */
+/** Gives a leased key its final answer. @returns false when the lease has ended: the provisional answer stands */
 export async function completeKey(db: Knex, scope: KeyScope, answer: StoredAnswer): Promise<boolean> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `UPDATE idempotency_keys SET status = ?, headers = ?, body = ?, lease_until = NULL
-     WHERE organisation_id = ? AND env = ? AND key = ? AND status IS NULL`,
+     WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
     [answer.status, JSON.stringify(answer.headers), answer.body, scope.organisationId, scope.env, scope.key],
+  )
+  return rowCount === 1
+}
+
+/** Ends the lease: the provisional answer is about to be given. @returns false when a worker completed the key first */
+export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `UPDATE idempotency_keys SET lease_until = NULL
+     WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until IS NOT NULL`,
+    [scope.organisationId, scope.env, scope.key],
   )
   return rowCount === 1
 }
 
 /** Frees a leased key after a failure of ours: the same request may run again. */
 export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
-  await db.raw('DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND status IS NULL', [
-    scope.organisationId,
-    scope.env,
-    scope.key,
-  ])
+  await db.raw(
+    'DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()',
+    [scope.organisationId, scope.env, scope.key],
+  )
 }
 
 /** Forgets keys past their retention. @returns how many */

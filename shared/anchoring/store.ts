@@ -1,0 +1,199 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../oauth/access-token.ts'
+import { type AnchorBlock, anchorObject as anchorBlockOf } from './leaf.ts'
+import type { TileId } from './tile-path.ts'
+import type { Tile } from './tiles.ts'
+
+/**
+ * Stores the log entry of an object in the caller's transaction. The block may be shown once that has committed; the
+ * entry is in a signed checkpoint about a second later.
+ * @param object without its anchor; must hold a random id
+ * @param timestamp ISO 8601 UTC with milliseconds
+ * @param note for webhook payloads, see ANCHOR_NOTE
+ */
+export async function anchorObject(
+  tx: Knex,
+  env: ApiEnv,
+  eventType: string,
+  timestamp: string,
+  object: object,
+  note?: string,
+): Promise<AnchorBlock> {
+  const { entry, anchor } = anchorBlockOf(object, { eventType, timestamp }, note)
+  await tx.raw('INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
+    env,
+    Buffer.from(anchor.txId, 'hex'),
+    Buffer.from(entry),
+  ])
+  return anchor
+}
+
+/** A published checkpoint. `note` has the log's own signature; cosignature lines are kept apart. */
+export interface PublishedCheckpoint {
+  size: number
+  root: Buffer
+  note: string
+  cosignatures: string[]
+}
+
+const CHECKPOINT = 'size, root, note, cosignatures'
+
+/** @returns undefined before the first one */
+export async function latestCheckpoint(
+  db: Knex,
+  env: ApiEnv,
+  reached: 'published' | 'witnessed' | 'external' = 'published',
+): Promise<PublishedCheckpoint | undefined> {
+  const condition = {
+    published: '',
+    witnessed: 'AND witnessed_at IS NOT NULL',
+    external: 'AND external_at IS NOT NULL',
+  }
+  const { rows } = await db.raw<{ rows: PublishedCheckpoint[] }>(
+    `SELECT ${CHECKPOINT} FROM log_checkpoints WHERE env = ? ${condition[reached]} ORDER BY size DESC LIMIT 1`,
+    [env],
+  )
+  return rows[0]
+}
+
+/** The note with every cosignature it has. */
+export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
+  return note + cosignatures.join('')
+}
+
+/** Any constant: the sequencers of a log take the lock (this, hash of the env). */
+const LOG_LOCK = 7_419
+
+/** Whether this transaction alone advances the log until it ends. */
+export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: { locked: boolean }[] }>(
+    'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked',
+    [LOG_LOCK, env],
+  )
+  return rows[0]?.locked === true
+}
+
+/** How many entries have a place in the log, published or not. */
+export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
+  const { rows } = await db.raw<{ rows: { size: number }[] }>(
+    'SELECT coalesce((SELECT seq FROM log_entries WHERE env = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1) + 1, 0) AS size',
+    [env],
+  )
+  return rows[0]?.size ?? 0
+}
+
+/** Gives waiting entries their places, oldest first, from `from` on. @returns how many */
+export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `UPDATE log_entries e SET seq = CAST(? AS bigint) + w.place
+     FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place
+           FROM (SELECT id FROM log_entries WHERE env = ? AND seq IS NULL ORDER BY id LIMIT ?) oldest) w
+     WHERE e.id = w.id`,
+    [from, env, limit],
+  )
+  return rowCount
+}
+
+/** Leaf hashes of the places [from, to), in order. */
+export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
+  const { rows } = await db.raw<{ rows: { leaf: Buffer }[] }>(
+    'SELECT leaf_hash AS leaf FROM log_entries WHERE env = ? AND seq >= ? AND seq < ? ORDER BY seq',
+    [env, from, to],
+  )
+  return rows.map(({ leaf }) => leaf)
+}
+
+/** Entries of the places [from, to), in order. */
+export async function readEntries(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
+  const { rows } = await db.raw<{ rows: { entry: Buffer }[] }>(
+    'SELECT entry FROM log_entries WHERE env = ? AND seq >= ? AND seq < ? ORDER BY seq',
+    [env, from, to],
+  )
+  return rows.map(({ entry }) => entry)
+}
+
+/** Reads tiles; a stored one may be wider than asked. @returns a reader that knows these tiles only */
+export async function readTiles(
+  db: Knex,
+  env: ApiEnv,
+  ids: readonly Pick<TileId, 'level' | 'index'>[],
+): Promise<(tile: Pick<TileId, 'level' | 'index'>) => Uint8Array | undefined> {
+  const tiles = new Map<string, Uint8Array>()
+  if (ids.length > 0) {
+    const { rows } = await db.raw<{ rows: { level: number; index: number; data: Buffer }[] }>(
+      `SELECT level, index, data FROM log_tiles
+       WHERE env = ? AND (level, index) IN (SELECT l, i FROM unnest(?::int[], ?::bigint[]) AS t(l, i))`,
+      [env, ids.map(({ level }) => level), ids.map(({ index }) => index)],
+    )
+    for (const { level, index, data } of rows) tiles.set(`${level}/${index}`, data)
+  }
+  return ({ level, index }) => tiles.get(`${level}/${index}`)
+}
+
+/** Stores tiles; one that is stored wider already stays. */
+export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]): Promise<void> {
+  if (tiles.length === 0) return
+  await db.raw(
+    `INSERT INTO log_tiles (env, level, index, data)
+     SELECT ?, level, index, data FROM unnest(?::int[], ?::bigint[], ?::bytea[]) AS t(level, index, data)
+     ON CONFLICT (env, level, index) DO UPDATE SET data = excluded.data
+     WHERE length(log_tiles.data) < length(excluded.data)`,
+    [env, tiles.map(({ level }) => level), tiles.map(({ index }) => index), tiles.map(({ data }) => Buffer.from(data))],
+  )
+}
+
+/** Makes a checkpoint public. @returns false when there is one of this size already */
+export async function publishCheckpoint(
+  db: Knex,
+  env: ApiEnv,
+  checkpoint: { size: number; root: Uint8Array; note: string },
+): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    'INSERT INTO log_checkpoints (env, size, root, note) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    [env, checkpoint.size, Buffer.from(checkpoint.root), checkpoint.note],
+  )
+  return rowCount === 1
+}
+
+/** Adds cosignature lines to a checkpoint. @param isQuorum whether the quorum is reached with them */
+export async function addCosignatures(
+  db: Knex,
+  env: ApiEnv,
+  size: number,
+  lines: readonly string[],
+  isQuorum: boolean,
+): Promise<void> {
+  await db.raw(
+    `UPDATE log_checkpoints SET
+       cosignatures = (SELECT array_agg(DISTINCT line) FROM unnest(cosignatures || CAST(? AS text[])) AS t(line)),
+       witnessed_at = CASE WHEN ? THEN coalesce(witnessed_at, now()) ELSE witnessed_at END
+     WHERE env = ? AND size = ?`,
+    [[...lines], isQuorum, env, size],
+  )
+}
+
+/** Where an entry stands. `seq` is null until it has a place. */
+export interface FoundEntry {
+  seq: number | null
+  entry: Buffer
+  storedAt: Date
+}
+
+/** @returns undefined when no log of this environment holds it */
+export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
+  const { rows } = await db.raw<{ rows: FoundEntry[] }>(
+    'SELECT seq, entry, created_at AS "storedAt" FROM log_entries WHERE env = ? AND leaf_hash = ?',
+    [env, leaf],
+  )
+  return rows[0]
+}
+
+/** Entries that have no place yet, and the age of the oldest in seconds; for metrics. */
+export async function waitingEntries(db: Knex, env: ApiEnv): Promise<{ count: number; oldestSeconds: number }> {
+  const { rows } = await db.raw<{ rows: { count: number; oldestSeconds: number }[] }>(
+    `SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS "oldestSeconds"
+     FROM log_entries WHERE env = ? AND seq IS NULL`,
+    [env],
+  )
+  return rows[0] ?? { count: 0, oldestSeconds: 0 }
+}

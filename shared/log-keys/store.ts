@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
+import type { ApiEnv } from '../oauth/access-token.ts'
+import type { Secrets } from '../platform/secrets.ts'
+
+/** The path part of an origin; logs of the two environments never mix. */
+export function logName(env: ApiEnv): 'sandbox' | 'production' {
+  return env === 'SANDBOX' ? 'sandbox' : 'production'
+}
+
+/** The inverse of `logName`; undefined for any other text. */
+export function envOfLog(name: string): ApiEnv | undefined {
+  if (name === 'sandbox') return 'SANDBOX'
+  return name === 'production' ? 'PRODUCTION' : undefined
+}
+
+interface LogKeyRow {
+  name: string
+  publicKey: Buffer
+  sealedSeed: string
+}
+
+/** The public key of a log, also its origin's name. @returns undefined before its first use */
+export async function findLogKey(db: Knex, env: ApiEnv): Promise<NoteKey | undefined> {
+  const row = await readLogKey(db, env)
+  return row && noteKey(row.name, LOG_KEY, row.publicKey)
+}
+
+/**
+ * The signer of a log. The first to ask makes its key; its origin is the address of the API at that moment, and stays.
+ * @throws Error when SECRET_KEY is not the one under which the seed was sealed
+ */
+export async function ensureLogSigner(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<NoteSigner> {
+  const known = await readLogKey(db, env)
+  const row = known ?? (await makeLogKey(db, secrets, env, publicUrl))
+  return signerFromSeed(row.name, LOG_KEY, Buffer.from(secrets.open(row.sealedSeed), 'base64'))
+}
+
+async function makeLogKey(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<LogKeyRow> {
+  const { host, pathname } = new URL(publicUrl)
+  const name = `${host}${pathname.replace(/\/$/, '')}/anchors/${logName(env)}`
+  const seed = randomBytes(32)
+  const { key } = signerFromSeed(name, LOG_KEY, seed)
+  await db.raw('INSERT INTO log_keys (env, name, public_key, sealed_seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [
+    env,
+    name,
+    Buffer.from(key.publicKey),
+    secrets.seal(seed.toString('base64')),
+  ])
+  const row = await readLogKey(db, env)
+  if (!row) throw new Error('the key of the log was not stored')
+  return row
+}
+
+async function readLogKey(db: Knex, env: ApiEnv): Promise<LogKeyRow | undefined> {
+  const { rows } = await db.raw<{ rows: LogKeyRow[] }>(
+    'SELECT name, public_key AS "publicKey", sealed_seed AS "sealedSeed" FROM log_keys WHERE env = ?',
+    [env],
+  )
+  return rows[0]
+}
