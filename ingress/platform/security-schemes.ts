@@ -1,2 +1,15 @@
 /** The security schemes of `/v1`, by the names that its routes use. */
-export const platformSecuritySchemes: Readonly<Record<string, object>> = {}
+export const platformSecuritySchemes: Readonly<Record<string, object>> = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token of `POST /v1/oauth/token` that carries the scope of the operation.',
+  },
+  consumerKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'The key of a securitisation-evidence consumer.',
+  },
+}

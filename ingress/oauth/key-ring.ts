@@ -1,0 +1,93 @@
+import { importKey, type TokenAlg, type VerificationKey } from '#shared/oauth/access-token.ts'
+import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/oauth/store.ts'
+import { generateTokenKey } from '#shared/oauth/token-keys.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/** The keys of access tokens, as this process knows them. */
+export interface KeyRing {
+  /** The key that signs now. */
+  signer(alg: TokenAlg): Promise<VerificationKey>
+  /** @returns undefined when no published key has this id */
+  verifier(kid: string): Promise<VerificationKey | undefined>
+  /** Public keys as published: those that sign, the announced one, and those that may still have live tokens. */
+  published(): Promise<Record<string, unknown>[]>
+}
+
+interface Loaded {
+  records: TokenKeyRecord[]
+  signers: Map<TokenAlg, VerificationKey>
+  verifiers: Map<string, VerificationKey>
+  loadedAt: number
+}
+
+/** A rotation is noticed within this time; the new signing key was published long before. */
+const REFRESH_MS = 30_000
+/** How often an unknown key id may make us look again. */
+const UNKNOWN_REFRESH_MS = 5_000
+
+type KeyRingDeps = Pick<IngressDeps, 'db' | 'secrets'>
+
+/** Loads the keys at first use, and makes the first ones of an installation. */
+export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
+  let loading: Promise<Loaded> | null = null
+
+  async function load(): Promise<Loaded> {
+    let records = await listTokenKeys(db)
+    if (!records.some(({ role }) => role === 'CURRENT')) {
+      await makeFirstKeys({ db, secrets })
+      records = await listTokenKeys(db)
+    }
+    const signers = new Map<TokenAlg, VerificationKey>()
+    const verifiers = new Map<string, VerificationKey>()
+    for (const { kid, alg, role, publicJwk, sealedPrivateJwk } of records) {
+      verifiers.set(kid, { kid, alg, key: await importKey(publicJwk, alg) })
+      if (role !== 'CURRENT') continue
+      signers.set(alg, { kid, alg, key: await importKey(JSON.parse(secrets.open(sealedPrivateJwk)), alg) })
+    }
+    return { records, signers, verifiers, loadedAt: Date.now() }
+  }
+
+  async function fresh(maxAgeMs: number): Promise<Loaded> {
+    const known = await loading
+    if (known && Date.now() - known.loadedAt < maxAgeMs) return known
+    const attempt = load()
+    loading = attempt
+    try {
+      return await attempt
+    } catch (error) {
+      loading = known ? Promise.resolve(known) : null
+      throw error
+    }
+  }
+
+  return {
+    async signer(alg) {
+      const key = (await fresh(REFRESH_MS)).signers.get(alg)
+      if (!key) throw new Error(`no key signs ${alg}`)
+      return key
+    },
+    async verifier(kid) {
+      const known = (await fresh(REFRESH_MS)).verifiers.get(kid)
+      return known ?? (await fresh(UNKNOWN_REFRESH_MS)).verifiers.get(kid)
+    },
+    async published() {
+      return (await fresh(REFRESH_MS)).records.map(({ publicJwk }) => publicJwk)
+    },
+  }
+}
+
+/** One ES256 key signs and one is announced; one RS256 key serves clients that cannot take ES256. */
+async function makeFirstKeys({ db, secrets }: KeyRingDeps): Promise<void> {
+  const roles = [
+    ['ES256', 'CURRENT'],
+    ['ES256', 'NEXT'],
+    ['RS256', 'CURRENT'],
+  ] as const
+  const keys = await Promise.all(
+    roles.map(async ([alg, role]) => {
+      const key = await generateTokenKey(alg)
+      return { key, role, sealed: secrets.seal(JSON.stringify(key.privateJwk)) }
+    }),
+  )
+  await insertFirstKeys(db, keys)
+}

@@ -1,0 +1,155 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { type ApiEnv, signAccessToken } from '#shared/oauth/access-token.ts'
+import { scopesOf } from '#shared/oauth/families.ts'
+import { OAuthError } from '#shared/oauth/oauth-error.ts'
+import { activeSecretDigests, type ClientRecord, findClient } from '#shared/oauth/store.ts'
+import { grantScopes, parseTokenRequest, unknownClient } from '#shared/oauth/token-request.ts'
+import { equalSecrets } from '#shared/platform/secrets.ts'
+import type { IngressDeps } from '../deps.ts'
+import { problemDocument, toProblem } from '../errors.ts'
+import { readBody } from '../middleware/body.ts'
+import { clientAddress } from '../platform/client-address.ts'
+import { problemResponses } from '../platform/documents.ts'
+import { platformServices } from '../platform/services.ts'
+import { defineRoute } from '../route.ts'
+import { admitAttempt, countFailedAttempt } from './token-throttle.ts'
+
+const TokenResponse = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    scope: z.string(),
+  })
+  .meta({ id: 'TokenResponse' })
+
+const TokenForm = z
+  .object({
+    grant_type: z.literal('client_credentials'),
+    client_id: z.string().optional(),
+    client_secret: z.string().optional(),
+    scope: z.string().optional(),
+  })
+  .meta({ id: 'TokenForm' })
+
+const FORM_LIMIT = 16_384
+
+export const tokenRoute = defineRoute({
+  method: 'post',
+  path: '/v1/oauth/token',
+  operationId: 'issueToken',
+  summary: 'Get an access token',
+  description:
+    'OAuth 2.0 client credentials (RFC 6749 section 4.4). The client authenticates with the two form fields or with ' +
+    'HTTP Basic. No idempotency key is needed.',
+  tags: ['Authentication'],
+  security: [],
+  params: {},
+  body: { required: true, content: { 'application/x-www-form-urlencoded': TokenForm } },
+  responses: {
+    200: { description: 'A bearer token', content: { 'application/json': TokenResponse } },
+    ...problemResponses(400, 401, 413, 415, 429, 503),
+  },
+  async handle(request, response, deps) {
+    response.setHeader('Cache-Control', 'no-store')
+    response.setHeader('Pragma', 'no-cache')
+    try {
+      response.json(await issueToken(request, deps))
+    } catch (error) {
+      failToken(error, request, response, deps)
+    }
+  },
+})
+
+async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<typeof TokenResponse>> {
+  const asked = parseTokenRequest(await readForm(request), request.headers.authorization, queryOf(request))
+  const address = clientAddress(request, deps)
+  await admitAttempt(deps, asked.clientId, address)
+  const client = await findClient(deps.db, asked.clientId)
+  const isRight = await isSecretOf(client, asked.clientSecret, deps)
+  if (!client || !isRight || client.isDisabled) {
+    await countFailedAttempt(deps, asked.clientId, address)
+    throw unknownClient(asked.isBasic)
+  }
+  const entitled = scopesOf(client.families)
+  const scopes = grantScopes(
+    asked.scope,
+    client.scopes.filter((scope) => entitled.includes(scope)),
+    asked.isBasic,
+  )
+  return await tokenFor(client, scopes, deps)
+}
+
+async function tokenFor(client: ClientRecord, scopes: string[], deps: IngressDeps) {
+  const { keyRing, audience } = platformServices(deps)
+  const issuedAt = Math.floor(deps.now() / 1_000_000)
+  const lifetime = deps.config.tokenLifetimeSeconds
+  const env: ApiEnv = client.env
+  const token = {
+    clientId: client.clientId,
+    org: client.organisationUuid,
+    env,
+    scopes,
+    issuedAt,
+    expiresAt: issuedAt + lifetime,
+    jti: randomUUID(),
+  }
+  return {
+    access_token: await signAccessToken(token, audience, await keyRing.signer(client.tokenAlg)),
+    token_type: 'Bearer' as const,
+    expires_in: lifetime,
+    scope: scopes.join(' '),
+  }
+}
+
+const NO_CLIENT = -1
+
+/** Does the same work for a client that does not exist, so that the time says nothing. */
+async function isSecretOf(client: ClientRecord | undefined, secret: string, deps: IngressDeps): Promise<boolean> {
+  const digest = hash('sha256', secret, 'buffer')
+  const stored = await activeSecretDigests(deps.db, client?.id ?? NO_CLIENT)
+  const candidates = [...stored, NO_DIGEST, NO_DIGEST].slice(0, 2)
+  let isRight = false
+  for (const candidate of candidates) {
+    if (equalSecrets(digest, candidate)) isRight = true
+  }
+  return isRight
+}
+
+const NO_DIGEST = Buffer.alloc(32)
+
+async function readForm(request: Request): Promise<string> {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  const body = await readBody(request, FORM_LIMIT)
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new OAuthError('invalid_request', 'the body must be application/x-www-form-urlencoded')
+  }
+  return body.toString('utf8')
+}
+
+function queryOf(request: Request): URLSearchParams {
+  const at = request.originalUrl.indexOf('?')
+  return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at))
+}
+
+/** Both readings work: RFC 6749 section 5.2 and the problem document of every other endpoint. */
+function failToken(error: unknown, request: Request, response: Response, deps: IngressDeps): void {
+  const problem = toProblem(error, response, deps)
+  const oauthCode = error instanceof OAuthError ? error.oauthCode : codeOf(problem.status)
+  if (error instanceof OAuthError && error.isBasic && problem.status === 401) {
+    response.setHeader('WWW-Authenticate', 'Basic realm="token", charset="UTF-8"')
+  }
+  if (problem.retryAfterSeconds !== null) response.setHeader('Retry-After', String(problem.retryAfterSeconds))
+  response.status(problem.status).json({
+    error: oauthCode,
+    error_description: problem.message,
+    ...problemDocument(problem, request, response),
+  })
+}
+
+function codeOf(status: number): string {
+  if (status === 503) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}

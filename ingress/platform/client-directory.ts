@@ -1,0 +1,25 @@
+import { LRUCache } from 'lru-cache'
+import { type ClientRecord, findClient } from '#shared/oauth/store.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/** Clients with what they may do now. */
+export interface ClientDirectory {
+  /** @returns undefined when there is no such client; at most 5 s old */
+  find(clientId: string): Promise<ClientRecord | undefined>
+}
+
+/** An entitlement that was taken away, or a client that was disabled, is noticed within this time. */
+const MAX_AGE_MS = 5_000
+
+export function createClientDirectory({ db }: Pick<IngressDeps, 'db'>): ClientDirectory {
+  const cache = new LRUCache<string, ClientRecord>({ max: 10_000, ttl: MAX_AGE_MS })
+  return {
+    async find(clientId) {
+      const known = cache.get(clientId)
+      if (known) return known
+      const client = await findClient(db, clientId)
+      if (client) cache.set(clientId, client)
+      return client
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Request } from 'express'
+import type { z } from 'zod'
+import { JsonParseError, type JsonValue, parseJson } from '#shared/canonical/parse-json.ts'
+import { type FieldError, ValidationError } from '#shared/errors.ts'
+import { readBody } from '../middleware/body.ts'
+import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
+
+/** Bytes of a JSON body under `/v1`. */
+export const JSON_LIMIT = 1_048_576
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"utf-8"|utf-8)\s*)?$/i
+
+/**
+ * The body as JSON that means the same to everybody: UTF-8, no name twice, no number that a double changes.
+ * @throws UnsupportedMediaTypeError, PayloadTooLargeError, ValidationError
+ */
+export async function readJson(request: Request, limit = JSON_LIMIT): Promise<JsonValue> {
+  return parseJsonBytes(await readJsonBytes(request, limit))
+}
+
+/** The bytes of a JSON body, for what is signed over them. @throws as `readJson`, but for its content */
+export async function readJsonBytes(request: Request, limit = JSON_LIMIT): Promise<Buffer> {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new UnsupportedMediaTypeError('the body must be application/json in UTF-8')
+  }
+  return await readBody(request, limit)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws ValidationError naming the member */
+export function parseJsonBytes(bytes: Buffer): JsonValue {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw invalidJson({ path: '', code: 'ENCODING', message: 'the body is not UTF-8' })
+  }
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error
+    throw invalidJson({ path: error.path, code: error.fault, message: error.message })
+  }
+}
+
+function invalidJson(error: FieldError): ValidationError {
+  return new ValidationError(`the body is not acceptable JSON: ${error.message}`, [error])
+}
+
+/** @throws ValidationError with one error per fault, each naming its member */
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown, what = 'the body'): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw validationError(parsed.error.issues.flatMap((issue) => fieldErrors(issue, what)))
+}
+
+/** One error that lists several; its message is the first one's. */
+export function validationError(errors: readonly FieldError[]): ValidationError {
+  return new ValidationError(errors[0]?.message ?? 'the request is not valid', errors)
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, what: string): FieldError[] {
+  const path = pathText(issue.path)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const member = pathText([...issue.path, key.slice(0, 100)])
+      return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of ${what}` }
+    })
+  }
+  const reason: unknown = issue.code === 'custom' ? issue.params?.reason : undefined
+  const code = typeof reason === 'string' ? reason : issue.code.toUpperCase()
+  return [{ path, code, message: `${path || what}: ${issue.message}` }]
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('')
+}

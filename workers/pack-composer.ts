@@ -1,0 +1,115 @@
+import { packRequested } from '#shared/contracts/pack-requested.ts'
+import { UnavailableError } from '#shared/errors.ts'
+import { ensureSandboxKey, listInvoiceKeys } from '#shared/invoice-keys/store.ts'
+import { indianDay } from '#shared/packs/calendar.ts'
+import { composePack } from '#shared/packs/compose-pack.ts'
+import type { PackRequest } from '#shared/packs/request.ts'
+import { findPackJob, type PackJob } from '#shared/packs/store.ts'
+import { isRetryable } from '#shared/platform/db.ts'
+import { describeError } from '#shared/platform/log.ts'
+import { on, subscribe } from '#shared/platform/worker.ts'
+import { gatherRegistryResults } from '#shared/registries/gather.ts'
+import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/registries/sandbox/registries.ts'
+import { withSandboxFindings } from '#shared/registries/sandbox/scenarios.ts'
+import type { Worker, WorkerDeps } from './define-worker.ts'
+import { createDemoTokens } from './pack-composer/demo-tokens.ts'
+import { presentFirst } from './pack-composer/first-records.ts'
+import { createInvoiceKeyCache } from './pack-composer/invoice-key-cache.ts'
+import { openProductionRegistries, registryTools } from './pack-composer/registries.ts'
+import { storeFailure, storePack } from './pack-composer/store-pack.ts'
+
+/** Packs composed at once: most of a pack's time is waiting for registries. */
+const PREFETCH = 32
+
+/** Composes the packs that were asked for: asks the registries, judges, anchors, meters, answers who waits. */
+export const packComposer: Worker = {
+  name: 'pack-composer',
+  start(deps) {
+    const composer = createComposer(deps)
+    return [composer, subscribe('pack-composer', on(packRequested, PREFETCH, composer.handle), deps)]
+  },
+}
+
+function createComposer(deps: WorkerDeps) {
+  const nowMs = () => deps.now() / 1000
+  const tools = registryTools(nowMs)
+  const production = openProductionRegistries(deps.config, tools)
+  const demoTokens = createDemoTokens()
+  const invoiceKeys = createInvoiceKeyCache({
+    list: () => listInvoiceKeys(deps.db),
+    sandboxKey: () => ensureSandboxKey(deps.db, deps.secrets),
+  })
+  const stop = new AbortController()
+
+  async function handle({ packId, replyTo }: { packId: string; replyTo?: string | undefined }): Promise<void> {
+    const job = await findPackJob(deps.db, packId)
+    if (job?.state === 'QUEUED') await finish(job)
+    if (replyTo === undefined) return
+    deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId: packId })
+  }
+
+  async function finish(job: PackJob): Promise<void> {
+    const startedAt = performance.now()
+    try {
+      const { pack, evidence } = await compose(job)
+      await storePack(deps, job, pack, evidence)
+      const durationMs = Math.round(performance.now() - startedAt)
+      deps.log.info({ packId: job.id, env: job.env, signalLevel: pack.signalLevel, durationMs }, 'pack.composed')
+    } catch (error) {
+      // What the database could not serve is tried again by the runtime; stopping hands the message back.
+      if (error instanceof UnavailableError || isRetryable(error) || stop.signal.aborted) throw error
+      deps.log.error({ packId: job.id, ...describeError(error) }, 'pack.failed')
+      await storeFailure(deps, job, 'INTERNAL')
+    }
+  }
+
+  async function compose(job: PackJob) {
+    // Sealed by the ingress after it was validated.
+    const asked = JSON.parse(deps.secrets.open(job.sealedRequest)) as PackRequest
+    const isSandbox = job.env === 'SANDBOX'
+    const request = isSandbox ? withDemoConsents(asked) : asked
+    const { keys, sandboxPem } = await invoiceKeys.get()
+    const [registryResults, found] = await Promise.all([
+      gatherRegistryResults({
+        registries: isSandbox ? createSandboxRegistries({ seed: SANDBOX_SEED, request }, tools) : production.registries,
+        request,
+        env: job.env,
+        orgId: job.organisationUuid,
+        requestId: job.id,
+        now: nowMs(),
+        signal: stop.signal,
+      }),
+      presentFirst(deps, job, request, keys),
+    ])
+    // An answer that was cut short by our own stopping must not become a pack.
+    stop.signal.throwIfAborted()
+    deps.crashPoint('pack-gathered')
+    const at = nowMs()
+    return composePack({
+      packId: job.id,
+      generatedAt: new Date(at).toISOString(),
+      env: job.env,
+      request,
+      registryResults,
+      ownRegistryFindings: isSandbox ? withSandboxFindings(found, request, indianDay(at).slice(0, 7)) : found,
+      eInvoiceTokens: tokensOf(request, isSandbox, sandboxPem, at),
+      invoiceKeys: keys,
+    })
+  }
+
+  /** A sandbox request without tokens is shown one signed demo invoice per leg. */
+  function tokensOf(request: PackRequest, isSandbox: boolean, sandboxPem: string, at: number): readonly string[] {
+    const given = request.eInvoices ?? []
+    return given.length === 0 && isSandbox ? demoTokens(request, sandboxPem, at) : given
+  }
+
+  return {
+    handle,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await production[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const EMPTY = Buffer.alloc(0)

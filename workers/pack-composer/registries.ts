@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '#shared/platform/config.ts'
+import { createHttpClient } from '#shared/platform/http-client.ts'
+import { HttpClientError } from '#shared/platform/http-error.ts'
+import { createBreakers } from '#shared/registries/breaker.ts'
+import type { HttpRequest, RegistryDeps } from '#shared/registries/connector.ts'
+import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/registries/registry-set.ts'
+
+/** The clock, chance and patience of connectors; `http` is what differs between environments. */
+export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
+  return {
+    now: nowMs,
+    random: Math.random,
+    sleep: async (delayMs, signal) => {
+      await pause(delayMs, undefined, { signal }).catch(() => {})
+    },
+  }
+}
+
+/**
+ * The production connectors as REGISTRIES configures them. They live as long as the process, since their breakers
+ * remember.
+ * @throws Error when REGISTRIES is not what docs/registries says
+ */
+export function openProductionRegistries(
+  config: Config,
+  tools: Omit<RegistryDeps, 'http'>,
+): { registries: RegistrySet } & AsyncDisposable {
+  const parsed = RegistryConfig.safeParse(JSON.parse(config.registries ?? '{}'))
+  if (!parsed.success) throw new Error(`REGISTRIES is not usable: ${parsed.error.issues[0]?.message}`)
+  // Addresses come from the operator, not from strangers, so a gateway may be inside the operator's network.
+  const client = createHttpClient({
+    policy: { allowPrivate: true, plainHttp: 'anywhere' },
+    userAgent: 'signalbox',
+    maxBodyBytes: MAX_ANSWER_BYTES,
+  })
+  const http: HttpRequest = async ({ method, url, headers, body, timeoutMs }) => {
+    const request = { method, url, headers, timeoutMs, ...(body === undefined ? {} : { body }) }
+    const answer = await client.request(request).catch((error: unknown) => {
+      if (!(error instanceof HttpClientError) || error.failure !== 'timeout') throw error
+      // Connectors know a time-out by this name.
+      throw Object.assign(new Error('the registry did not answer in time'), { name: 'TimeoutError' })
+    })
+    // What was cut off cannot be hashed or read: it counts as no answer.
+    if (answer.truncated) throw new Error('the answer is too long')
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  }
+  return {
+    registries: createRegistrySet(parsed.data, { ...tools, http }, createBreakers()),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  }
+}
+
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
