@@ -1,0 +1,132 @@
+import { connect, type Socket } from 'node:net'
+
+export interface Load {
+  port: number
+  connections: number
+  /** the run ends after this many seconds, or requests, whichever is first */
+  seconds: number
+  requests?: number
+  /** the request with this number, as it goes over the wire */
+  request: (n: number) => string
+  /** a new connection for every request */
+  reconnect?: boolean
+}
+
+export interface LoadResult {
+  answered: number
+  /** answers whose status is not 2xx */
+  refused: number
+  /** connections that ended without an answer */
+  broken: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  seconds: number
+}
+
+/**
+ * A closed loop over loopback: each connection sends its next request once the answer to the last is complete. Bounded
+ * in time and in number. Understands answers with a Content-Length only, which is what is measured here.
+ */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const latencies: number[] = []
+  const end = performance.now() + load.seconds * 1000
+  const limit = load.requests ?? Number.POSITIVE_INFINITY
+  let sent = 0
+  let refused = 0
+  let broken = 0
+  const started = performance.now()
+
+  const mayGoOn = () => sent < limit && performance.now() < end
+
+  function drive(done: () => void): void {
+    let socket: Socket
+    let buffered = ''
+    let sentAt = 0
+    const next = () => {
+      if (!mayGoOn()) {
+        socket.destroy()
+        done()
+        return
+      }
+      if (load.reconnect && sentAt !== 0) {
+        socket.destroy()
+        open()
+        return
+      }
+      send()
+    }
+    const send = () => {
+      buffered = ''
+      sentAt = performance.now()
+      socket.write(load.request(sent++))
+    }
+    const open = () => {
+      sentAt = 0
+      const fresh = connect({ port: load.port, host: '127.0.0.1', noDelay: true })
+      socket = fresh
+      fresh.setEncoding('latin1')
+      if (load.reconnect) {
+        const openedAt = performance.now()
+        fresh.once('connect', () => {
+          send()
+          sentAt = openedAt
+        })
+      } else {
+        fresh.once('connect', next)
+      }
+      fresh.on('data', (chunk: string) => {
+        buffered = buffered === '' ? chunk : buffered + chunk
+        const isOk = completeAnswer(buffered)
+        if (isOk === null) return
+        latencies.push(performance.now() - sentAt)
+        if (!isOk) refused += 1
+        next()
+      })
+      fresh.once('error', () => {
+        broken += 1
+        fresh.destroy()
+        if (mayGoOn()) open()
+        else done()
+      })
+    }
+    open()
+  }
+
+  await Promise.all(Array.from({ length: load.connections }, () => new Promise<void>(drive)))
+  const seconds = (performance.now() - started) / 1000
+  latencies.sort((a, b) => a - b)
+  return {
+    answered: latencies.length,
+    refused,
+    broken,
+    perSecond: (latencies.length - refused) / seconds,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    seconds,
+  }
+}
+
+const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i
+
+/** @returns null while incomplete, else whether its status is 2xx */
+function completeAnswer(text: string): boolean | null {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd === -1) return null
+  const length = Number(CONTENT_LENGTH.exec(text)?.[1] ?? 0)
+  return text.length < headEnd + 4 + length ? null : text.startsWith('2', 9)
+}
+
+function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
+}
+
+/** A GET as an ordinary client sends it. */
+export function get(path: string, headers = '', keepAlive = true): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\n${keepAlive ? '' : 'Connection: close\r\n'}${headers}\r\n`
+}
+
+/** Middle value: what one run says is noise. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}

@@ -1,0 +1,14 @@
+import { benchPings } from './pings.ts'
+import { benchSweep } from './sweep.ts'
+import { printTable } from './table.ts'
+
+/** Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy. */
+const suites = {
+  pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
+  sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
+}
+
+const wanted = process.argv.slice(2)
+for (const [name, run] of Object.entries(suites)) {
+  if (wanted.length === 0 || wanted.includes(name)) await run()
+}

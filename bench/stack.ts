@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import knex, { type Knex } from 'knex'
+import { createDatabase, createVhost } from '../test/support/services.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+export interface BenchStack extends AsyncDisposable {
+  db: Knex
+  env: Record<string, string>
+  /** starts an ingress and waits until it is ready; @returns its port */
+  ingress(): Promise<number>
+  workers(...names: string[]): Promise<ChildProcess>
+  /** the bare server to compare with; @returns its port */
+  bare(): Promise<number>
+}
+
+/** The product as separate processes on a database and a virtual host of its own. */
+export async function openBenchStack(extra: Record<string, string> = {}): Promise<BenchStack> {
+  const resources = new AsyncDisposableStack()
+  const database = resources.use(await createDatabase())
+  const vhost = resources.use(await createVhost())
+  const db = knex({ client: 'pg', connection: database.url, pool: { min: 0, max: 4 } })
+  resources.defer(() => db.destroy())
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: database.url,
+    AMQP_URL: vhost.url,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    HOST: '127.0.0.1',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'error',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    NODE_ENV: 'production',
+    LOCAL_ENV_FILE: '',
+    ...extra,
+  }
+
+  function run(file: string, args: readonly string[], settings: Record<string, string> = {}): ChildProcess {
+    const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+      cwd: root,
+      env: { ...env, ...settings },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    resources.defer(async () => {
+      if (child.exitCode !== null) return
+      child.kill('SIGTERM')
+      await new Promise((resolve) => child.once('exit', resolve))
+    })
+    return child
+  }
+
+  return {
+    db,
+    env,
+    async ingress() {
+      const port = await freePort()
+      run('ingress/main.ts', [], { PORT: String(port) })
+      await answering(`http://127.0.0.1:${port}/readyz`)
+      return port
+    },
+    async workers(...names) {
+      const port = await freePort()
+      const child = run('workers/main.ts', names, { METRICS_PORT: String(port) })
+      await answering(`http://127.0.0.1:${port}/readyz`)
+      return child
+    },
+    async bare() {
+      const port = await freePort()
+      run('bench/bare-server.ts', [String(port)])
+      await answering(`http://127.0.0.1:${port}/`)
+      return port
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+/** Adds a project with simple checks. @returns their uuids */
+export async function addChecks(db: Knex, count: number): Promise<string[]> {
+  await db.raw("INSERT INTO organisations (name) VALUES ('bench')")
+  await db.raw("INSERT INTO projects (organisation_id, name) SELECT max(id), 'bench' FROM organisations")
+  const { rows } = await db.raw<{ rows: { uuid: string }[] }>(
+    `INSERT INTO checks (project_id, name)
+     SELECT (SELECT max(id) FROM projects), 'check ' || n FROM generate_series(1, ?::int) n RETURNING uuid`,
+    [count],
+  )
+  return rows.map(({ uuid }) => uuid)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}
+
+async function answering(url: string): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    const answer = await fetch(url).catch(() => null)
+    if (answer?.status === 200) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`nothing answers at ${url}`)
+}

@@ -1,0 +1,26 @@
+import test from 'ava'
+import { openProduct } from '../support/product.ts'
+
+const ROUNDS = 1_000
+
+test('a ping through one ingress is seen by the next read through another, a thousand times', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  await product.workers(['ping-evaluator'])
+  const first = await product.ingress()
+  const second = await product.ingress()
+  const headers = { 'X-Api-Key': project.apiKey }
+  const created = await fetch(`${first.base}/api/v3/checks/`, { method: 'POST', headers, body: '{"name":"busy"}' })
+  const { uuid } = JSON.parse(await created.text())
+  for (let round = 1; round <= ROUNDS; round++) {
+    const fails = round % 3 === 0
+    const answer = await fetch(`${first.base}/ping/${uuid}${fails ? '/fail' : ''}`)
+    if ((await answer.text()) !== 'OK') t.fail(`ping ${round} was not accepted`)
+    const read = await fetch(`${second.base}/api/v3/checks/${uuid}`, { headers })
+    const check = JSON.parse(await read.text())
+    const isRight = check.n_pings === round && check.status === (fails ? 'down' : 'up')
+    if (!isRight) t.fail(`read ${round} showed ${check.n_pings} pings and ${check.status}`)
+    if (read.headers.has('X-Signalbox-Lag')) t.fail(`read ${round} did not wait for its pings`)
+  }
+  t.pass()
+})

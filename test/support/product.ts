@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import knex, { type Knex } from 'knex'
+import { type Config, loadConfig } from '#shared/platform/config.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { createSecrets } from '#shared/platform/secrets.ts'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/projects/api-key.ts'
+import { insertProject, insertProjectKey } from '#shared/projects/store.ts'
+import type { IngressDeps } from '../../ingress/deps.ts'
+import { openIngress } from '../../ingress/open-ingress.ts'
+import type { WorkerDeps } from '../../workers/define-worker.ts'
+import { openWorkers } from '../../workers/open-workers.ts'
+import { workers } from '../../workers/registry.ts'
+import { eventually } from './eventually.ts'
+import { createDatabase, createVhost } from './services.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Names of the processes that `spawn` can start: the product's own entry files. */
+const entryFiles = { ingress: 'ingress/main.ts', smtp: 'ingress/smtp.ts', workers: 'workers/main.ts' } as const
+
+export interface TestProject {
+  id: number
+  uuid: string
+  organisationId: number
+  apiKey: string
+  apiKeyReadonly: string
+  pingKey: string
+}
+
+/** A process of the product, started as its operator would. */
+export interface SpawnedProcess {
+  pid: number
+  /** everything it has written so far */
+  output(): string
+  signal(signal: NodeJS.Signals): void
+  /** SIGTERM, and then the exit code */
+  stop(): Promise<number | null>
+  exited: Promise<number | null>
+}
+
+/**
+ * The product on a database and a virtual host of its own. Its parts run inside the test's process (fast, with injected
+ * dependencies) or as processes that can be killed. Everything is closed by disposing it.
+ */
+export interface Product extends AsyncDisposable {
+  env: Record<string, string>
+  config: Config
+  db: Knex
+  /** opens an HTTP ingress in this process; @returns its address */
+  ingress(override?: Partial<IngressDeps>): Promise<{ base: string; deps: IngressDeps }>
+  /** starts workers in this process; all of them when none is named */
+  workers(names?: readonly string[], override?: Partial<WorkerDeps>): Promise<WorkerDeps & AsyncDisposable>
+  spawn(what: keyof typeof entryFiles, args?: readonly string[], env?: Record<string, string>): SpawnedProcess
+  project(): Promise<TestProject>
+}
+
+/** @param env settings on top of the test's own; DATABASE_URL and AMQP_URL may name other servers */
+export async function openProduct(env: Record<string, string> = {}): Promise<Product> {
+  const resources = new AsyncDisposableStack()
+  const databaseUrl = env.DATABASE_URL ?? resources.use(await createDatabase()).url
+  const amqpUrl = env.AMQP_URL ?? resources.use(await createVhost()).url
+  const settings: Record<string, string> = {
+    DATABASE_URL: databaseUrl,
+    AMQP_URL: amqpUrl,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    SMTP_PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    NODE_ENV: 'test',
+    ...env,
+  }
+  const config = loadConfig(settings)
+  const log = createLog(config.logLevel, 'test')
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 5 } })
+  resources.defer(() => db.destroy())
+  const secrets = createSecrets(config.secretKey)
+
+  async function key(projectId: number, kind: KeyKind): Promise<string> {
+    const text = generateKey(kind, randomBytes)
+    const sealed = kind === 'ping' ? { sealed: secrets.seal(text) } : {}
+    await insertProjectKey(db, { projectId, kind, prefix: keyPrefix(text), digest: secrets.digest(text), ...sealed })
+    return text
+  }
+
+  return {
+    env: settings,
+    config,
+    db,
+    async ingress(override) {
+      const { server, deps } = await openIngress(resources, config, log, override)
+      await deps.broker.connected()
+      return { base: `http://127.0.0.1:${server.port}`, deps }
+    },
+    async workers(names, override) {
+      const own = new AsyncDisposableStack()
+      const chosen = names ? workers.filter(({ name }) => names.includes(name)) : workers
+      const deps = await openWorkers(own, chosen, config, log, override)
+      await deps.broker.connected()
+      resources.use(own)
+      return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
+    },
+    spawn(what, args = [], extra = {}) {
+      const child = spawn(process.execPath, ['--import', 'tsx', entryFiles[what], ...args], {
+        cwd: root,
+        env: { PATH: process.env.PATH ?? '', ...settings, LOG_LEVEL: 'info', ...extra },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const spawned = follow(child)
+      resources.defer(async () => {
+        spawned.signal('SIGKILL')
+        await spawned.exited
+      })
+      return spawned
+    },
+    async project() {
+      const [organisation] = await db('organisations').insert({ name: 'Test' }).returning(['id'])
+      const organisationId = Number(organisation?.id)
+      const project = await insertProject(db, { organisationId, name: 'Test' })
+      return {
+        id: project.id,
+        uuid: project.uuid,
+        organisationId,
+        apiKey: await key(project.id, 'rw'),
+        apiKeyReadonly: await key(project.id, 'ro'),
+        pingKey: await key(project.id, 'ping'),
+      }
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+/** The port that a spawned ingress says it listens on. */
+export async function listeningPort(spawned: SpawnedProcess): Promise<number> {
+  return await eventually('the ingress to listen', () => {
+    const found = /"port":(\d+)[^\n]*http\.listening/.exec(spawned.output())
+    return found ? Number(found[1]) : undefined
+  })
+}
+
+function follow(child: ChildProcess): SpawnedProcess {
+  let output = ''
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null))
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    signal: (signal) => void child.kill(signal),
+    async stop() {
+      child.kill('SIGTERM')
+      return await exited
+    },
+    exited,
+  }
+}
