@@ -1,0 +1,29 @@
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS dependencies
+# Another registry than the public one, when set.
+ARG NPM_CONFIG_REGISTRY
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && npm cache clean --force
+# A base image with an older Node (NODE_IMAGE) gets the version the project is developed on beside it.
+RUN mkdir -p /opt/node/node_modules/.bin \
+ && if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 24 ]; then \
+      npm install --prefix /opt/node --no-save "node@$(node -p 'require("./package.json").devDependencies.node')" \
+      && npm cache clean --force; \
+    fi
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production PATH=/opt/node/node_modules/.bin:$PATH
+WORKDIR /app
+COPY --from=dependencies /opt/node /opt/node
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json tsconfig.json ./
+COPY migrations migrations
+COPY shared shared
+COPY workers workers
+COPY ingress ingress
+RUN mkdir -p /var/lib/signalbox && chown node:node /var/lib/signalbox
+USER node
+EXPOSE 8080 2525
+CMD ["node", "--import", "tsx", "ingress/main.ts"]

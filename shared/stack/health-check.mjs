@@ -1,0 +1,10 @@
+// The health check of a container: plain JavaScript, because it runs every few seconds and must not wait for a compiler.
+const [url] = process.argv.slice(2)
+try {
+  const response = await fetch(url, { signal: AbortSignal.timeout(4_000) })
+  if (!response.ok) console.log((await response.text()).slice(0, 500))
+  process.exitCode = response.ok ? 0 : 1
+} catch (error) {
+  console.log(`${url}: ${error.cause?.code ?? error.message}`)
+  process.exitCode = 1
+}
