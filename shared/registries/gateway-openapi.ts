@@ -148,6 +148,11 @@ function json(schema: object): object {
 
 // The written form: what a gateway sends, before it is read into paise and dates.
 function schemaOf(schema: z.ZodType): object {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' })
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', override: dropFormatPattern })
   return rest
+}
+
+// A format says more to a reader than the expression that checks it.
+function dropFormatPattern({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }

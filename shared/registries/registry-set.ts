@@ -52,7 +52,7 @@ export function createRegistrySet(
   config: RegistryConfig,
   deps: RegistryDeps,
   breakers: Breakers,
-  sources: { securityInterests?: string; accounts?: string } = {},
+  sources: { securityInterests?: string; accounts?: string; lei?: string } = {},
 ): RegistrySet {
   const { taxReturns, taxpayers, companies, providentFund, securityInterests, accounts, lei } = config
   return {
@@ -77,6 +77,8 @@ export function createRegistrySet(
     accounts: accounts
       ? createAccounts(accounts, deps, breakers, sources.accounts)
       : unconfiguredRegistry('accounts', deps.now),
-    leiRecords: lei ? createLeiRecords(lei, deps, breakers) : unconfiguredRegistry('lei-records', deps.now),
+    leiRecords: lei
+      ? createLeiRecords(lei, deps, breakers, sources.lei)
+      : unconfiguredRegistry('lei-records', deps.now),
   }
 }

@@ -34,12 +34,13 @@ export function createLeiRecords(
   config: LeiConfig,
   deps: RegistryDeps,
   breakers: Breakers,
+  source = 'GLEIF',
 ): Registry<LeiQuery, LeiRecord[]> {
   return createRegistry(
     {
       name: 'lei-records',
       connectorVersion: '1.0.0',
-      source: 'GLEIF',
+      source,
       tier: 'REGISTRY_VERIFIED',
       request: (query) => ({
         method: 'GET',

@@ -9,7 +9,8 @@ import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
 
 export interface SandboxWorld {
   seed: string
-  request: PackRequest
+  /** The request that is being answered; absent outside a pack (a look-up of one entity). */
+  request?: PackRequest | undefined
   /** Milliseconds since the epoch. */
   nowMs: number
 }
@@ -81,12 +82,14 @@ export function taxpayerAnswer({ seed, nowMs }: SandboxWorld, gstin: string) {
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */
 export function companyAnswer({ seed, request, nowMs }: SandboxWorld, pan: string) {
-  const [, borrowerPan, subcontractorPan] = partyPans(request)
+  const [, borrowerPan, subcontractorPan] = request ? partyPans(request) : []
   const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
   const isShared =
     scenarioOfPan(pan) === 'COMMON_DIRECTOR' ||
-    (scenarioOfPan(borrowerPan) === 'COMMON_DIRECTOR' && pan === subcontractorPan)
-  if (isShared && pan !== borrowerPan) directors.push(demoDigits(seed, borrowerPan, 'director1', 8))
+    (borrowerPan !== undefined && scenarioOfPan(borrowerPan) === 'COMMON_DIRECTOR' && pan === subcontractorPan)
+  if (isShared && borrowerPan !== undefined && pan !== borrowerPan) {
+    directors.push(demoDigits(seed, borrowerPan, 'director1', 8))
+  }
   const year = Number(indianDay(nowMs).slice(0, 4)) - demoInt(seed, pan, 'companyAge', 8, 20)
   return {
     pan,
@@ -126,7 +129,10 @@ export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: stri
     chargeHolderType: 'BANK',
     active: true,
   }
-  const interests = anyPartyIs(request, 'CHARGE_ON_RECEIVABLES') ? [charge] : []
+  const isCharged = request
+    ? anyPartyIs(request, 'CHARGE_ON_RECEIVABLES')
+    : scenarioOfPan(pan) === 'CHARGE_ON_RECEIVABLES'
+  const interests = isCharged ? [charge] : []
   return { searchType, searchedAt: new Date(nowMs).toISOString(), interests }
 }
 
@@ -160,8 +166,12 @@ function movementRow(type: string, amount: number, balance: number, transactionT
   return { type, amount: `${amount}.00`, currentBalance: `${balance}.00`, transactionTimestamp }
 }
 
+// Outside a pack there is no order: one crore rupees stands for it, so that the capacity scenarios keep their sense.
+const NO_ORDER_PAISE = 1_000_000_000
+
 function orderPaiseOf({ request }: SandboxWorld, pan: string): number {
+  if (!request) return NO_ORDER_PAISE
   const isSubcontractor = pan === panOfGstin(request.subcontractorGstin)
   const order = isSubcontractor ? (request.subcontractValue ?? request.poValue) : request.poValue
-  return parsePaise(order) ?? 0
+  return parsePaise(order) ?? NO_ORDER_PAISE
 }

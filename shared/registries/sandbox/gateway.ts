@@ -11,6 +11,7 @@ import {
   taxpayerAnswer,
   tradeAnswer,
 } from './answers.ts'
+import { leiAnswer } from './lei.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
 // Reserved by RFC 2606: were it ever sent, it could not reach anybody.
@@ -37,7 +38,9 @@ export function createSandboxGateway(
 ): HttpRequest {
   return async (request) => {
     const nowMs = deps.now()
-    const question = questionOf({ ...world, nowMs }, request)
+    const url = new URL(request.url)
+    if (url.pathname.startsWith('/lei-records')) return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs)))
+    const question = questionOf({ ...world, nowMs }, url, request.body)
     const scenarios = question.pans.map(scenarioOfPan)
     if (scenarios.includes('TIMEOUT')) throw timeoutError()
     if (scenarios.includes('SLOW') && question.isTradeReturn) await deps.sleep(SLOW_ANSWER_MS, request.signal)
@@ -51,8 +54,7 @@ export function createSandboxGateway(
   }
 }
 
-function questionOf(world: SandboxWorld, request: OutgoingRequest): Question {
-  const url = new URL(request.url)
+function questionOf(world: SandboxWorld, url: URL, body = ''): Question {
   const query = (name: string) => url.searchParams.get(name) ?? ''
   const ask = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
     pans,
@@ -76,7 +78,7 @@ function questionOf(world: SandboxWorld, request: OutgoingRequest): Question {
     return ask([pan], () => accountsAnswer(world, pan, query('from'), query('to')), true)
   }
   if (url.pathname === '/searches/security-interests') {
-    const search = SecuritySearchBody.parse(JSON.parse(request.body ?? ''))
+    const search = SecuritySearchBody.parse(JSON.parse(body))
     return ask([search.debtorPan], () => securityAnswer(world, search.debtorPan, search.searchType))
   }
   const gstin = url.pathname.replace('/taxpayers/', '')

@@ -7,7 +7,8 @@ import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
 export interface SandboxOptions {
   /** Fixes every demo value; the same seed gives the same values on every machine. */
   seed: string
-  request: PackRequest
+  /** Absent for a look-up outside a pack. */
+  request?: PackRequest
 }
 
 /** The default seed of the demo values. */
@@ -31,10 +32,11 @@ export function createSandboxRegistries(
       providentFund: gateway,
       securityInterests: gateway,
       accounts: gateway,
+      lei: gateway,
     },
     { ...deps, http },
     createBreakers(),
-    { securityInterests: 'DEMO', accounts: 'DEMO' },
+    { securityInterests: 'DEMO', accounts: 'DEMO', lei: 'DEMO' },
   )
 }
 

@@ -1,0 +1,33 @@
+import { leiCheckDigits } from '../../identifiers/lei.ts'
+import { demoInt } from './demo-values.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/** `/lei-records`, in the JSON:API shape of the public register: every well-formed question has one demo record. */
+export function leiAnswer(seed: string, url: URL, nowMs: number): object {
+  const asked = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
+  const registeredAs = url.searchParams.get('filter[entity.registeredAs]')
+  const legalName = url.searchParams.get('filter[entity.legalName]')
+  const subject = asked || registeredAs || legalName || ''
+  const record = {
+    type: 'lei-records',
+    attributes: {
+      lei: asked || demoLei(seed, subject),
+      entity: {
+        legalName: { name: legalName ?? `Demo Enterprise ${demoInt(seed, subject, 'name', 0, 99_999)}` },
+        registeredAs: registeredAs ?? null,
+        jurisdiction: 'IN',
+        status: 'ACTIVE',
+      },
+      registration: { status: 'ISSUED', nextRenewalDate: new Date(nowMs + 180 * 86_400_000).toISOString() },
+    },
+  }
+  return { data: asked ? record : [record] }
+}
+
+// 9999 is assigned to no issuer: a demo identifier can never be a real one.
+function demoLei(seed: string, subject: string): string {
+  const entity = Array.from({ length: 14 }, (_, index) => ALPHABET[demoInt(seed, subject, `lei${index}`, 0, 35)] ?? '0')
+  const first18 = `9999${entity.join('')}`
+  return first18 + leiCheckDigits(first18)
+}

@@ -1,0 +1,111 @@
+import test from 'ava'
+import { createBreakers } from '#shared/registries/breaker.ts'
+import type { HttpRequest, IncomingResponse, RegistryContext } from '#shared/registries/connector.ts'
+import { createRegistry, type RegistrySpec } from '#shared/registries/runner.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const START = 1_000_000
+
+const spec: RegistrySpec<null, string> = {
+  name: 'probe',
+  connectorVersion: '1.0.0',
+  source: 'PROBE',
+  tier: 'REGISTRY_VERIFIED',
+  request: () => ({ method: 'GET', url: 'https://probe.invalid/', headers: {} }),
+  parse: (body) => ({ data: body.toString(), asOf: null }),
+}
+
+const answer = (status: number, body = 'x'): IncomingResponse => ({ status, headers: {}, body: Buffer.from(body) })
+
+function context(env: 'SANDBOX' | 'PRODUCTION' = 'PRODUCTION', deadline = Number.MAX_SAFE_INTEGER): RegistryContext {
+  return { env, orgId: 'o', deadline, signal: new AbortController().signal, requestId: 'r' }
+}
+
+function probe(http: HttpRequest, random = () => 0.5) {
+  const clock = new VirtualClock(START)
+  const registry = createRegistry(spec, { http, now: clock.now, sleep: clock.sleep, random }, createBreakers())
+  return { clock, registry }
+}
+
+test('the pause before another attempt grows and is jittered', async (t) => {
+  for (const [random, pauses] of [
+    [0, [200, 400]],
+    [0.5, [400, 800]],
+    [0.999, [599.6, 1199.2]],
+  ] as const) {
+    const { clock, registry } = probe(
+      async () => answer(500),
+      () => random,
+    )
+    await registry.fetch(context(), null)
+    t.deepEqual(
+      clock.sleeps.filter((delay) => delay < 8000),
+      [...pauses],
+    )
+  }
+})
+
+test('after five failing calls the breaker answers at once, and one call tries again after the pause', async (t) => {
+  let calls = 0
+  let isHealthy = false
+  const { clock, registry } = probe(async () => {
+    calls++
+    return answer(isHealthy ? 200 : 500)
+  })
+  for (let call = 0; call < 5; call++) await registry.fetch(context(), null)
+  t.is(calls, 15)
+  const open = await registry.fetch(context(), null)
+  t.deepEqual([open.status, open.missingReason, open.attempts], ['ERROR', 'UPSTREAM_ERROR', 0])
+  t.is(calls, 15)
+
+  isHealthy = true
+  const elsewhere = await registry.fetch(context('SANDBOX'), null)
+  t.is(elsewhere.status, 'OK')
+
+  clock.advance(30_000)
+  const [trial, second] = await Promise.all([registry.fetch(context(), null), registry.fetch(context(), null)])
+  t.is(trial.status, 'OK')
+  t.is(second.attempts, 0)
+  t.is((await registry.fetch(context(), null)).status, 'OK')
+})
+
+test('refusals and unreadable answers do not open the breaker', async (t) => {
+  let calls = 0
+  const { registry } = probe(async () => {
+    calls++
+    return answer(404)
+  })
+  for (let call = 0; call < 8; call++) await registry.fetch(context(), null)
+  t.is(calls, 8)
+})
+
+test('an answer later than its time-out is late, and its request is told to stop', async (t) => {
+  const aborted: boolean[] = []
+  const { clock, registry } = probe(
+    (request) =>
+      new Promise((_resolve, reject) => {
+        request.signal.addEventListener('abort', () => {
+          aborted.push(true)
+          reject(new Error('aborted'))
+        })
+      }),
+  )
+  const result = await registry.fetch(context('PRODUCTION', START + 20_000), null)
+  t.is(result.missingReason, 'TIMEOUT')
+  t.is(result.latencyMs, clock.now() - START)
+  t.is(aborted.length, 3)
+  t.is(clock.now() - START, 20_000)
+})
+
+test('a parser that throws is the registry’s condition, not ours', async (t) => {
+  const clock = new VirtualClock(START)
+  const throwing = {
+    ...spec,
+    parse() {
+      throw new TypeError('unexpected')
+    },
+  }
+  const deps = { http: async () => answer(200), now: clock.now, sleep: clock.sleep, random: () => 0 }
+  const result = await createRegistry(throwing, deps, createBreakers()).fetch(context(), null)
+  t.is(result.missingReason, 'UNPARSEABLE')
+})
