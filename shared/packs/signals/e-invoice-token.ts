@@ -1,8 +1,8 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { verify } from 'node:crypto'
 import { z } from 'zod'
 import { matchIrn, validateIrn } from '../../identifiers/irn.ts'
 import { type InvoiceDocument, readInvoiceDocument } from './invoice-document.ts'
-import { type Env, type InvoiceKey, trustedKey } from './invoice-keys.ts'
+import { type Env, type InvoiceKey, isRsaKey, trustedKey } from './invoice-keys.ts'
 
 export const TOKEN_MAX_BYTES = 65_536
 export const TOKENS_MAX_COUNT = 50
@@ -103,9 +103,8 @@ function signatureOf(
   if (parts.alg !== 'RS256' || parts.hasCritical) return { reason: 'ALG_NOT_ALLOWED' }
   const key = trustedKey(context.keys, context.env, { issuer: parts.iss, kid: parts.kid })
   if (!key) return { reason: 'KEY_UNKNOWN' }
-  const publicKey = createPublicKey(key.spkiPem)
-  const isRsa = publicKey.asymmetricKeyType === 'rsa'
-  const isGood = isRsa && verify('RSA-SHA256', Buffer.from(parts.signingInput), publicKey, parts.signature)
+  const input = Buffer.from(parts.signingInput)
+  const isGood = isRsaKey(key.spkiPem) && verify('RSA-SHA256', input, key.spkiPem, parts.signature)
   return isGood ? { reason: null, key } : { reason: 'BAD_SIGNATURE' }
 }
 

@@ -1,22 +1,29 @@
+import { createPublicKey } from 'node:crypto'
+import { z } from 'zod'
+import { isDay } from '../calendar.ts'
+
 export type Env = 'SANDBOX' | 'PRODUCTION'
+
+const day = z.string().refine(isDay, 'must be a date YYYY-MM-DD').nullable()
 
 /**
  * A public key that an invoice portal signs with. A portal publishes only its present certificate and keys rotate, so
  * old tokens verify only with the keys that were collected.
  */
-export interface InvoiceKey {
+export const InvoiceKey = z.strictObject({
   /** The `iss` of the tokens: `NIC`, `NIC Sandbox`, or a private portal's. */
-  issuer: string
-  /** Forty upper-case hexadecimal characters. */
-  kid: string
-  spkiPem: string
-  /** The days of signing it is trusted for, `YYYY-MM-DD` in Indian time; null leaves that side open. */
-  notBefore: string | null
-  notAfter: string | null
-  env: Env
-  /** Where the key was obtained, for the evidence record. */
-  provenance: string
-}
+  issuer: z.string().min(1),
+  kid: z.string().regex(/^[0-9A-F]{40}$/),
+  spkiPem: z.string().refine(isRsaKey, 'must be an RSA public key in PEM'),
+  /** The days of issue it is trusted for, in Indian time; null leaves that side open. */
+  notBefore: day,
+  notAfter: day,
+  env: z.enum(['SANDBOX', 'PRODUCTION']),
+  /** Where the key was obtained. */
+  provenance: z.string().min(1),
+})
+
+export type InvoiceKey = z.infer<typeof InvoiceKey>
 
 /** The key a token names, if it is trusted in this environment: sandbox keys never count in production. */
 export function trustedKey(
@@ -30,4 +37,13 @@ export function trustedKey(
       key.kid === named.kid &&
       (env === 'SANDBOX' || (key.env === 'PRODUCTION' && key.issuer !== 'NIC Sandbox')),
   )
+}
+
+/** Only RS256 is accepted, so only RSA keys can ever verify. */
+export function isRsaKey(pem: string): boolean {
+  try {
+    return createPublicKey(pem).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
 }

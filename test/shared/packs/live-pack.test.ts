@@ -1,0 +1,133 @@
+import test from 'ava'
+import { composePack } from '#shared/packs/compose-pack.ts'
+import { PackBodySchema } from '#shared/packs/pack-schema.ts'
+import { defaultPolicy, PackPolicy } from '#shared/packs/policy.ts'
+import type { PackRequest } from '#shared/packs/request.ts'
+import { createBreakers } from '#shared/registries/breaker.ts'
+import type { HttpRequest } from '#shared/registries/connector.ts'
+import { gatherRegistryResults } from '#shared/registries/gather.ts'
+import { createRegistrySet, type RegistryConfig } from '#shared/registries/registry-set.ts'
+import { VirtualClock } from '../registries/virtual-clock.ts'
+import { demoRequest, NOON, sandboxPack, scenarioGstins } from './demo-pack.ts'
+
+const request: PackRequest = { ...demoRequest, mode: 'LIVE' }
+const gateway = { url: 'https://gateway.invalid' }
+const configured: RegistryConfig = {
+  taxReturns: gateway,
+  taxpayers: gateway,
+  companies: gateway,
+  providentFund: gateway,
+  securityInterests: gateway,
+  accounts: gateway,
+}
+
+async function livePack(config: RegistryConfig, http: HttpRequest, changes: Partial<PackRequest> = {}) {
+  const clock = new VirtualClock(NOON)
+  const deps = { http, now: clock.now, sleep: clock.sleep, random: () => 0.5 }
+  const asked = { ...request, ...changes }
+  const registryResults = await gatherRegistryResults({
+    registries: createRegistrySet(config, deps, createBreakers()),
+    request: asked,
+    env: 'PRODUCTION',
+    orgId: 'org-1',
+    requestId: 'r',
+    now: NOON,
+    signal: new AbortController().signal,
+  })
+  const composed = composePack({
+    packId: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+    generatedAt: new Date(clock.now()).toISOString(),
+    env: 'PRODUCTION',
+    request: asked,
+    registryResults,
+    ownRegistryFindings: { status: 'ANSWERED', matches: [] },
+    eInvoiceTokens: [],
+    invoiceKeys: [],
+  })
+  return { ...composed, tookMs: clock.now() - NOON }
+}
+
+test('with nothing configured every value is missing with its reason, and nothing is clear', async (t) => {
+  const { pack, evidence } = await livePack({}, () => Promise.reject(new Error('nothing may be contacted')))
+  t.deepEqual(PackBodySchema.parse(pack), pack)
+  t.is(pack.signalLevel, 'INCOMPLETE')
+  t.is(pack.signals.borrowerCapacity.capacityRating, 'UNKNOWN')
+  t.is(pack.signals.doubleFinancing.status, 'UNRESOLVED')
+  t.is(pack.signals.counterpartyEstablishment.buyer.established, null)
+  const missing = pack.gradedSignals.filter((signal) => signal.status === 'MISSING')
+  t.is(missing.length, 7)
+  for (const record of evidence.filter((entry) => entry.source !== 'REQUEST' && entry.source !== 'FIRST_FINANCING')) {
+    t.is(record.missingReason, 'NOT_ENTITLED')
+    t.is(record.tier, 'MISSING')
+  }
+  t.false(pack.flags.some((flag) => flag.startsWith('Sandbox')))
+})
+
+test('without consent the consent-bound registries are not contacted', async (t) => {
+  const paths: string[] = []
+  const { evidence } = await livePack(configured, async ({ url }) => {
+    paths.push(new URL(url).pathname)
+    return { status: 404, headers: {}, body: Buffer.from('') }
+  })
+  t.true(paths.every((path) => !path.startsWith('/returns') && !path.startsWith('/accounts')))
+  t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'NO_CONSENT')
+})
+
+test('registries that never answer cost a pack no more than its budget', async (t) => {
+  const consents = { gst: 'h', aa: 'h', epfo: 'h' }
+  const { pack, evidence, tookMs } = await livePack(configured, () => new Promise(() => {}), { consents })
+  t.is(tookMs, 20_000)
+  t.is(pack.signalLevel, 'INCOMPLETE')
+  t.is(evidence.find((record) => record.key === 'tradeRelationship.ab')?.missingReason, 'TIMEOUT')
+})
+
+test('the grade table is configuration and its version is in every record', async (t) => {
+  const policy = PackPolicy.parse({
+    policyVersion: 'house-7',
+    grades: { ...defaultPolicy.grades, eInvoice: 'OTHER' },
+  })
+  const { pack, evidence } = await sandboxPack({}, { compose: { policy } })
+  t.is(pack.gradedSignals.find((signal) => signal.key === 'eInvoice')?.grade, 'OTHER')
+  t.true(evidence.every((record) => record.policyVersion === 'house-7'))
+})
+
+test('a registry that fails does not hide a contradiction found elsewhere', async (t) => {
+  const { pack } = await sandboxPack({
+    buyerGstin: scenarioGstins.buyerGstin('03'),
+    subcontractorGstin: scenarioGstins.subcontractorGstin('09'),
+  })
+  t.is(pack.signalLevel, 'CONFLICTED')
+})
+
+test('two registrations of one legal entity are the same legal entity', async (t) => {
+  const { pack } = await sandboxPack({ buyerGstin: '27AAACR5678D1Z9' })
+  t.is(pack.signalLevel, 'CONFLICTED')
+  t.regex(pack.gradedSignals.find((signal) => signal.key === 'relatedParty')?.detail ?? '', /the same PAN/)
+})
+
+test('an own earlier registration is a flag and no duplicate', async (t) => {
+  const own = { class: 'EXACT', state: 'FINANCED', ownRegistration: true, firstSeenMonth: '2026-09' } as const
+  const { pack } = await sandboxPack(
+    { poNumber: 'PO-1' },
+    { compose: { ownRegistryFindings: { status: 'ANSWERED', matches: [own] } } },
+  )
+  t.is(pack.signalLevel, 'CLEAR')
+  t.true(pack.flags.some((flag) => flag.includes('registered by the same organisation, first seen 2026-09')))
+})
+
+test('an own registry that does not answer leaves double financing unresolved', async (t) => {
+  const { pack } = await sandboxPack({}, { compose: { ownRegistryFindings: { status: 'UNAVAILABLE' } } })
+  t.is(pack.signals.doubleFinancing.status, 'UNRESOLVED')
+  t.is(pack.signalLevel, 'INCOMPLETE')
+})
+
+test('the subcontract value is the subcontractor’s order when it is given', async (t) => {
+  const { pack } = await sandboxPack({ subcontractValue: 400_000.25 })
+  t.is(pack.signals.subcontractorCapacity.orderValueInr, 400_000.25)
+  t.is(pack.signals.borrowerCapacity.orderValueInr, demoRequest.poValue)
+})
+
+test('a legacy state code passes with a sentence', async (t) => {
+  const { pack } = await sandboxPack({ buyerGstin: '28AAACB1234C1ZD' })
+  t.true(pack.flags.some((flag) => flag.includes('legacy state code')))
+})
