@@ -1,7 +1,8 @@
 import type { Worker } from './define-worker.ts'
 import { notifier } from './notifier/notifier.ts'
+import { packComposer } from './pack-composer.ts'
 import { pingEvaluator } from './ping-evaluator/ping-evaluator.ts'
 import { sweeper } from './sweeper/sweeper.ts'
 
 /** Every worker of the product: what `npm run workers` starts, and what messages may name as consumers. */
-export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier]
+export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer]

@@ -28,6 +28,7 @@ export interface UsageRow {
 
 export interface UsageQuery {
   organisationId: number
+  env: string
   family: string | null
   /** days, both included; null is open */
   from: string | null
@@ -39,10 +40,10 @@ export interface UsageQuery {
 
 /** Units per day, family and environment, newest day first. */
 export async function listUsage(db: Knex, query: UsageQuery): Promise<UsageRow[]> {
-  const { organisationId, family, from, to, after, limit } = query
+  const { organisationId, env, family, from, to, after, limit } = query
   const { rows } = await db.raw<{ rows: UsageRow[] }>(
     `SELECT family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units FROM usage_units
-     WHERE organisation_id = :organisationId
+     WHERE organisation_id = :organisationId AND env = :env
        AND (CAST(:family AS text) IS NULL OR family = :family)
        AND (CAST(:from AS date) IS NULL OR on_date >= :from)
        AND (CAST(:to AS date) IS NULL OR on_date <= :to)
@@ -51,6 +52,7 @@ export async function listUsage(db: Knex, query: UsageQuery): Promise<UsageRow[]
      GROUP BY on_date, family, env ORDER BY on_date DESC, family, env LIMIT :limit`,
     {
       organisationId,
+      env,
       family,
       from,
       to,

@@ -1,0 +1,72 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { type Family, scopesOf } from '#shared/oauth/families.ts'
+import { newClientId, newClientSecret, newConsumerKey, newLmsSecret } from '#shared/organisations/new-client.ts'
+import {
+  ensureOrganisation,
+  grantFamilies,
+  insertClient,
+  insertConsumerKey,
+  insertLmsIntegration,
+} from '#shared/organisations/store.ts'
+import type { Secrets } from '#shared/platform/secrets.ts'
+
+export interface ClientOrder {
+  /** of the organisation, made when there is none of this name */
+  name: string
+  env: ApiEnv
+  families: readonly Family[]
+  hasApiKey: boolean
+  hasLmsSecret: boolean
+}
+
+/** What is shown once and never again; null where it was not provisioned. */
+export interface CreatedClient {
+  organisationId: string
+  clientId: string
+  clientSecret: string
+  env: ApiEnv
+  families: string[]
+  apiKey: string | null
+  lmsIntegrationId: string
+  lmsSecret: string | null
+}
+
+/** Makes a client with its keys, and entitles its organisation to the families. */
+export async function createClient(db: Knex, secrets: Secrets, order: ClientOrder): Promise<CreatedClient> {
+  const { env, families } = order
+  const clientId = newClientId(randomBytes)
+  const secret = newClientSecret(randomBytes)
+  const apiKey = order.hasApiKey ? newConsumerKey(randomBytes) : null
+  const lmsIntegrationId = randomUUID()
+  const lmsSecret = order.hasLmsSecret ? newLmsSecret(randomBytes) : null
+  return await db.transaction(async (tx) => {
+    const organisation = await ensureOrganisation(tx, order.name)
+    await grantFamilies(tx, organisation.id, families)
+    const id = await insertClient(tx, {
+      clientId,
+      organisationId: organisation.id,
+      name: order.name,
+      env,
+      scopes: scopesOf(families),
+      secret,
+    })
+    const owner = { organisationId: organisation.id, clientId: id, env }
+    if (apiKey !== null) {
+      await insertConsumerKey(tx, { ...owner, prefix: apiKey.slice(0, 7), digest: secrets.digest(apiKey) })
+    }
+    const sealedSecret = lmsSecret === null ? null : secrets.seal(lmsSecret)
+    await insertLmsIntegration(tx, { ...owner, id: lmsIntegrationId, sealedSecret })
+    return {
+      organisationId: organisation.uuid,
+      clientId,
+      clientSecret: secret.text,
+      env,
+      families: [...families],
+      apiKey,
+      lmsIntegrationId,
+      lmsSecret,
+    }
+  })
+}

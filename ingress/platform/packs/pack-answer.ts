@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { DomainError } from '#shared/errors.ts'
+import type { PackOutcome } from '#shared/packs/store.ts'
+import { type Answer, jsonAnswer } from '../answer.ts'
+
+export const PACKS_PATH = '/v1/po/risk-signals/packs'
+
+/** The answer while a pack is not finished. */
+export const PendingPackSchema = z
+  .object({
+    packId: z.uuid(),
+    status: z.enum(['QUEUED', 'COMPOSING']),
+    links: z.object({ self: z.string(), evidence: z.string() }),
+  })
+  .meta({ id: 'PendingPack' })
+
+/** The pack could not be composed; what is told is what was stored. */
+export class PackFailedError extends DomainError {
+  readonly code: string
+  constructor(code: string) {
+    super('the pack could not be composed; a new request may succeed')
+    this.code = code
+  }
+}
+
+export function pendingAnswer(packId: string): Answer {
+  const self = `${PACKS_PATH}/${packId}`
+  const body = { packId, status: 'QUEUED', links: { self, evidence: `${self}/evidence` } }
+  return jsonAnswer(202, body, { Location: self, 'Retry-After': '1' })
+}
+
+/** 200 with the bytes that were stored, 202 while it is not finished. @throws PackFailedError */
+export function packAnswer(packId: string, outcome: PackOutcome): Answer {
+  if (outcome.state === 'FAILED') throw new PackFailedError(outcome.failureCode ?? 'INTERNAL')
+  return outcome.body === null ? pendingAnswer(packId) : { status: 200, headers: {}, body: outcome.body }
+}

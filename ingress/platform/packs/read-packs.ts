@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { EvidenceSchema } from '#shared/evidence/evidence-schema.ts'
+import { PackSchema } from '#shared/packs/pack-schema.ts'
+import { findEvidence, findPack, listPacks } from '#shared/packs/store.ts'
+import { defineRoute, type PathParam } from '../../route.ts'
+import { sendAnswer } from '../answer.ts'
+import { problemResponses } from '../documents.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { admit, defineRead } from '../platform-route.ts'
+import { PACKS_PATH, PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+// Any text: an id that is none of ours is answered like one of somebody else's, after the same checks.
+const packIdParam: PathParam = {
+  pattern: '[^/]+',
+  description: 'packId of the pack',
+  example: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+}
+
+function noSuchPack(): NotFoundError {
+  return new NotFoundError('there is no such pack')
+}
+
+export const readPackRoute = defineRoute({
+  method: 'get',
+  path: '/v1/po/risk-signals/packs/{packId}',
+  operationId: 'getPack',
+  summary: 'A pack, or how far it is',
+  tags: ['Risk signals'],
+  security: ['accessToken'],
+  params: { packId: packIdParam },
+  responses: {
+    200: { description: 'The pack, byte for byte as it was first given', content: { 'application/json': PackSchema } },
+    202: { description: 'The pack is being composed', content: { 'application/json': PendingPackSchema } },
+    ...problemResponses(401, 403, 404, 429, 500, 503),
+  },
+  async handle(request, response, deps) {
+    const caller = await admit(request, response, deps, 'risk-signals:read')
+    const { packId } = request.params
+    const outcome = UUID.test(packId) ? await findPack(deps.db, caller, packId) : undefined
+    if (!outcome) throw noSuchPack()
+    sendAnswer(response, packAnswer(packId, outcome))
+  },
+})
+
+export const readEvidenceRoute = defineRoute({
+  method: 'get',
+  path: '/v1/po/risk-signals/packs/{packId}/evidence',
+  operationId: 'getPackEvidence',
+  summary: 'Where each value of a pack comes from',
+  description: 'Source, tier, time, consent and the SHA-256 of the raw answer, per value.',
+  tags: ['Risk signals'],
+  security: ['accessToken'],
+  params: { packId: packIdParam },
+  responses: {
+    200: { description: 'The evidence', content: { 'application/json': EvidenceSchema } },
+    202: { description: 'The pack is being composed', content: { 'application/json': PendingPackSchema } },
+    ...problemResponses(401, 403, 404, 429, 500, 503),
+  },
+  async handle(request, response, deps) {
+    const caller = await admit(request, response, deps, 'risk-signals:read')
+    const { packId } = request.params
+    const body = UUID.test(packId) ? await findEvidence(deps.db, caller, packId) : undefined
+    if (body === undefined) throw noSuchPack()
+    if (body !== null) return sendAnswer(response, { status: 200, headers: {}, body })
+    const outcome = await findPack(deps.db, caller, packId)
+    sendAnswer(response, outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingAnswer(packId))
+  },
+})
+
+const PackListSchema = z
+  .object({
+    packs: z.array(
+      z.object({
+        packId: z.uuid(),
+        status: z.enum(['QUEUED', 'READY', 'FAILED']),
+        signalLevel: z.string().nullable(),
+        dealId: z.string().nullable(),
+        requestedAt: z.string(),
+        finishedAt: z.string().nullable(),
+        links: z.object({ self: z.string() }),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'PackList' })
+
+const Cursor = z.tuple([z.number(), z.string().regex(UUID)])
+
+export const listPacksRoute = defineRead({
+  path: '/v1/po/risk-signals/packs',
+  operationId: 'listPacks',
+  summary: 'The packs of the organisation, newest first',
+  tags: ['Risk signals'],
+  scope: 'risk-signals:read',
+  params: {},
+  query: PageQuery,
+  returns: PackListSchema,
+  async handle({ caller, query }, { db }) {
+    const cursor = decodeCursor(query.cursor, Cursor)
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = cursor && { micros: cursor[0], id: cursor[1] }
+    const rows = await listPacks(db, caller, before, limit + 1)
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    return {
+      packs: page.map(({ micros: _, ...pack }) => ({ ...pack, links: { self: `${PACKS_PATH}/${pack.packId}` } })),
+      nextCursor: rows.length > limit && last ? encodeCursor([last.micros, last.packId]) : null,
+    }
+  },
+})

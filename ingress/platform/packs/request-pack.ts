@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import type { Request, Response } from 'express'
+import { packRequested } from '#shared/contracts/pack-requested.ts'
+import { ForbiddenError } from '#shared/errors.ts'
+import { requestFingerprint } from '#shared/idempotency/fingerprint.ts'
+import { type KeyScope, leaseKey, settleKey, storeAnswer } from '#shared/idempotency/store.ts'
+import { PackSchema } from '#shared/packs/pack-schema.ts'
+import { isModeAllowed, type PackRequest, packRequestSchema, parsePackRequest } from '#shared/packs/request.ts'
+import { findPack, insertPack } from '#shared/packs/store.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { defineRoute } from '../../route.ts'
+import { type Answer, sendAnswer } from '../answer.ts'
+import type { Caller } from '../authenticate.ts'
+import { problemResponses } from '../documents.ts'
+import { findReplay, keyScope, readIdempotencyKey, setRetryAfter } from '../idempotency.ts'
+import { readJson, validationError } from '../json-body.ts'
+import { admit, IdempotencyHeaders } from '../platform-route.ts'
+import { readPreference } from '../prefer.ts'
+import { platformServices } from '../services.ts'
+import { PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
+
+const PATH = '/v1/po/risk-signals'
+
+export const requestPackRoute = defineRoute({
+  method: 'post',
+  path: PATH,
+  operationId: 'requestPack',
+  summary: 'Request a Risk Signals Pack',
+  description:
+    'Stores a job and waits for its pack: 10 seconds, or as `Prefer: wait=N` says (at most 25), or not at all with ' +
+    '`Prefer: respond-async`. What is not finished then is answered with 202 and can be polled.',
+  tags: ['Risk signals'],
+  security: ['accessToken'],
+  params: {},
+  headers: IdempotencyHeaders,
+  body: { required: true, content: { 'application/json': packRequestSchema() } },
+  responses: {
+    200: { description: 'The pack', content: { 'application/json': PackSchema.meta({ id: 'RiskSignalsPack' }) } },
+    202: {
+      description: 'The pack is being composed',
+      content: { 'application/json': PendingPackSchema },
+      headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
+    },
+    ...problemResponses(400, 401, 403, 409, 413, 415, 422, 429, 500, 503),
+  },
+  async handle(request, response, deps) {
+    try {
+      sendAnswer(response, await requestPack(request, response, deps))
+    } catch (error) {
+      setRetryAfter(error, response)
+      throw error
+    }
+  },
+})
+
+async function requestPack(request: Request, response: Response, deps: IngressDeps): Promise<Answer> {
+  const caller = await admit(request, response, deps, 'risk-signals:run')
+  const scope = keyScope(caller, readIdempotencyKey(request))
+  const body = await readJson(request)
+  const asked = readPackRequest(body, caller)
+  const fingerprint = requestFingerprint({ method: 'POST', route: PATH, params: {}, body })
+  const { waitMs, applied } = readPreference(request.headers.prefer)
+  if (applied !== null) response.setHeader('Preference-Applied', applied)
+  const packId = randomUUID()
+  const replay = await storeJob(deps, { packId, caller, scope, asked, fingerprint, isAsync: waitMs === 0 })
+  if (replay) return replay
+  if (waitMs === 0) return pendingAnswer(packId)
+  return await waitForPack(deps, caller, scope, packId, waitMs)
+}
+
+/** @throws ValidationError; ForbiddenError when the mode is not the one of the token's environment */
+function readPackRequest(body: unknown, caller: Caller): PackRequest {
+  const parsed = parsePackRequest(body, { sandboxRegistrations: caller.env === 'SANDBOX' })
+  if (!parsed.ok) throw validationError(parsed.errors)
+  if (!isModeAllowed(parsed.request.mode, caller.env)) {
+    throw new ForbiddenError(`mode ${parsed.request.mode} is not permitted with a ${caller.env} token`)
+  }
+  return parsed.request
+}
+
+interface Job {
+  packId: string
+  caller: Caller
+  scope: KeyScope
+  asked: PackRequest
+  fingerprint: Buffer
+  isAsync: boolean
+}
+
+/** Job, idempotency key and message commit together. @returns the stored answer of an equal request before */
+async function storeJob(deps: IngressDeps, job: Job): Promise<Answer | undefined> {
+  const { packId, caller, scope, asked, fingerprint } = job
+  const sealedRequest = deps.secrets.seal(JSON.stringify(asked))
+  const { replyTo } = platformServices(deps).packReplies
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const replay = await findReplay(tx, scope, fingerprint)
+    if (replay) return replay
+    await insertPack(tx, {
+      id: packId,
+      organisationId: caller.organisationId,
+      env: caller.env,
+      idempotencyKey: scope.key,
+      sealedRequest,
+      dealId: asked.dealId ?? null,
+    })
+    const provisional = pendingAnswer(packId)
+    if (job.isAsync) await storeAnswer(tx, scope, fingerprint, provisional)
+    else await leaseKey(tx, scope, fingerprint, provisional)
+    await enqueue(packRequested, job.isAsync ? { packId } : { packId, replyTo })
+    return undefined
+  })
+}
+
+/** How often we look ourselves, should the composer's reply be lost. */
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Waits for the composer, which also stores the pack as the answer under the key. At the deadline the 202 becomes the
+ * answer, unless the composer was faster: only one of them can be, so a repetition gets the same bytes.
+ */
+async function waitForPack(
+  deps: IngressDeps,
+  caller: Caller,
+  scope: KeyScope,
+  packId: string,
+  waitMs: number,
+): Promise<Answer> {
+  const { packReplies } = platformServices(deps)
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const left = deadline - performance.now()
+    await packReplies.wait(packId, Math.max(0, Math.min(left, LOOK_EVERY_MS)))
+    const outcome = await findPack(deps.db, caller, packId)
+    if (outcome && outcome.state !== 'QUEUED') return packAnswer(packId, outcome)
+    if (performance.now() < deadline) continue
+    if (await settleKey(deps.db, scope)) return pendingAnswer(packId)
+    const finished = await findPack(deps.db, caller, packId)
+    return finished ? packAnswer(packId, finished) : pendingAnswer(packId)
+  }
+}

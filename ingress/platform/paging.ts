@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
+
+export const DEFAULT_PAGE = 50
+
+/** The query of every list. */
+export const PageQuery = z.strictObject({
+  cursor: z.string().max(500).optional().meta({ description: 'nextCursor of the page before' }),
+  limit: z
+    .string()
+    .regex(/^[1-9][0-9]{0,2}$/)
+    .transform(Number)
+    .refine((limit) => limit <= 200, { message: 'must be at most 200' })
+    .optional()
+    .meta({ description: 'entries per page, 1 to 200; 50 when absent' }),
+})
+
+/** An opaque cursor; it is no secret, and its content is checked when it comes back. */
+export function encodeCursor(parts: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+/** @throws ValidationError when it is not one of ours */
+export function decodeCursor<T>(cursor: string | undefined, schema: z.ZodType<T>): T | null {
+  if (cursor === undefined) return null
+  try {
+    const parsed = schema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
+    if (parsed.success) return parsed.data
+  } catch {
+    // the same answer as for a cursor of another list
+  }
+  throw new ValidationError('cursor is not one of this list', [
+    { path: 'cursor', code: 'FORMAT', message: 'cursor is not one of this list' },
+  ])
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { listUsage } from '#shared/metering/store.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from './paging.ts'
+import { defineRead } from './platform-route.ts'
+
+const UsageSchema = z
+  .object({
+    usage: z.array(
+      z.object({ family: z.string(), date: z.iso.date(), env: z.enum(['SANDBOX', 'PRODUCTION']), units: z.int() }),
+    ),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'Usage' })
+
+const UsageQuery = PageQuery.extend({
+  family: z.string().max(50).optional(),
+  from: z.iso.date().optional(),
+  to: z.iso.date().optional(),
+})
+
+const Cursor = z.tuple([z.iso.date(), z.string().max(50), z.string().max(20)])
+
+export const usageRoute = defineRead({
+  path: '/v1/usage',
+  operationId: 'getUsage',
+  summary: 'Metered units per family, day and environment',
+  description:
+    'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC.',
+  tags: ['Usage'],
+  scope: 'usage:read',
+  params: {},
+  query: UsageQuery,
+  returns: UsageSchema,
+  async handle({ caller, query }, { db }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const after = decodeCursor(query.cursor, Cursor)
+    const rows = await listUsage(db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      family: query.family ?? null,
+      from: query.from ?? null,
+      to: query.to ?? null,
+      after: after && { date: after[0], family: after[1], env: after[2] },
+      limit: limit + 1,
+    })
+    const usage = rows.slice(0, limit)
+    const last = usage.at(-1)
+    return { usage, nextCursor: rows.length > limit && last ? encodeCursor([last.date, last.family, last.env]) : null }
+  },
+})

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { FAMILIES, type Family } from '#shared/oauth/families.ts'
+import { createSecrets } from '#shared/platform/secrets.ts'
+import { type CreatedClient, createClient } from '../../../ingress/admin/create-client.ts'
+import type { Product } from '../../support/product.ts'
+
+/** The parties of the demo: clear in every respect. */
+export const demoTriple = {
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+}
+
+export const demoRequest = { mode: 'DEMO', ...demoTriple, poValue: 1_250_000 }
+
+export interface Reply {
+  status: number
+  headers: Headers
+  text: string
+  // Whatever the server sent: tests assert what they expect of it.
+  // biome-ignore lint/suspicious/noExplicitAny: the body under test
+  json: any
+}
+
+/** An API client with a token, speaking plain HTTP. */
+export interface ApiClient {
+  credentials: CreatedClient
+  token: string
+  get(path: string, headers?: Record<string, string>): Promise<Reply>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>
+}
+
+export async function send(url: string, init: RequestInit = {}): Promise<Reply> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parseOrNull(text) }
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+export async function makeCredentials(
+  product: Product,
+  options: { name?: string; env?: ApiEnv; families?: readonly Family[] } = {},
+): Promise<CreatedClient> {
+  return await createClient(product.db, createSecrets(product.config.secretKey), {
+    name: options.name ?? `Org ${randomUUID()}`,
+    env: options.env ?? 'SANDBOX',
+    families: options.families ?? FAMILIES,
+    hasApiKey: true,
+    hasLmsSecret: true,
+  })
+}
+
+export async function askToken(base: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+  return await send(`${base}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form), headers })
+}
+
+export async function openClient(
+  product: Product,
+  base: string,
+  options: Parameters<typeof makeCredentials>[1] = {},
+): Promise<ApiClient> {
+  const credentials = await makeCredentials(product, options)
+  const answer = await askToken(base, {
+    grant_type: 'client_credentials',
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+  })
+  return clientWith(base, answer.json.access_token, credentials)
+}
+
+export function clientWith(base: string, token: string, credentials: CreatedClient): ApiClient {
+  const authorization = `Bearer ${token}`
+  return {
+    credentials,
+    token,
+    get: (path, headers = {}) => send(`${base}${path}`, { headers: { authorization, ...headers } }),
+    post: (path, body, headers = {}) =>
+      send(`${base}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization,
+          'content-type': 'application/json',
+          'x-idempotency-key': randomUUID(),
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
+      }),
+  }
+}
