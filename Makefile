@@ -50,8 +50,10 @@ secrets: ## the secret files that compose.yaml mounts, made once
 
 check: test ## what continuous integration runs
 
-# A stamp of our own: npm leaves none that tells an interrupted installation from a finished one.
+# A stamp of our own: npm leaves none that tells an interrupted installation from a finished one. `npm ci` refuses the lock
+# file where a registry lacks the optional binaries of other platforms; `npm install` takes the same versions from it.
 $(STAMP): package.json package-lock.json
-	@if [ -f node_modules/.package-lock.json ] && [ node_modules/.package-lock.json -nt package-lock.json ] && [ -x node_modules/.bin/tsx ]; then :; else \
-	  echo 'installing dependencies'; npm ci --no-fund --no-audit --loglevel=error; fi
+	@if [ node_modules/.package-lock.json -nt package-lock.json ] && [ -x node_modules/.bin/tsx ]; then :; else \
+	  echo 'installing dependencies (once; a minute or two)'; \
+	  npm ci --loglevel=error >/dev/null 2>&1 || npm install --no-save --loglevel=error >/dev/null; fi
 	@touch $(STAMP)
