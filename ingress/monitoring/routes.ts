@@ -4,14 +4,23 @@ import { badgeRoutes } from './badges.ts'
 import { channelRoutes } from './channels.ts'
 import { checkReadRoutes } from './check-reads.ts'
 import { checkWriteRoutes } from './check-writes.ts'
+import { documentRoutes } from './config-document-routes.ts'
 import { flipRoutes } from './flips.ts'
+import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
 import type { ApiVersion } from './operation.ts'
 import { pingRoutes } from './pings.ts'
 import { statusRoute } from './status.ts'
 
 /** Every operation that may be called from pages of any origin, versions 3 to 1. */
-export const monitoringRoutes: readonly Route[] = [...version(3), ...badgeImageRoutes, ...version(2), ...version(1)]
+export const monitoringRoutes: readonly Route[] = [
+  ...version(3),
+  ...integrationRoutes,
+  ...documentRoutes,
+  ...badgeImageRoutes,
+  ...version(2),
+  ...version(1),
+]
 
 /** What needs no CORS: the status, for monitors, and the metrics, for Prometheus. */
 export const publicRoutes: readonly Route[] = [

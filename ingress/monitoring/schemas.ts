@@ -69,12 +69,10 @@ export const checkSchema = z
   })
   .meta({ id: 'Check' })
 
-export const readOnlyCheckSchema = z
-  .object({ ...settings, ...state, unique_key: z.string(), ...schedule })
-  .meta({
-    id: 'ReadOnlyCheck',
-    description: 'The form for read-only keys: nothing in it can ping or change the check.',
-  })
+export const readOnlyCheckSchema = z.object({ ...settings, ...state, unique_key: z.string(), ...schedule }).meta({
+  id: 'ReadOnlyCheck',
+  description: 'The form for read-only keys: nothing in it can ping or change the check.',
+})
 
 export const checkRequestSchema = z
   .object({

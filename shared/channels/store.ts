@@ -76,3 +76,29 @@ export async function deleteChannel(db: Knex, projectId: number, uuid: string): 
   const changed = await execute(db, 'DELETE FROM channels WHERE project_id = ? AND uuid = ?', [projectId, uuid])
   return changed === 1
 }
+
+/** A notification as the log of an integration shows it. */
+export interface ListedNotification {
+  id: string
+  /** null for a test message */
+  checkUuid: string | null
+  checkStatus: 'up' | 'down'
+  state: 'pending' | 'delivered' | 'failed' | 'suppressed'
+  error: string
+  attempts: number
+  createdAt: Date
+  nextAttemptAt: Date | null
+  finishedAt: Date | null
+}
+
+/** What was or is to be sent through an integration, newest first. */
+export async function listNotifications(db: Knex, channelId: number, limit: number): Promise<ListedNotification[]> {
+  return await query<ListedNotification>(
+    db,
+    `SELECT n.id, c.uuid AS "checkUuid", n.check_status AS "checkStatus", n.state, n.error, n.attempts,
+            n.created_at AS "createdAt", n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt"
+     FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
+     WHERE n.channel_id = ? ORDER BY n.created_at DESC, n.id LIMIT ?`,
+    [channelId, limit],
+  )
+}

@@ -131,3 +131,12 @@ function first<T>(rows: readonly T[]): T {
   if (!row) throw new Error('the statement returned no row')
   return row
 }
+
+/** Every project of the installation, oldest first; for its operator. */
+export async function listProjects(db: Knex): Promise<(Project & { organisation: string })[]> {
+  return await query<Project & { organisation: string }>(
+    db,
+    `SELECT ${PROJECT_COLUMNS}, organisations.name AS organisation
+     FROM projects JOIN organisations ON organisations.id = projects.organisation_id ORDER BY projects.id`,
+  )
+}

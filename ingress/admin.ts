@@ -1,0 +1,41 @@
+import { userInfo } from 'node:os'
+import { type Config, loadConfig } from '#shared/platform/config.ts'
+import { openDatabase } from '#shared/platform/db.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { explainConfigError } from '#shared/platform/run-process.ts'
+import { createSecrets } from '#shared/platform/secrets.ts'
+import { withLocalEnv } from '#shared/stack/local-env.ts'
+import type { AdminContext } from './admin/command.ts'
+import { commands } from './admin/registry.ts'
+import { runAdmin } from './admin/run.ts'
+
+const { status, stdout, stderr } = await runAdmin(process.argv.slice(2), commands, openContext)
+process.stdout.write(stdout)
+process.stderr.write(stderr)
+process.exitCode = status
+
+async function openContext(): Promise<AdminContext & AsyncDisposable> {
+  const config = readConfig()
+  const db = openDatabase({
+    url: config.databaseUrl,
+    name: 'signalbox-admin',
+    poolSize: 2,
+    timeoutMs: config.databaseTimeoutMs,
+  })
+  return {
+    config,
+    db,
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
+    log: createLog('warn', 'admin'),
+    actor: userInfo().username,
+    [Symbol.asyncDispose]: () => db.destroy(),
+  }
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig(withLocalEnv(process.env))
+  } catch (error) {
+    return explainConfigError(error)
+  }
+}

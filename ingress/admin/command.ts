@@ -1,0 +1,76 @@
+import type { Knex } from 'knex'
+import type { Config } from '#shared/platform/config.ts'
+import type { Log } from '#shared/platform/log.ts'
+import type { Secrets } from '#shared/platform/secrets.ts'
+
+/** What a command may use; closed after it. Who needs the broker opens it. */
+export interface AdminContext {
+  config: Config
+  db: Knex
+  secrets: Secrets
+  log: Log
+  /** who is acting, for the audit: the operating system's user */
+  actor: string
+}
+
+export interface Option {
+  description: string
+  /** shown in the help; absent for a switch, which takes no value */
+  value?: string
+  required?: true
+}
+
+/** The options as given, by name; switches are `true`. */
+export type Given = Readonly<Record<string, string | true | undefined>>
+
+/** What a command has to say: for programs, and for people. */
+export interface Output {
+  json: unknown
+  text: string
+  /** the command did its work and found that something is wrong: exit status 1 */
+  failed?: boolean
+}
+
+/** One thing the operator can do: `admin <noun> [<verb>] --option value`. To add one: a file here, a line in registry.ts. */
+export interface Command {
+  noun: string
+  /** absent when the noun says it all */
+  verb?: string
+  summary: string
+  /** printed after the options */
+  help?: readonly string[]
+  options: Readonly<Record<string, Option>>
+  run(given: Given, context: AdminContext): Promise<Output>
+}
+
+/** A command that works without any setting or server. */
+export interface OfflineCommand extends Omit<Command, 'run'> {
+  offline: true
+  run(given: Given): Promise<Output>
+}
+
+/** The operator asked for something that makes no sense; printed without a stack, exit status 2. */
+export class UsageError extends Error {}
+
+/** @throws UsageError when it is missing; for options that are required */
+export function textOf(given: Given, name: string): string {
+  const value = given[name]
+  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing`)
+  return value
+}
+
+/** A whole number; null when the option is not given. */
+export function numberOf(given: Given, name: string): number | null {
+  const value = given[name]
+  if (value === undefined) return null
+  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} is not a whole number`)
+  return Number(value)
+}
+
+/** The fields of an object, one per line. */
+export function lines(fields: Readonly<Record<string, unknown>>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`)
+    .join('\n')
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { parseJsonBody } from '#shared/checks/json-body.ts'
+import type { ImportReport, ObjectChanges } from '#shared/projects/config-document.ts'
+import { exportProject, importProject } from '../monitoring/config-document.ts'
+import { type Command, textOf, UsageError } from './command.ts'
+import { requireProject } from './project.ts'
+
+const project = { description: 'id of the project', value: 'ID', required: true } as const
+
+const exporting: Command = {
+  noun: 'export',
+  summary: 'Print the configuration of a project as one JSON document',
+  options: {
+    project,
+    'with-secrets': { description: 'include the credentials of integrations: keep the result safe' },
+  },
+  async run(given, context) {
+    const owner = await requireProject(textOf(given, 'project'), context)
+    const document = await exportProject(context, owner, given['with-secrets'] === true)
+    return { json: document, text: JSON.stringify(document, null, 2) }
+  },
+}
+
+const importing: Command = {
+  noun: 'import',
+  summary: 'Compare a project with a document, or make it agree',
+  options: {
+    project,
+    file: { description: 'the document; - reads standard input', value: 'FILE', required: true },
+    apply: { description: 'make the changes; without it they are only shown' },
+  },
+  help: [
+    'Reads what `export` prints, and lists of checks as the API of this or another service with it answers them',
+    '(GET /api/v3/checks/ with the read-write key). Ids are kept, so ping URLs stay the same. Nothing is deleted.',
+  ],
+  async run(given, context) {
+    const owner = await requireProject(textOf(given, 'project'), context)
+    const file = textOf(given, 'file')
+    const parsed = parseJsonBody(await readFile(file === '-' ? '/dev/stdin' : file))
+    if (!parsed.ok) throw new UsageError(`${file}: ${parsed.error}`)
+    const { report } = await importProject(context, owner, parsed.body, given.apply === true)
+    return { json: report, text: describe(report) }
+  },
+}
+
+export const documentCommands: readonly Command[] = [exporting, importing]
+
+function describe(report: ImportReport): string {
+  const unknown = report.unknownChannels.map((id) => `integration ${id} is not known: not assigned`)
+  return [
+    report.applied ? 'Applied:' : 'Would change (apply with --apply):',
+    ...changes('integrations', report.channels),
+    ...changes('checks', report.checks),
+    ...unknown,
+  ].join('\n')
+}
+
+function changes(what: string, { create, update, unchanged }: ObjectChanges): string[] {
+  return [
+    `${what}: ${create.length} new, ${update.length} changed, ${unchanged} the same`,
+    ...create.map(({ id, name }) => `  + ${id} ${name}`),
+    ...update.map((it) => `  ~ ${it.id} ${it.name}: ${Object.keys(it.changes).join(', ')}`),
+  ]
+}

@@ -1,0 +1,136 @@
+import { lookup } from 'node:dns/promises'
+import { connect as connectTcp } from 'node:net'
+import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { openDeadLetterBox } from '#shared/platform/dead-letter-box.ts'
+import { pendingMigrations } from '#shared/platform/migrate.ts'
+import { query } from '#shared/platform/sql.ts'
+import type { AdminContext, Command } from './command.ts'
+
+interface Finding {
+  what: string
+  ok: boolean
+  /** what was found, and how to mend it when it is not well */
+  text: string
+}
+
+/** The oldest servers that the product is tested with. */
+const POSTGRES_VERSION = 150_000
+
+export const doctorCommand: Command = {
+  noun: 'doctor',
+  summary: 'Check settings, database, broker and mail server, and say what to mend',
+  options: {},
+  async run(_given, context) {
+    const findings = [
+      ...settings(context),
+      ...(await database(context)),
+      ...(await broker(context)),
+      ...(await mailServer(context)),
+    ]
+    const failed = findings.some(({ ok }) => !ok)
+    const text = findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`).join('\n')
+    return { json: { healthy: !failed, findings }, text, failed }
+  },
+}
+
+/** What is allowed and yet probably not meant. That every setting can be read was checked before. */
+function settings({ config }: AdminContext): Finding[] {
+  const isLocal = /^http:\/\/(localhost|127\.)/.test(config.publicUrl)
+  return [
+    { what: 'settings', ok: true, text: 'all can be read' },
+    {
+      what: 'PUBLIC_URL',
+      ok: true,
+      text: isLocal ? `${config.publicUrl}: links only work on this machine` : config.publicUrl,
+    },
+    {
+      what: 'SMTP_URL',
+      ok: true,
+      text: config.smtpUrl === undefined ? 'not set: e-mail integrations will fail' : 'set',
+    },
+    ...(config.allowPrivateTargets === true
+      ? [{ what: 'ALLOW_PRIVATE_TARGETS', ok: true, text: 'true: webhooks reach every address of this network' }]
+      : []),
+  ]
+}
+
+async function database({ db }: AdminContext): Promise<Finding[]> {
+  try {
+    const [row] = await query<{ version: number; offset: number }>(
+      db,
+      `SELECT current_setting('server_version_num')::int AS version,
+              (extract(epoch FROM clock_timestamp()) - ?::float8)::float8 AS offset`,
+      [Date.now() / 1000],
+    )
+    const pending = await pendingMigrations(db)
+    const offset = Math.abs(row?.offset ?? 0)
+    return [
+      verdict(
+        'database',
+        (row?.version ?? 0) >= POSTGRES_VERSION,
+        'answers',
+        'is older than PostgreSQL 15: upgrade it',
+      ),
+      verdict('schema', pending.length === 0, 'is current', `${pending.length} migrations pending: npm run -s migrate`),
+      verdict('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
+    ]
+  } catch (error) {
+    return [{ what: 'database', ok: false, text: `cannot be reached (${codeOf(error)}): check DATABASE_URL` }]
+  }
+}
+
+async function broker({ config }: AdminContext): Promise<Finding[]> {
+  try {
+    await using box = await openDeadLetterBox(config.amqpUrl)
+    const queues = queueDeclarations(config.pingShards)
+      .map(({ name }) => name)
+      .filter((name) => !name.endsWith('.dead'))
+    const depths = await Promise.all(queues.map((name) => box.depth(name)))
+    const missing = queues.filter((_, index) => depths[index] === null)
+    const dead = depths.reduce((sum: number, depth) => sum + (depth ?? 0), 0)
+    return [
+      { what: 'broker', ok: true, text: 'answers' },
+      verdict(
+        'queues',
+        missing.length === 0,
+        'are all there',
+        `${missing.join(', ')} missing: start ingress or workers`,
+      ),
+      verdict('dead letters', dead === 0, 'none', `${dead} messages were given up: admin dead-letters list`),
+    ]
+  } catch (error) {
+    return [{ what: 'broker', ok: false, text: `cannot be reached (${codeOf(error)}): check AMQP_URL` }]
+  }
+}
+
+async function mailServer({ config }: AdminContext): Promise<Finding[]> {
+  if (config.smtpUrl === undefined) return []
+  const { hostname, port, protocol } = new URL(config.smtpUrl)
+  try {
+    const { address } = await lookup(hostname)
+    await reach(address, Number(port || (protocol === 'smtps:' ? 465 : 587)))
+    return [{ what: 'mail server', ok: true, text: 'accepts connections' }]
+  } catch (error) {
+    return [{ what: 'mail server', ok: false, text: `cannot be reached (${codeOf(error)}): check SMTP_URL` }]
+  }
+}
+
+async function reach(host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const socket = connectTcp({ host, port, timeout: 5_000 })
+    socket.once('connect', () => resolve())
+    socket.once('error', reject)
+    socket.once('timeout', () => reject(new Error('no answer')))
+    socket.once('close', () => reject(new Error('closed')))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+function verdict(what: string, ok: boolean, well: string, ill: string): Finding {
+  return { what, ok, text: ok ? well : ill }
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+}

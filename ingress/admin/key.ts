@@ -1,0 +1,52 @@
+import { listProjectKeys, revokeProjectKey } from '#shared/projects/store.ts'
+import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
+import { createKey, requireProject } from './project.ts'
+
+const project = { description: 'id of the project', value: 'ID', required: true } as const
+
+const create: Command = {
+  noun: 'key',
+  verb: 'create',
+  summary: 'Create one more key for a project; it is shown once',
+  options: { project, kind: { description: 'rw, ro or ping', value: 'KIND', required: true } },
+  async run(given, context) {
+    const { id } = await requireProject(textOf(given, 'project'), context)
+    const kind = textOf(given, 'kind')
+    if (kind !== 'rw' && kind !== 'ro' && kind !== 'ping') throw new UsageError('--kind is rw, ro or ping')
+    const created = { kind, key: await createKey(context.db, context.secrets, id, kind) }
+    return { json: created, text: lines(created) }
+  },
+}
+
+const list: Command = {
+  noun: 'key',
+  verb: 'list',
+  summary: 'List the keys of a project by their first characters',
+  options: { project },
+  async run(given, context) {
+    const { id } = await requireProject(textOf(given, 'project'), context)
+    const keys = (await listProjectKeys(context.db, id)).map(({ sealed: _, ...key }) => key)
+    const text = keys.map((key) => `${key.id}  ${key.kind.padEnd(4)}  ${key.prefix}...  used ${use(key.lastUsedAt)}`)
+    return { json: keys, text: text.join('\n') }
+  },
+}
+
+const revoke: Command = {
+  noun: 'key',
+  verb: 'revoke',
+  summary: 'Revoke a key; it stops working within five seconds',
+  options: { project, key: { description: 'number of the key, from the list', value: 'N', required: true } },
+  async run(given, context) {
+    const { id } = await requireProject(textOf(given, 'project'), context)
+    const keyId = numberOf(given, 'key')
+    if (keyId === null) throw new UsageError('--key is missing')
+    if (!(await revokeProjectKey(context.db, id, keyId))) throw new UsageError(`the project has no key ${keyId}`)
+    return { json: { revoked: keyId }, text: `revoked key ${keyId}` }
+  },
+}
+
+export const keyCommands: readonly Command[] = [create, list, revoke]
+
+function use(at: Date | null): string {
+  return at?.toISOString() ?? 'never'
+}

@@ -1,0 +1,113 @@
+import { parseArgs } from 'node:util'
+import { DomainError } from '#shared/errors.ts'
+import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
+
+export interface Outcome {
+  /** 0 done, 1 failed or found something wrong, 2 asked wrongly */
+  status: 0 | 1 | 2
+  stdout: string
+  stderr: string
+}
+
+type AnyCommand = Command | OfflineCommand
+
+/**
+ * Runs one command line. Whatever it needs is opened by `open`, only once the command is understood.
+ * @param args as typed after `admin`
+ */
+export async function runAdmin(
+  args: readonly string[],
+  commands: readonly AnyCommand[],
+  open: () => Promise<AdminContext & AsyncDisposable>,
+): Promise<Outcome> {
+  try {
+    const words = args.filter((arg, index) => index < 2 && !arg.startsWith('-'))
+    const matching = commands.filter(({ noun }) => noun === words[0])
+    const command = matching.find(({ verb }) => verb === undefined || verb === words[1])
+    if (!command) {
+      const isQuestion = words.length === 0 || args.includes('--help') || (matching.length > 0 && words.length === 1)
+      const help = overview(matching.length > 0 ? matching : commands)
+      if (isQuestion) return { status: 0, stdout: help, stderr: '' }
+      throw new UsageError(`there is no command ${words.join(' ')}; --help lists them`)
+    }
+    const rest = args.slice(command.verb === undefined ? 1 : 2)
+    if (rest.includes('--help') || rest.includes('-h')) return { status: 0, stdout: manual(command), stderr: '' }
+    const { json, given } = readOptions(command, rest)
+    const output = 'offline' in command ? await command.run(given) : await runOnline(command, given, open)
+    const stdout = json ? `${JSON.stringify(output.json)}\n` : `${output.text}\n`
+    return { status: output.failed ? 1 : 0, stdout, stderr: '' }
+  } catch (error) {
+    if (error instanceof UsageError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
+    if (error instanceof DomainError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }
+    throw error
+  }
+}
+
+async function runOnline(command: Command, given: Given, open: () => Promise<AdminContext & AsyncDisposable>) {
+  await using context = await open()
+  return await command.run(given, context)
+}
+
+/** @throws UsageError for options that the command does not have, and for required ones that are missing */
+function readOptions(command: AnyCommand, args: readonly string[]): { json: boolean; given: Given } {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  try {
+    const { values } = parseArgs({ args: [...args], options: { ...options, json: { type: 'boolean' } }, strict: true })
+    const given: Record<string, string | true | undefined> = {}
+    for (const [name, value] of Object.entries(values)) {
+      if (name !== 'json' && (typeof value === 'string' || value === true)) given[name] = value
+    }
+    for (const [name, option] of Object.entries(command.options)) {
+      if (option.required && given[name] === undefined) throw new UsageError(`--${name} is missing`)
+    }
+    return { json: values.json === true, given }
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+function overview(commands: readonly AnyCommand[]): string {
+  const rows = commands.map((command) => [nameOf(command), command.summary] as const)
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return [
+    'Usage: npm run -s admin -- <command> [options]',
+    '',
+    ...rows.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Each command has --help, and --json for output that programs read.',
+    '',
+  ].join('\n')
+}
+
+function manual(command: AnyCommand): string {
+  const rows = [
+    ...Object.entries(command.options).map(
+      ([name, { value, description, required }]) =>
+        [
+          `--${name}${value === undefined ? '' : ` ${value}`}`,
+          `${description}${required ? ' (required)' : ''}`,
+        ] as const,
+    ),
+    ['--json', 'print JSON'] as const,
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return [
+    `Usage: npm run -s admin -- ${nameOf(command)} [options]`,
+    '',
+    `${command.summary}.`,
+    '',
+    ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
+    ...(command.help === undefined ? [] : ['', ...command.help]),
+    '',
+  ].join('\n')
+}
+
+function nameOf({ noun, verb }: AnyCommand): string {
+  return verb === undefined ? noun : `${noun} ${verb}`
+}

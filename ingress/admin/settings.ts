@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises'
+import { settings } from '#shared/platform/settings.ts'
+import type { OfflineCommand } from './command.ts'
+
+const file = new URL('../../docs/settings.md', import.meta.url)
+
+/** The manual's table of settings, made from the settings themselves. */
+export function settingsDocument(): string {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const fallback = setting.fallback === undefined || setting.fallback === '' ? '' : `\`${setting.fallback}\``
+    return `| \`${name}\` | ${fallback} | ${setting.doc}${setting.secret ? ' Secret.' : ''} |`
+  })
+  return [
+    '# Settings',
+    '',
+    'Every setting is an environment variable. `NAME_FILE` may name a file that holds the value of `NAME`. This page is',
+    'made by `npm run -s admin -- settings --write`.',
+    '',
+    '| Name | Default | Meaning |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+export const settingsCommand: OfflineCommand = {
+  offline: true,
+  noun: 'settings',
+  summary: 'Print the table of all settings',
+  options: { write: { description: 'write it to docs/settings.md instead' } },
+  async run(given) {
+    const text = settingsDocument()
+    if (given.write !== true) return { json: Object.keys(settings), text }
+    await writeFile(file, text)
+    return { json: { written: 'docs/settings.md' }, text: 'wrote docs/settings.md' }
+  },
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { exportProject, importProject } from './config-document.ts'
+import { admitWriter, admitWriterWithBody, queryOf, sendJson } from './operation.ts'
+import { answers } from './schemas.ts'
+
+const document = z
+  .object({
+    version: z.literal(1),
+    channels: z.array(
+      z.object({ id: z.uuid(), kind: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) }),
+    ),
+    checks: z.array(
+      z.looseObject({ uuid: z.uuid() }).describe('The settings of a check as in requests, and its uuid.'),
+    ),
+  })
+  .meta({ id: 'ConfigDocument' })
+
+const changes = z.object({
+  create: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  update: z.array(z.object({ id: z.uuid(), name: z.string(), changes: z.record(z.string(), z.unknown()) })),
+  unchanged: z.int(),
+})
+
+const report = z
+  .object({ applied: z.boolean(), channels: changes, checks: changes, unknownChannels: z.array(z.uuid()) })
+  .meta({ id: 'ImportReport' })
+
+const common = {
+  tags: ['Configuration'],
+  security: ['projectKey'],
+  params: {},
+} as const
+
+/** A project's configuration as one document, out and in; version 3 only. */
+export const documentRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    method: 'get',
+    path: '/api/v3/export',
+    operationId: 'exportProject',
+    summary: 'Get the configuration of the project as one document',
+    description: 'Without secrets: an import keeps those that are stored.',
+    responses: {
+      200: { description: 'The document.', content: { 'application/json': document } },
+      401: answers.unauthorized,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+    async handle(request, response, deps) {
+      const { project } = await admitWriter(request, response, deps)
+      sendJson(response, await exportProject(deps, project))
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'post',
+    path: '/api/v3/import',
+    operationId: 'importProject',
+    summary: 'Compare the project with a document, or make it agree',
+    description:
+      'Takes what the export gives, and lists of checks as this API answers them. Nothing is deleted; applying a ' +
+      'document twice changes nothing.',
+    query: z.object({
+      plan: z.string().optional().describe('`1`: only say what would change.'),
+      apply: z.string().optional().describe('`1`: change it.'),
+    }),
+    body: { required: true, content: { 'application/json': document } },
+    responses: {
+      200: { description: 'What differs, or did.', content: { 'application/json': report } },
+      400: answers.invalid,
+      401: answers.unauthorized,
+      403: { description: 'The project would have more checks than it may. No body.' },
+      413: answers.tooLarge,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+    async handle(request, response, deps) {
+      const { key, body } = await admitWriterWithBody(request, response, deps)
+      const query = queryOf(request)
+      const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
+      if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
+      const { project } = key
+      const imported = await importProject(deps, project, body, apply)
+      for (const uuid of imported.touched) deps.announce({ kind: 'check', uuid, projectId: project.id })
+      sendJson(response, imported.report)
+    },
+  }),
+]

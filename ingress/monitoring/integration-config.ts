@@ -1,0 +1,91 @@
+import { lookup } from 'node:dns/promises'
+import type { Knex } from 'knex'
+import type { ChannelKind } from '#shared/channels/kind.ts'
+import { findKind } from '#shared/channels/kinds.ts'
+import type { ConfigObject } from '#shared/channels/shown-config.ts'
+import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
+import { ValidationError } from '#shared/errors.ts'
+import type { Config } from '#shared/platform/config.ts'
+import type { Secrets } from '#shared/platform/secrets.ts'
+import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/target-policy.ts'
+
+/** What configurations of integrations are checked against; doors and commands both have it. */
+export interface ConfigRules {
+  db: Knex
+  config: Pick<Config, 'allowPrivateTargets'>
+  /** how host names are looked up; by default as the system does */
+  resolve?: Resolve
+}
+
+/** @throws ValidationError for a kind that is none */
+export function requireKind(name: unknown): ChannelKind {
+  const kind = typeof name === 'string' ? findKind(name) : undefined
+  if (!kind) throw new ValidationError('kind has unexpected value', [problem('kind', 'has unexpected value')])
+  return kind
+}
+
+/**
+ * The configuration to store: valid for its kind, its URLs allowed as targets, its members integrations of the project.
+ * @throws ValidationError that names the first member that is wrong
+ */
+export async function checkConfig(
+  rules: ConfigRules,
+  projectId: number,
+  kind: ChannelKind,
+  given: unknown,
+): Promise<ConfigObject> {
+  const parsed = kind.parse(given)
+  if (!parsed.ok) {
+    const errors = parsed.errors.map((error) => ({ ...error, path: `config.${error.path}`.replace(/\.$/, '') }))
+    throw new ValidationError(`${errors[0]?.path ?? 'config'} ${errors[0]?.message ?? 'is not valid'}`, errors)
+  }
+  const config = asObject(parsed.config)
+  for (const target of kind.targetsOf(config)) await checkReachable(rules, target)
+  if (kind.kind === 'group') await checkMembers(rules.db, projectId, config.channels)
+  return config
+}
+
+/** A name for an integration: one line of at most 100 characters, possibly empty. @throws ValidationError */
+export function checkName(name: unknown): string {
+  const isText = typeof name === 'string' && name.isWellFormed() && !/\p{Cc}/u.test(name)
+  if (!isText) throw new ValidationError('name is not a string', [problem('name', 'is not a string')])
+  if ([...name].length > 100) throw new ValidationError('name is too long', [problem('name', 'is too long')])
+  return name
+}
+
+/** What is stored of an integration's configuration, secrets included. */
+export function openConfig(channel: Pick<StoredChannel, 'sealedConfig'>, secrets: Secrets): ConfigObject {
+  return asObject(JSON.parse(secrets.open(channel.sealedConfig)))
+}
+
+async function checkReachable(rules: ConfigRules, target: string): Promise<void> {
+  const policy = { allowPrivate: rules.config.allowPrivateTargets, plainHttp: 'anywhere' } as const
+  const verdict = await checkTarget(target, policy, rules.resolve ?? resolveAll)
+  // A name that does not resolve now may do so later; what it leads to is checked at every connect.
+  if (verdict.ok || verdict.reason === 'unresolvable') return
+  throw new ValidationError(`config has a URL that ${targetProblemTexts[verdict.reason]}`, [
+    problem('config', targetProblemTexts[verdict.reason]),
+  ])
+}
+
+async function resolveAll(name: string): Promise<string[]> {
+  const found = await lookup(name, { all: true })
+  return found.map(({ address }) => address)
+}
+
+async function checkMembers(db: Knex, projectId: number, members: unknown): Promise<void> {
+  const others = (await listChannels(db, projectId)).filter(({ kind }) => kind !== 'group')
+  const known = new Set(others.map(({ uuid }) => uuid))
+  if (Array.isArray(members) && members.every((member) => known.has(member))) return
+  throw new ValidationError('config.channels names something that is no integration of the project', [
+    problem('config.channels', 'names something that is no integration of the project'),
+  ])
+}
+
+function problem(path: string, message: string) {
+  return { path, code: 'invalid', message }
+}
+
+function asObject(value: unknown): ConfigObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import { findKind } from '#shared/channels/kinds.ts'
+import { shownConfig, withStoredSecrets } from '#shared/channels/shown-config.ts'
+import {
+  deleteChannel,
+  findChannel,
+  insertChannel,
+  listNotifications,
+  type StoredChannel,
+  updateChannel,
+} from '#shared/channels/store.ts'
+import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { insertNotifications } from '#shared/notifications/store.ts'
+import type { ProjectKey } from '#shared/projects/store.ts'
+import type { IngressDeps } from '../deps.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
+import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
+import { plainJson } from './plain-json.ts'
+import { answers, uuidParam } from './schemas.ts'
+
+const NOTIFICATIONS_LISTED = 100
+
+const integration = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    kind: z.string(),
+    config: z.record(z.string(), z.unknown()).describe('Without its secret members.'),
+    disabled: z.boolean(),
+    last_notify: z.iso.datetime().nullable(),
+    last_error: z.string(),
+  })
+  .meta({ id: 'IntegrationDetails' })
+
+const notification = z
+  .object({
+    id: z.uuid(),
+    check: z.uuid().nullable().describe('Null for a test message.'),
+    check_status: z.enum(['up', 'down']),
+    state: z.enum(['pending', 'delivered', 'failed', 'suppressed']),
+    error: z.string(),
+    attempts: z.int(),
+    created: z.iso.datetime(),
+    next_attempt: z.iso.datetime().nullable(),
+    finished: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Notification' })
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const config = z.record(z.string(), z.unknown()).describe("The kind's options; secret members are never shown again.")
+
+const common = {
+  tags: ['Integrations'],
+  security: ['projectKey'],
+  responses: {
+    200: { description: 'The integration.', content: json(integration) },
+    400: answers.invalid,
+    401: answers.unauthorized,
+    404: answers.notFound,
+    413: answers.tooLarge,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  },
+}
+
+/** Management of integrations: ours, beyond the published contract; version 3 only. */
+export const integrationRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    method: 'post',
+    path: '/api/v3/channels/',
+    operationId: 'createChannel',
+    summary: 'Create an integration',
+    params: {},
+    body: {
+      required: true,
+      content: json(z.object({ kind: z.string(), name: z.string().max(100).optional(), config })),
+    },
+    responses: { ...common.responses, 201: { description: 'The integration.', content: json(integration) } },
+    async handle(request, response, deps) {
+      const { key, body } = await admitWriterWithBody(request, response, deps)
+      const kind = requireKind(body.kind)
+      const name = body.name === undefined ? '' : checkName(body.name)
+      const checked = await checkConfig(deps, key.project.id, kind, plainJson(body.config ?? null))
+      const sealedConfig = deps.secrets.seal(JSON.stringify(checked))
+      const channel = await insertChannel(deps.db, { projectId: key.project.id, kind: kind.kind, name, sealedConfig })
+      sendJson(response, view(channel, deps), 201)
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'get',
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'getChannel',
+    summary: 'Get an integration',
+    params: { uuid: uuidParam },
+    async handle(request, response, deps) {
+      const key = await admitWriter(request, response, deps)
+      sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'post',
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'updateChannel',
+    summary: 'Change an integration',
+    description: 'What the request does not name stays. A new config keeps the secret members that it leaves out.',
+    params: { uuid: uuidParam },
+    body: {
+      required: true,
+      content: json(
+        z.object({ name: z.string().max(100).optional(), config: config.optional(), disabled: z.boolean().optional() }),
+      ),
+    },
+    async handle(request, response, deps) {
+      const { key, body } = await admitWriterWithBody(request, response, deps)
+      const channel = await ownChannel(request.params.uuid, key, deps)
+      const changes: Parameters<typeof updateChannel>[2] = {}
+      if (body.name !== undefined) changes.name = checkName(body.name)
+      if (typeof body.disabled === 'boolean') changes.disabled = body.disabled
+      else if (body.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
+      if (body.config !== undefined) {
+        const kind = requireKind(channel.kind)
+        const given = withStoredSecrets(
+          kind,
+          asRecord(plainJson(body.config ?? null)),
+          openConfig(channel, deps.secrets),
+        )
+        const checked = await checkConfig(deps, key.project.id, kind, given)
+        changes.sealedConfig = deps.secrets.seal(JSON.stringify(checked))
+      }
+      await updateChannel(deps.db, channel.id, changes)
+      sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'delete',
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'deleteChannel',
+    summary: 'Delete an integration; its checks keep their other ones',
+    params: { uuid: uuidParam },
+    async handle(request, response, deps) {
+      const key = await admitWriter(request, response, deps)
+      const channel = await ownChannel(request.params.uuid, key, deps)
+      if (!(await deleteChannel(deps.db, key.project.id, channel.uuid))) throw new NotFoundError('')
+      sendJson(response, view(channel, deps))
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'post',
+    path: '/api/v3/channels/{uuid}/test',
+    operationId: 'testChannel',
+    summary: 'Send a test message through an integration',
+    description: 'It is sent like any other; its outcome shows in the notifications of the integration.',
+    params: { uuid: uuidParam },
+    responses: {
+      ...common.responses,
+      202: { description: 'The message is under way.', content: json(z.object({ notification: z.uuid() })) },
+    },
+    async handle(request, response, deps) {
+      const { key } = await admitWriterWithBody(request, response, deps)
+      const channel = await ownChannel(request.params.uuid, key, deps)
+      const id = await deps.outbox.run(async (tx, enqueue) => {
+        const test = { flipId: null, checkId: null, status: 'down' } as const
+        const [notificationId] = await insertNotifications(tx, test, [channel.id])
+        if (notificationId === undefined) throw new Error('the test message was not stored')
+        await enqueue(notificationDue, { notificationId })
+        return notificationId
+      })
+      sendJson(response, { notification: id }, 202)
+    },
+  }),
+  defineRoute({
+    ...common,
+    method: 'get',
+    path: '/api/v3/channels/{uuid}/notifications',
+    operationId: 'listChannelNotifications',
+    summary: 'List the newest notifications of an integration',
+    params: { uuid: uuidParam },
+    responses: {
+      ...common.responses,
+      200: {
+        description: `At most ${NOTIFICATIONS_LISTED}, newest first.`,
+        content: json(z.object({ notifications: z.array(notification) })),
+      },
+    },
+    async handle(request, response, deps) {
+      const key = await admitWriter(request, response, deps)
+      const channel = await ownChannel(request.params.uuid, key, deps)
+      const notifications = await listNotifications(deps.db, channel.id, NOTIFICATIONS_LISTED)
+      sendJson(response, {
+        notifications: notifications.map((it) => ({
+          id: it.id,
+          check: it.checkUuid,
+          check_status: it.checkStatus,
+          state: it.state,
+          error: it.error,
+          attempts: it.attempts,
+          created: it.createdAt.toISOString(),
+          next_attempt: it.state === 'pending' ? (it.nextAttemptAt?.toISOString() ?? null) : null,
+          finished: it.finishedAt?.toISOString() ?? null,
+        })),
+      })
+    },
+  }),
+]
+
+async function ownChannel(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<StoredChannel> {
+  const channel = await findChannel(deps.db, key.project.id, uuid)
+  if (!channel) throw new NotFoundError('')
+  return channel
+}
+
+function view(channel: StoredChannel, deps: IngressDeps) {
+  const kind = findKind(channel.kind)
+  return {
+    id: channel.uuid,
+    name: channel.name,
+    kind: channel.kind,
+    config: kind ? shownConfig(kind, openConfig(channel, deps.secrets)) : {},
+    disabled: channel.disabledAt !== null,
+    last_notify: channel.lastNotifyAt?.toISOString() ?? null,
+    last_error: channel.lastError,
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ValidationError('config is not an object')
+  }
+  return { ...value }
+}

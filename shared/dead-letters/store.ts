@@ -1,0 +1,15 @@
+import type { Knex } from 'knex'
+import { execute } from '../platform/sql.ts'
+
+/** Notes who did what with a message that had been given up. */
+export async function recordDeadLetterAction(
+  db: Knex,
+  action: { queue: string; messageId: string; action: 'replay' | 'discard'; actor: string },
+): Promise<void> {
+  await execute(db, 'INSERT INTO dead_letter_actions (queue, message_id, action, actor) VALUES (?, ?, ?, ?)', [
+    action.queue,
+    action.messageId,
+    action.action,
+    action.actor,
+  ])
+}

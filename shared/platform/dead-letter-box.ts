@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { type ConfirmChannel, connect, type GetMessage } from 'amqplib'
+import { deadLetterQueueOf } from '../contracts/define-message.ts'
+import { type DeadLetter, revived } from '../dead-letters/dead-letter.ts'
+
+/** What to do with one message. `kept` leaves it where it is. */
+export type Verdict = 'kept' | 'replayed' | 'discarded' | 'unreadable'
+
+/** The operator's hand on the dead-letter queues: a connection of its own, for the length of one command. */
+export interface DeadLetterBox extends AsyncDisposable {
+  /** Messages waiting. @returns null when there is no such queue */
+  depth(queue: string): Promise<number | null>
+  /**
+   * Shows messages in their order, at most `limit`, and does with each what `decide` says; what it keeps goes back.
+   * A replayed one is confirmed by the broker, and `done` has run, before it leaves its queue: it may come twice, and
+   * is never lost.
+   */
+  each(
+    queue: string,
+    limit: number,
+    decide: (letter: DeadLetter) => 'keep' | 'replay' | 'discard',
+    done: (letter: DeadLetter, action: 'replay' | 'discard') => Promise<void>,
+  ): Promise<{ letter: DeadLetter; verdict: Verdict }[]>
+}
+
+/** @throws the driver's error when the broker cannot be reached */
+export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
+  const connection = await connect(url, { clientProperties: { connection_name: 'signalbox-admin' }, timeout: 10_000 })
+  connection.on('error', () => {})
+
+  return {
+    async depth(queue) {
+      const channel = await connection.createChannel()
+      // A queue that is not there closes the channel.
+      channel.on('error', () => {})
+      try {
+        const { messageCount } = await channel.checkQueue(deadLetterQueueOf(queue))
+        await channel.close()
+        return messageCount
+      } catch {
+        return null
+      }
+    },
+    async each(queue, limit, decide, done) {
+      const channel = await connection.createConfirmChannel()
+      channel.on('error', () => {})
+      const seen: { letter: DeadLetter; verdict: Verdict }[] = []
+      const kept: GetMessage[] = []
+      while (seen.length < limit) {
+        const message = await channel.get(deadLetterQueueOf(queue))
+        if (!message) break
+        const letter = toLetter(queue, message)
+        const decision = decide(letter)
+        const action = decision === 'replay' ? await replay(channel, letter) : decision
+        if (action === 'replay' || action === 'discard') {
+          await done(letter, action)
+          channel.ack(message)
+          seen.push({ letter, verdict: action === 'replay' ? 'replayed' : 'discarded' })
+        } else {
+          kept.push(message)
+          seen.push({ letter, verdict: action === 'keep' ? 'kept' : 'unreadable' })
+        }
+      }
+      for (const message of kept) channel.nack(message, false, true)
+      await channel.close()
+      return seen
+    },
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+    },
+  }
+}
+
+/** Straight into the queue it came from: other consumers of the same event have had their copy. */
+async function replay(channel: ConfirmChannel, letter: DeadLetter): Promise<'replay' | 'unreadable'> {
+  const again = revived(letter, randomUUID())
+  if (!again) return 'unreadable'
+  let isReturned = false
+  const onReturn = () => {
+    isReturned = true
+  }
+  channel.once('return', onReturn)
+  channel.publish('', letter.queue, again.body, {
+    persistent: true,
+    mandatory: true,
+    contentType: 'application/json',
+    messageId: letter.messageId,
+    type: letter.type,
+    headers: again.headers,
+  })
+  await channel.waitForConfirms()
+  channel.off('return', onReturn)
+  if (isReturned) throw new Error(`the queue ${letter.queue} does not exist`)
+  return 'replay'
+}
+
+function toLetter(queue: string, { content, properties }: GetMessage): DeadLetter {
+  return {
+    queue,
+    messageId: String(properties.messageId ?? ''),
+    type: String(properties.type ?? ''),
+    headers: properties.headers ?? {},
+    body: content,
+  }
+}

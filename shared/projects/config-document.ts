@@ -1,0 +1,61 @@
+import type { CheckSettings } from '../checks/settings.ts'
+
+/** A check's identity, settings and integrations. */
+export type ConfiguredCheck = CheckSettings & { uuid: string; channelIds: readonly string[] }
+
+export const CONFIG_DOCUMENT_VERSION = 1
+
+/** What a project is configured to be, without what happened in it. Members are called as in the API. */
+export interface ConfigDocument {
+  version: typeof CONFIG_DOCUMENT_VERSION
+  channels: { id: string; kind: string; name: string; config: Readonly<Record<string, unknown>> }[]
+  checks: ReturnType<typeof toDocumentedCheck>[]
+}
+
+/** A check in a configuration document: its identity and its settings, the hidden ones of the other kind left out. */
+export function toDocumentedCheck(check: ConfiguredCheck) {
+  return {
+    uuid: check.uuid,
+    name: check.name,
+    slug: check.slug,
+    tags: check.tags,
+    desc: check.desc,
+    ...(check.kind === 'simple' ? { timeout: check.timeoutSeconds } : { schedule: check.schedule, tz: check.tz }),
+    grace: check.graceSeconds,
+    manual_resume: check.manualResume,
+    methods: check.methods,
+    start_kw: check.startKw,
+    success_kw: check.successKw,
+    failure_kw: check.failureKw,
+    filter_subject: check.filterSubject,
+    filter_body: check.filterBody,
+    filter_http_body: check.filterHttpBody,
+    filter_default_fail: check.filterDefaultFail,
+    channels: check.channelIds.toSorted().join(','),
+  }
+}
+
+/** Per setting that a document would change, the value it has and the one it would get. */
+export type SettingChanges = Record<string, { from: unknown; to: unknown }>
+
+/** What a document differs from the project in. Nothing is ever deleted: what the document does not name stays. */
+export interface ImportReport {
+  applied: boolean
+  channels: ObjectChanges
+  checks: ObjectChanges
+  /** integrations that checks name and that neither the project nor the document has: not assigned */
+  unknownChannels: string[]
+}
+
+export interface ObjectChanges {
+  create: { id: string; name: string }[]
+  update: { id: string; name: string; changes: SettingChanges }[]
+  unchanged: number
+}
+
+/** Which settings of a check a document would change. */
+export function changedSettings(current: CheckSettings, wanted: Partial<CheckSettings>): SettingChanges {
+  const before = new Map<string, unknown>(Object.entries(current))
+  const differing = Object.entries(wanted).filter(([name, to]) => before.get(name) !== to)
+  return Object.fromEntries(differing.map(([name, to]) => [name, { from: before.get(name), to }]))
+}
