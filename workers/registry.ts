@@ -1,3 +1,4 @@
+import { anchor } from './anchor.ts'
 import type { Worker } from './define-worker.ts'
 import { notifier } from './notifier/notifier.ts'
 import { packComposer } from './pack-composer.ts'
@@ -5,4 +6,4 @@ import { pingEvaluator } from './ping-evaluator/ping-evaluator.ts'
 import { sweeper } from './sweeper/sweeper.ts'
 
 /** Every worker of the product: what `npm run workers` starts, and what messages may name as consumers. */
-export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer]
+export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer, anchor]

@@ -1,0 +1,79 @@
+import type { Knex } from 'knex'
+import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
+import type { ApiEnv } from '../oauth/access-token.ts'
+
+/** Any constant: whoever talks to outside networks for a log takes the lock (this, hash of the env). */
+const RECEIPT_LOCK = 7_420
+
+/** Whether this transaction alone talks to outside networks for the log until it ends. */
+export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: { locked: boolean }[] }>(
+    'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked',
+    [RECEIPT_LOCK, env],
+  )
+  return rows[0]?.locked === true
+}
+
+/** Whether a network was given a checkpoint of this log within so many seconds. */
+export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string, seconds: number): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `SELECT 1 FROM log_receipts WHERE env = ? AND network = ? AND created_at > now() - make_interval(secs => ?) LIMIT 1`,
+    [env, network, seconds],
+  )
+  return rows.length > 0
+}
+
+/** Whether a network has this checkpoint already. */
+export async function hasReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?',
+    [env, size, network],
+  )
+  return rows.length > 0
+}
+
+export async function insertReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
+  await db.raw(
+    `INSERT INTO log_receipts (env, size, network, source, state, receipt, poll_after)
+     VALUES (?, ?, ?, ?, 'SUBMITTED', ?, now() + interval '10 minutes') ON CONFLICT DO NOTHING`,
+    [env, size, receipt.network, receipt.network, Buffer.from(receipt.proof, 'base64')],
+  )
+  if (receipt.state === 'EXTERNAL') await confirmReceipt(db, env, size, receipt)
+}
+
+/** Receipts that may have become complete, the longest waiting first. */
+export async function dueReceipts(
+  db: Knex,
+  env: ApiEnv,
+  limit: number,
+): Promise<{ size: number; receipt: CheckpointReceipt }[]> {
+  const { rows } = await db.raw<{ rows: { size: number; network: string; proof: Buffer }[] }>(
+    `SELECT size, network, receipt AS proof FROM log_receipts
+     WHERE env = ? AND state = 'SUBMITTED' AND poll_after <= now() ORDER BY poll_after LIMIT ?`,
+    [env, limit],
+  )
+  return rows.map(({ size, network, proof }) => ({
+    size,
+    receipt: { network, state: 'SUBMITTED', proof: proof.toString('base64') },
+  }))
+}
+
+/** Asks again later. */
+export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<void> {
+  await db.raw(
+    `UPDATE log_receipts SET poll_after = now() + interval '10 minutes' WHERE env = ? AND size = ? AND network = ?`,
+    [env, size, network],
+  )
+}
+
+/** The network attests the checkpoint, and with it every entry below its size. */
+export async function confirmReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
+  await db.raw(
+    `WITH confirmed AS (
+       UPDATE log_receipts SET state = 'CONFIRMED', receipt = ? WHERE env = ? AND size = ? AND network = ?
+       RETURNING env, size)
+     UPDATE log_checkpoints c SET external_at = coalesce(external_at, now())
+     FROM confirmed WHERE c.env = confirmed.env AND c.size = confirmed.size`,
+    [Buffer.from(receipt.proof, 'base64'), env, size, receipt.network],
+  )
+}

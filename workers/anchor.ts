@@ -1,0 +1,113 @@
+import { Gauge } from 'prom-client'
+import { parseVerifierKey } from '#shared/anchoring/note-key.ts'
+import { waitingEntries } from '#shared/anchoring/store.ts'
+import { ensureLogSigner } from '#shared/log-keys/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { createHttpClient } from '#shared/platform/http-client.ts'
+import { describeError } from '#shared/platform/log.ts'
+import { createOpenTimestamps } from '#shared/providers/open-timestamps.ts'
+import { advanceLog, type LogDeps } from './anchor/advance-log.ts'
+import { createWitnessing, type Witness } from './anchor/ask-witnesses.ts'
+import { checkpointFile } from './anchor/checkpoint-file.ts'
+import { every } from './anchor/every.ts'
+import { LogRefusedError } from './anchor/log-refused-error.ts'
+import { submitOutside } from './anchor/submit-outside.ts'
+import type { Worker, WorkerDeps } from './define-worker.ts'
+
+const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
+
+/** A checkpoint appears on a fixed clock, so that its time says little about when something was anchored. */
+const CHECKPOINT_EVERY_MS = 1_000
+const OUTSIDE_EVERY_MS = 30_000
+/** How often a refusal is repeated in the log until somebody acts. */
+const COMPLAIN_EVERY_MS = 60_000
+
+/** Takes stored entries into the logs: sequences, signs and publishes, then asks witnesses and outside networks. */
+export const anchor: Worker = {
+  name: 'anchor',
+  start(deps) {
+    // Witnesses and calendars are the operator's choice, not a stranger's: they may be inside the operator's network.
+    const http = createHttpClient({ policy: { allowPrivate: true, plainHttp: 'anywhere' }, userAgent: 'signalbox' })
+    const witnessing = createWitnessing(readWitnesses(deps), { db: deps.db, http, log: deps.log })
+    const metrics = logMetrics(deps)
+    const parts: AsyncDisposable[] = [http]
+    for (const env of ENVS) {
+      const step = createStep(deps, env, metrics, witnessing)
+      parts.push(every(CHECKPOINT_EVERY_MS, step))
+    }
+    if (deps.config.otsCalendarUrls.length > 0) {
+      const calendars = deps.config.otsCalendarUrls.map((url) => url.replace(/\/+$/, ''))
+      const adapter = createOpenTimestamps({ calendars, request: (request) => http.request(request) })
+      parts.push(
+        every(OUTSIDE_EVERY_MS, async () => {
+          for (const env of ENVS) {
+            await submitOutside(deps, env, adapter).catch((error: unknown) => {
+              deps.log.warn({ env, ...describeError(error) }, 'outside.failed')
+            })
+          }
+          return false
+        }),
+      )
+    }
+    return parts
+  },
+}
+
+/** One call of the clock: advance the log, and if it advanced, have it witnessed. */
+function createStep(
+  deps: WorkerDeps,
+  env: ApiEnv,
+  metrics: ReturnType<typeof logMetrics>,
+  witnessing: ReturnType<typeof createWitnessing>,
+): () => Promise<boolean> {
+  const log = deps.log.child({ env })
+  let target: LogDeps | undefined
+  let complainedAt = 0
+  let isWitnessed = true
+
+  return async () => {
+    try {
+      target ??= {
+        db: deps.db,
+        env,
+        signer: await ensureLogSigner(deps.db, deps.secrets, env, deps.config.publicUrl),
+        file: checkpointFile(deps.config.checkpointDir, env),
+        crashPoint: deps.crashPoint,
+      }
+      const advance = await advanceLog(target)
+      if (!advance) return false
+      metrics.size.set({ env }, advance.size)
+      metrics.waiting.set({ env }, advance.isFull ? (await waitingEntries(deps.db, env)).count : 0)
+      if (advance.added > 0) {
+        log.info({ size: advance.size, added: advance.added }, 'checkpoint.published')
+        isWitnessed = false
+      }
+      if (!advance.isFull && !isWitnessed) isWitnessed = (await witnessing.cosignNewest(env)) || !witnessing.isAsking
+      return advance.isFull
+    } catch (error) {
+      const isRefusal = error instanceof LogRefusedError
+      if (!isRefusal) log.warn(describeError(error), 'log.not-advanced')
+      else if (Date.now() - complainedAt > COMPLAIN_EVERY_MS) {
+        complainedAt = Date.now()
+        log.error(describeError(error), 'log.refused')
+      }
+      return false
+    }
+  }
+}
+
+/** @throws Error when the two settings do not match: a witness without its key could not be believed */
+function readWitnesses({ config }: WorkerDeps): Witness[] {
+  const { witnessUrls, witnessKeys } = config
+  if (witnessUrls.length !== witnessKeys.length) throw new Error('WITNESS_URLS and WITNESS_KEYS differ in length')
+  return witnessUrls.map((url, index) => ({ url, key: parseVerifierKey(witnessKeys[index] ?? '') }))
+}
+
+function logMetrics({ metrics }: WorkerDeps) {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ['env'], registers: [metrics.registry] })
+  return {
+    size: gauge('signalbox_log_size', 'Entries covered by the newest checkpoint.'),
+    waiting: gauge('signalbox_log_waiting_entries', 'Entries stored and not yet in a checkpoint.'),
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readCheckpoint } from '#shared/anchoring/checkpoint.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+
+/**
+ * The newest signed checkpoint of a log, kept in a folder outside the database: a restored backup cannot take it back.
+ * On machines without a common folder each keeps its own, and each refuses what contradicts it.
+ */
+export interface CheckpointFile {
+  readonly path: string
+  /** @returns undefined when there is none yet */
+  read(): Promise<string | undefined>
+  /** Durable when it resolves. A note of a smaller tree than the one kept is not written. */
+  write(note: string): Promise<void>
+}
+
+export function checkpointFile(directory: string, env: ApiEnv): CheckpointFile {
+  const path = join(directory, `${env.toLowerCase()}.checkpoint`)
+
+  async function read(): Promise<string | undefined> {
+    try {
+      return await readFile(path, 'utf8')
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  return {
+    path,
+    read,
+    async write(note) {
+      const kept = await read()
+      // A process that was stopped for a while may come late with an older one.
+      if (kept !== undefined && readCheckpoint(kept).size >= readCheckpoint(note).size) return
+      await mkdir(directory, { recursive: true })
+      const draft = `${path}.${process.pid}.draft`
+      const file = await open(draft, 'w', 0o600)
+      try {
+        await file.writeFile(note)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(draft, path)
+      // The rename itself must survive a power cut.
+      const folder = await open(directory, 'r')
+      try {
+        await folder.sync()
+      } finally {
+        await folder.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { Knex } from 'knex'
+import type { CheckpointAdapter } from '#shared/anchoring/checkpoint-adapter.ts'
+import { parseNote } from '#shared/anchoring/note.ts'
+import { latestCheckpoint } from '#shared/anchoring/store.ts'
+import {
+  confirmReceipt,
+  dueReceipts,
+  hasReceipt,
+  insertReceipt,
+  postponeReceipt,
+  tryLockReceipts,
+  wasSubmittedWithin,
+} from '#shared/log-receipts/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { describeError, type Log } from '#shared/platform/log.ts'
+
+/** Seconds between checkpoints given to one network: they are free, and asked not to be flooded. */
+const SUBMIT_EVERY_SECONDS = 600
+const POLLED_AT_ONCE = 20
+
+interface OutsideDeps {
+  db: Knex
+  log: Log
+}
+
+/** Gives the newest checkpoint to a network when one is due, and asks what became of earlier ones. */
+export async function submitOutside(deps: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
+  await deps.db.transaction(async (lock) => {
+    if (!(await tryLockReceipts(lock, env))) return
+    await submitNewest(deps, env, adapter)
+    await pollDue(deps, env, adapter)
+  })
+}
+
+async function submitNewest({ db, log }: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
+  const { network } = adapter
+  const checkpoint = (await latestCheckpoint(db, env, 'witnessed')) ?? (await latestCheckpoint(db, env))
+  if (!checkpoint || (await hasReceipt(db, env, checkpoint.size, network))) return
+  if (await wasSubmittedWithin(db, env, network, SUBMIT_EVERY_SECONDS)) return
+  try {
+    await insertReceipt(db, env, checkpoint.size, await adapter.submit(parseNote(checkpoint.note).text))
+    log.info({ env, network, size: checkpoint.size }, 'checkpoint.submitted')
+  } catch (error) {
+    log.warn({ env, network, ...describeError(error) }, 'checkpoint.not-submitted')
+  }
+}
+
+async function pollDue({ db, log }: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
+  for (const { size, receipt } of await dueReceipts(db, env, POLLED_AT_ONCE)) {
+    if (receipt.network !== adapter.network) continue
+    try {
+      const polled = await adapter.poll(receipt)
+      if (polled.state === 'EXTERNAL') {
+        await confirmReceipt(db, env, size, polled)
+        log.info({ env, network: receipt.network, size }, 'checkpoint.external')
+        continue
+      }
+    } catch (error) {
+      log.warn({ env, network: receipt.network, size, ...describeError(error) }, 'receipt.not-polled')
+    }
+    await postponeReceipt(db, env, size, receipt.network)
+  }
+}
