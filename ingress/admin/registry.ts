@@ -1,4 +1,5 @@
 import { channelCommands } from './channel.ts'
+import { clientCommands } from './client.ts'
 import type { Command, OfflineCommand } from './command.ts'
 import { documentCommands } from './config-document.ts'
 import { deadLetterCommands } from './dead-letters.ts'
@@ -6,6 +7,7 @@ import { doctorCommand } from './doctor.ts'
 import { keyCommands } from './key.ts'
 import { openApiCommand } from './openapi.ts'
 import { projectCommands } from './project.ts'
+import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
 
 /** Every command, in the order of the help. */
@@ -13,6 +15,8 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...projectCommands,
   ...keyCommands,
   ...channelCommands,
+  ...clientCommands,
+  ...riskKeyCommands,
   ...documentCommands,
   ...deadLetterCommands,
   doctorCommand,

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { FAMILIES, type Family, parseFamilies } from '#shared/oauth/families.ts'
+import { newClientSecret } from '#shared/organisations/new-client.ts'
+import {
+  findOrganisation,
+  grantFamilies,
+  listClients,
+  revokeFamilies,
+  rotateSecret,
+  setClientDisabled,
+} from '#shared/organisations/store.ts'
+import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
+import { createClient } from './create-client.ts'
+
+const families = {
+  description: 'API families, separated by commas, or all',
+  value: 'LIST',
+  required: true,
+} as const
+const clientOption = { description: 'client id', value: 'ID', required: true } as const
+
+const create: Command = {
+  noun: 'client',
+  verb: 'create',
+  summary: 'Create an API client of an organisation; its secrets are shown once',
+  help: [`Families: ${FAMILIES.join(', ')}.`, 'Clients of the same NAME belong to the same organisation.'],
+  options: {
+    name: { description: 'the organisation, made when there is none of this name', value: 'ORG', required: true },
+    env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
+    families,
+    'no-api-key': { description: 'without an x-api-key: securitisation evidence is then not configured' },
+    'no-lms-secret': { description: 'without an LMS secret: inbound LMS events are then not configured' },
+  },
+  async run(given, { db, secrets }) {
+    const created = await createClient(db, secrets, {
+      name: textOf(given, 'name'),
+      env: envOf(given),
+      families: familiesOf(given),
+      hasApiKey: given['no-api-key'] !== true,
+      hasLmsSecret: given['no-lms-secret'] !== true,
+    })
+    return { json: created, text: lines({ ...created, families: created.families.join(',') }) }
+  },
+}
+
+const list: Command = {
+  noun: 'client',
+  verb: 'list',
+  summary: 'List all API clients',
+  options: {},
+  async run(_given, { db }) {
+    const clients = await listClients(db)
+    const text = clients.map(
+      ({ clientId, organisation, env, families: held, disabledAt }) =>
+        `${clientId}  ${env}  ${organisation}  ${held.join(',')}${disabledAt ? '  disabled' : ''}`,
+    )
+    return { json: clients, text: text.join('\n') }
+  },
+}
+
+const rotate: Command = {
+  noun: 'client',
+  verb: 'rotate-secret',
+  summary: 'Give a client a second secret; the one before the last stops working',
+  options: { client: clientOption },
+  async run(given, { db }) {
+    const clientId = textOf(given, 'client')
+    const secret = newClientSecret(randomBytes)
+    if (!(await db.transaction((tx) => rotateSecret(tx, clientId, secret)))) throw noSuchClient(clientId)
+    const shown = { clientId, clientSecret: secret.text }
+    return { json: shown, text: lines(shown) }
+  },
+}
+
+function switchCommand(verb: 'disable' | 'enable', summary: string): Command {
+  return {
+    noun: 'client',
+    verb,
+    summary,
+    options: { client: clientOption },
+    async run(given, { db }) {
+      const clientId = textOf(given, 'client')
+      if (!(await setClientDisabled(db, clientId, verb === 'disable'))) throw noSuchClient(clientId)
+      return { json: { clientId, disabled: verb === 'disable' }, text: `${clientId} ${verb}d` }
+    },
+  }
+}
+
+function entitlementCommand(verb: 'grant' | 'revoke', summary: string): Command {
+  return {
+    noun: 'entitlement',
+    verb,
+    summary,
+    options: { organisation: { description: 'organisation id', value: 'ID', required: true }, families },
+    async run(given, { db }) {
+      const uuid = textOf(given, 'organisation')
+      const organisation = /^[0-9a-f-]{36}$/i.test(uuid) ? await findOrganisation(db, uuid) : undefined
+      if (!organisation) throw new UsageError(`there is no organisation ${uuid}`)
+      const named = familiesOf(given)
+      await (verb === 'grant' ? grantFamilies : revokeFamilies)(db, organisation.id, named)
+      const json = { organisationId: organisation.uuid, [verb === 'grant' ? 'granted' : 'revoked']: named }
+      return { json, text: `${organisation.name}: ${verb} ${named.join(', ')}` }
+    },
+  }
+}
+
+export const clientCommands: readonly Command[] = [
+  create,
+  list,
+  rotate,
+  switchCommand('disable', 'Refuse a client: its secrets, keys and tokens stop working within seconds'),
+  switchCommand('enable', 'Admit a disabled client again'),
+  entitlementCommand('grant', 'Entitle an organisation to API families'),
+  entitlementCommand('revoke', 'Take API families away; every token loses them within seconds'),
+]
+
+function envOf(given: Given): ApiEnv {
+  const env = textOf(given, 'env')
+  if (env === 'SANDBOX' || env === 'PRODUCTION') return env
+  throw new UsageError('--env is SANDBOX or PRODUCTION')
+}
+
+function familiesOf(given: Given): Family[] {
+  const parsed = parseFamilies(textOf(given, 'families'))
+  if ('families' in parsed) return parsed.families
+  throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a family: ${FAMILIES.join(', ')}`)
+}
+
+function noSuchClient(clientId: string): UsageError {
+  return new UsageError(`there is no client ${clientId}`)
+}

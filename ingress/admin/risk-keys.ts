@@ -1,0 +1,71 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { listInvoiceKeys, saveInvoiceKey } from '#shared/invoice-keys/store.ts'
+import { rotateTokenKeys } from '#shared/oauth/store.ts'
+import { generateTokenKey } from '#shared/oauth/token-keys.ts'
+import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
+import { type Command, lines, textOf, UsageError } from './command.ts'
+
+const rotate: Command = {
+  noun: 'token-key',
+  verb: 'rotate',
+  summary: 'Let the announced key sign access tokens, and announce a new one',
+  help: ['Live tokens stay valid: the key before is published for another day.'],
+  options: {},
+  async run(_given, { db, secrets }) {
+    const next = await generateTokenKey('ES256')
+    const kid = await rotateTokenKeys(db, next, secrets.seal(JSON.stringify(next.privateJwk)))
+    const shown = { signing: kid, announced: next.kid }
+    return { json: shown, text: lines(shown) }
+  },
+}
+
+const addInvoiceKey: Command = {
+  noun: 'invoice-key',
+  verb: 'add',
+  summary: "Trust an e-invoice portal's certificate",
+  help: ['Tokens name their key by the SHA-1 thumbprint of the certificate, so the certificate itself is needed.'],
+  options: {
+    issuer: { description: 'iss of its tokens, such as NIC', value: 'NAME', required: true },
+    certificate: { description: 'PEM file', value: 'FILE', required: true },
+    env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
+    provenance: { description: 'where it was obtained; shown in evidence', value: 'TEXT', required: true },
+  },
+  async run(given, { db }) {
+    const env = textOf(given, 'env')
+    if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
+    const certificate = await readCertificate(textOf(given, 'certificate'))
+    const key: InvoiceKey = {
+      issuer: textOf(given, 'issuer'),
+      kid: createHash('sha1').update(certificate.raw).digest('hex').toUpperCase(),
+      spkiPem: certificate.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      notBefore: certificate.validFromDate.toISOString().slice(0, 10),
+      notAfter: certificate.validToDate.toISOString().slice(0, 10),
+      env,
+      provenance: textOf(given, 'provenance'),
+    }
+    await saveInvoiceKey(db, key)
+    return { json: key, text: lines({ ...key }) }
+  },
+}
+
+const listInvoice: Command = {
+  noun: 'invoice-key',
+  verb: 'list',
+  summary: 'List the e-invoice keys that are trusted',
+  options: {},
+  async run(_given, { db }) {
+    const keys = await listInvoiceKeys(db)
+    return { json: keys, text: keys.map(({ issuer, kid, env }) => `${kid}  ${env}  ${issuer}`).join('\n') }
+  },
+}
+
+async function readCertificate(path: string): Promise<X509Certificate> {
+  try {
+    return new X509Certificate(await readFile(path))
+  } catch {
+    throw new UsageError(`${path} is not a certificate in PEM`)
+  }
+}
+
+export const riskKeyCommands: readonly Command[] = [rotate, addInvoiceKey, listInvoice]
