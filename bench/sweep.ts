@@ -1,4 +1,4 @@
-import { OVERDUE_PAGE, takeOverdueDown } from '#shared/checks/overdue-store.ts'
+import { OVERDUE_PAGE, sweepOverdue } from '#shared/checks/overdue-store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
@@ -16,8 +16,10 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
   await stack.db.raw('VACUUM ANALYZE checks')
   const started = performance.now()
   let flips = 0
-  for (let taken = OVERDUE_PAGE; taken === OVERDUE_PAGE; flips += taken) {
-    taken = (await takeOverdueDown(stack.db, nowMicros(), { answered: [0], total: 1 })).length
+  for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
+    const swept = await sweepOverdue(stack.db, nowMicros(), { answered: [0], total: 1 })
+    looked = swept.looked
+    flips += swept.messages.length
   }
   const seconds = (performance.now() - started) / 1000
   return [

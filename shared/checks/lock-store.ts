@@ -1,6 +1,4 @@
-import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
+import type { Prepared, RunPrepared } from '../platform/prepared.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 
 /** What the state machine must know of a check; read under its lock. */
@@ -23,27 +21,27 @@ export function timestampOf(parameter: string): string {
  * Locks checks in the order of their ids, so that two writers of the same checks cannot wait for each other. Ids
  * without a row are left out: those checks were deleted.
  */
-export async function lockChecks(tx: Knex, ids: readonly number[]): Promise<LockedCheck[]> {
-  const rows = await query<LockedCheck>(tx, LOCK_CHECKS, [ids])
-  return rows
+export async function lockChecks(run: RunPrepared, ids: readonly number[]): Promise<LockedCheck[]> {
+  return await run<LockedCheck>(LOCK_CHECKS, [ids])
 }
 
-const LOCK_CHECKS = `
-  SELECT id, uuid, kind, timeout_seconds AS "timeoutSeconds", grace_seconds AS "graceSeconds", schedule, tz,
-         manual_resume AS "manualResume", methods, start_kw AS "startKw", success_kw AS "successKw",
-         failure_kw AS "failureKw", filter_subject AS "filterSubject", filter_body AS "filterBody",
-         filter_http_body AS "filterHttpBody", filter_default_fail AS "filterDefaultFail",
-         status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing", ${microsOf('last_start')} AS "lastStart",
-         last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter"
-  FROM checks WHERE id = ANY(?::bigint[]) ORDER BY id FOR NO KEY UPDATE`
+const LOCK_CHECKS: Prepared = {
+  name: 'lock-checks',
+  text: `
+    SELECT id, uuid, kind, timeout_seconds AS "timeoutSeconds", grace_seconds AS "graceSeconds", schedule, tz,
+           manual_resume AS "manualResume", methods, start_kw AS "startKw", success_kw AS "successKw",
+           failure_kw AS "failureKw", filter_subject AS "filterSubject", filter_body AS "filterBody",
+           filter_http_body AS "filterHttpBody", filter_default_fail AS "filterDefaultFail",
+           status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
+           ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid",
+           last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter"
+    FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
+}
 
-/** Stores what pings and time changed, for many checks in one statement; the caller holds their locks. */
-export async function saveStates(
-  tx: Knex,
-  checks: readonly (CheckState & { id: number; lastPing: Micros | null })[],
-): Promise<void> {
+/** Stores what pings changed, for many checks in one statement; the caller holds their locks. */
+export async function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): Promise<void> {
   if (checks.length === 0) return
-  await execute(tx, SAVE_STATES, [
+  await run(SAVE_STATES, [
     checks.map((check) => check.id),
     checks.map((check) => check.status),
     checks.map((check) => check.nPings),
@@ -55,10 +53,14 @@ export async function saveStates(
   ])
 }
 
-const SAVE_STATES = `
-  UPDATE checks SET status = s.status, n_pings = s.n_pings, last_ping = ${timestampOf('s.last_ping')},
-         last_start = ${timestampOf('s.last_start')}, last_start_rid = s.last_start_rid,
-         last_duration_us = s.last_duration, alert_after = ${timestampOf('s.alert_after')}
-  FROM unnest(?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[])
-       AS s(id, status, n_pings, last_ping, last_start, last_start_rid, last_duration, alert_after)
-  WHERE checks.id = s.id`
+const SAVE_STATES: Prepared = {
+  name: 'save-states',
+  text: `
+    UPDATE checks SET status = s.status, n_pings = s.n_pings, last_ping = ${timestampOf('s.last_ping')},
+           last_start = ${timestampOf('s.last_start')}, last_start_rid = s.last_start_rid,
+           last_duration_us = s.last_duration, alert_after = ${timestampOf('s.alert_after')}
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::bigint[],
+                $8::bigint[])
+         AS s(id, status, n_pings, last_ping, last_start, last_start_rid, last_duration, alert_after)
+    WHERE checks.id = s.id`,
+}

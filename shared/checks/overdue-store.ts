@@ -5,54 +5,67 @@ import { query } from '../platform/sql.ts'
 import type { Micros } from '../time.ts'
 import { timestampOf } from './lock-store.ts'
 
-/** Checks that one statement takes down: larger pages make the planner sort, and hold more locks. */
+/** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
 export const OVERDUE_PAGE = 5_000
 
-/** Whether any check is past its deadline; one look at an index. */
+/** Whether any check has to be looked at; one look at an index. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
-  const rows = await query(
-    db,
-    `SELECT 1 FROM checks WHERE status <> 'down' AND alert_after IS NOT NULL AND alert_after < ${timestampOf('?::bigint')}
-     LIMIT 1`,
-    [before],
-  )
+  const rows = await query(db, `SELECT 1 FROM checks WHERE sweep_at < ${timestampOf('?::bigint')} LIMIT 1`, [before])
   return rows.length > 0
 }
 
+export interface Swept {
+  /** checks looked at; fewer than OVERDUE_PAGE when no more are due */
+  looked: number
+  /** of the checks taken down, to be published after the commit */
+  messages: OutboxRow[]
+}
+
 /**
- * Takes overdue checks down, most overdue first: status, a flip dated at the deadline, and the message, in one
- * statement. A check that a ping has locked is left for the next sweep, and so is one of a shard that is not given.
+ * Looks at the checks whose time has come, most overdue first, in one statement. Those past their deadline go down:
+ * status, a flip dated at the deadline, and the message. For the others a ping has moved the deadline on: they are
+ * looked at again then. A check that a ping has locked is left for the next sweep, and so is one of a shard that is
+ * not given.
  * @param shards those whose queues are known to hold nothing older
- * @returns the messages to publish after the commit; fewer than OVERDUE_PAGE when no more is due
  */
-export async function takeOverdueDown(
+export async function sweepOverdue(
   db: Knex,
   before: Micros,
   shards: { answered: readonly number[]; total: number },
-): Promise<OutboxRow[]> {
-  return await query<OutboxRow>(db, TAKE_OVERDUE_DOWN, [
+): Promise<Swept> {
+  const rows = await query<OutboxRow & { id: number | null; looked: number }>(db, SWEEP_OVERDUE, [
     before,
     shards.total,
     shards.answered,
     OVERDUE_PAGE,
+    before,
     checkFlipped.name,
     RESEND_AFTER,
   ])
+  return { looked: rows[0]?.looked ?? 0, messages: rows.filter((row) => row.id !== null) }
 }
 
-export const TAKE_OVERDUE_DOWN = `
+export const SWEEP_OVERDUE = `
   WITH due AS (
     SELECT id, status, alert_after FROM checks
-    WHERE status <> 'down' AND alert_after IS NOT NULL AND alert_after < ${timestampOf('?::bigint')}
-      AND id % ? = ANY(?::bigint[])
-    ORDER BY alert_after LIMIT ? FOR NO KEY UPDATE SKIP LOCKED),
-  downed AS (
-    UPDATE checks SET status = 'down', alert_after = NULL FROM due WHERE checks.id = due.id
-    RETURNING checks.id, due.status AS from_status, due.alert_after AS deadline),
+    WHERE sweep_at < ${timestampOf('?::bigint')} AND id % ? = ANY(?::bigint[])
+    ORDER BY sweep_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED),
+  judged AS (
+    SELECT id, status, alert_after, coalesce(alert_after < ${timestampOf('?::bigint')} AND status <> 'down', false) AS is_over
+    FROM due),
+  swept AS (
+    UPDATE checks SET status = CASE WHEN is_over THEN 'down' ELSE checks.status END,
+           alert_after = CASE WHEN is_over THEN NULL ELSE judged.alert_after END,
+           sweep_at = CASE WHEN is_over THEN NULL ELSE judged.alert_after END
+    FROM judged WHERE checks.id = judged.id
+    RETURNING checks.id, judged.status AS from_status, judged.alert_after AS deadline, is_over),
   flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)
-    SELECT id, deadline, from_status, 'down', 'timeout' FROM downed ORDER BY deadline
-    RETURNING id)
-  INSERT INTO outbox (message_id, message, payload, resend_at)
-  SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM flipped
-  RETURNING id, message_id AS "messageId", message, payload`
+    SELECT id, deadline, from_status, 'down', 'timeout' FROM swept WHERE is_over ORDER BY deadline
+    RETURNING id),
+  sent AS (
+    INSERT INTO outbox (message_id, message, payload, resend_at)
+    SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM flipped
+    RETURNING id, message_id, message, payload)
+  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.looked
+  FROM (SELECT count(*) AS looked FROM due) counted LEFT JOIN sent ON true`

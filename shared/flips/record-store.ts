@@ -1,9 +1,8 @@
-import type { Knex } from 'knex'
 import { timestampOf } from '../checks/lock-store.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import { checkFlipped } from '../contracts/check-flipped.ts'
 import { type OutboxRow, RESEND_AFTER } from '../platform/outbox.ts'
-import { query } from '../platform/sql.ts'
+import type { Prepared, RunPrepared } from '../platform/prepared.ts'
 import type { Micros } from '../time.ts'
 
 export interface NewFlip extends StatusChange {
@@ -15,9 +14,9 @@ export interface NewFlip extends StatusChange {
  * Stores flips and, for those that somebody is to be told of, the messages; the caller publishes the rows once it has
  * committed. Nobody is told that a new or paused check came up (monitoring behaviour 8.2).
  */
-export async function recordFlips(tx: Knex, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
+export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
-  const rows = await query<OutboxRow>(tx, RECORD_FLIPS, [
+  return await run<OutboxRow>(RECORD_FLIPS, [
     flips.map((flip) => flip.checkId),
     flips.map((flip) => flip.at),
     flips.map((flip) => flip.from),
@@ -27,17 +26,19 @@ export async function recordFlips(tx: Knex, flips: readonly NewFlip[]): Promise<
     checkFlipped.name,
     RESEND_AFTER,
   ])
-  return rows
 }
 
-const RECORD_FLIPS = `
+const RECORD_FLIPS: Prepared = {
+  name: 'record-flips',
+  text: `
   WITH flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
     SELECT check_id, ${timestampOf('at')}, from_status, to_status, reason, CASE WHEN processed THEN now() END
-    FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::boolean[])
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[])
          AS t(check_id, at, from_status, to_status, reason, processed)
     RETURNING id, processed_at)
   INSERT INTO outbox (message_id, message, payload, resend_at)
-  SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval
+  SELECT gen_random_uuid(), $7, jsonb_build_object('flipId', id), now() + $8::interval
   FROM flipped WHERE processed_at IS NULL
-  RETURNING id, message_id AS "messageId", message, payload`
+  RETURNING id, message_id AS "messageId", message, payload`,
+}

@@ -1,8 +1,7 @@
-import type { Knex } from 'knex'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import { microsOf, timestampOf } from '../checks/lock-store.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import { execute, query } from '../platform/sql.ts'
+import type { Prepared, RunPrepared } from '../platform/prepared.ts'
 import type { Micros } from '../time.ts'
 
 /** A ping with its number, as it is stored. */
@@ -20,52 +19,56 @@ export interface RecordedPing {
   body: Buffer | null
 }
 
-/**
- * The position up to which a publishing channel's messages to a shard were applied, locked until the transaction
- * ends: a second consumer of the same messages waits here and then finds them applied.
- * @returns the last applied number per stream; 0 for a stream seen for the first time
- */
-export async function lockStreams(tx: Knex, shard: number, streams: readonly string[]): Promise<Map<string, number>> {
-  const positions = await readStreams(tx, shard, streams)
-  if (positions.size === streams.length) return positions
-  await execute(
-    tx,
-    `INSERT INTO ping_streams (stream, shard, last_seq)
-     SELECT stream, ?, 0 FROM unnest(?::uuid[]) AS t(stream) ORDER BY stream ON CONFLICT DO NOTHING`,
-    [shard, streams],
-  )
-  return await readStreams(tx, shard, streams)
-}
-
-async function readStreams(tx: Knex, shard: number, streams: readonly string[]): Promise<Map<string, number>> {
-  const rows = await query<{ stream: string; lastSeq: number }>(
-    tx,
-    `SELECT stream, last_seq AS "lastSeq" FROM ping_streams
-     WHERE shard = ? AND stream = ANY(?::uuid[]) ORDER BY stream FOR UPDATE`,
-    [shard, streams],
-  )
-  return new Map(rows.map(({ stream, lastSeq }) => [stream, lastSeq]))
-}
-
-/** Moves the positions forward; the caller holds their locks. */
-export async function advanceStreams(tx: Knex, shard: number, positions: ReadonlyMap<string, number>): Promise<void> {
-  await execute(
-    tx,
-    `UPDATE ping_streams SET last_seq = t.last_seq, updated_at = now()
-     FROM unnest(?::uuid[], ?::bigint[]) AS t(stream, last_seq)
-     WHERE ping_streams.stream = t.stream AND ping_streams.shard = ?`,
-    [[...positions.keys()], [...positions.values()], shard],
-  )
+/** A publishing channel's messages to one shard: numbered from 1, applied in order. */
+export interface StreamPosition {
+  stream: string
+  shard: number
+  /** number of the last message applied; 0 before the first */
+  lastSeq: number
 }
 
 /**
- * Stores pings and removes those that thereby fall out of the log: by primary key, the one that each new number
- * displaces (docs/adr/0002), so that no clean-up ever has to look for them.
+ * Up to where streams were applied, locked until the transaction ends: a second consumer of the same messages waits
+ * here and then finds them applied.
  */
-export async function recordPings(tx: Knex, pings: readonly RecordedPing[], logLimit: number): Promise<void> {
-  if (pings.length === 0) return
+export async function lockStreams(
+  run: RunPrepared,
+  streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[],
+): Promise<StreamPosition[]> {
+  const keys = [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
+  const known = await run<StreamPosition>(LOCK_STREAMS, keys)
+  if (known.length === streams.length) return known
+  await run(ADD_STREAMS, keys)
+  return await run<StreamPosition>(LOCK_STREAMS, keys)
+}
+
+const LOCK_STREAMS: Prepared = {
+  name: 'lock-streams',
+  text: `
+    SELECT stream, shard, last_seq AS "lastSeq" FROM ping_streams
+    WHERE (stream, shard) IN (SELECT * FROM unnest($1::uuid[], $2::smallint[])) ORDER BY stream, shard FOR UPDATE`,
+}
+
+const ADD_STREAMS: Prepared = {
+  name: 'add-streams',
+  text: `
+    INSERT INTO ping_streams (stream, shard, last_seq)
+    SELECT stream, shard, 0 FROM unnest($1::uuid[], $2::smallint[]) AS t(stream, shard) ORDER BY stream, shard
+    ON CONFLICT DO NOTHING`,
+}
+
+/**
+ * Stores pings, removes those that thereby fall out of the log, and moves the streams on. What falls out is removed by
+ * primary key, the one that each new number displaces (docs/adr/0002), so that no clean-up ever has to look for it.
+ */
+export async function recordPings(
+  run: RunPrepared,
+  pings: readonly RecordedPing[],
+  logLimit: number,
+  positions: readonly StreamPosition[],
+): Promise<void> {
   const displaced = pings.filter((ping) => ping.n > logLimit)
-  await execute(tx, INSERT_PINGS, [
+  await run(RECORD_PINGS, [
     pings.map((ping) => ping.checkId),
     pings.map((ping) => ping.n),
     pings.map((ping) => ping.type),
@@ -77,32 +80,45 @@ export async function recordPings(tx: Knex, pings: readonly RecordedPing[], logL
     pings.map((ping) => ping.rid),
     pings.map((ping) => ping.exitStatus),
     pings.map((ping) => ping.body),
+    positions.map(({ stream }) => stream),
+    positions.map(({ shard }) => shard),
+    positions.map(({ lastSeq }) => lastSeq),
   ])
   if (displaced.length === 0) return
-  await execute(
-    tx,
-    `DELETE FROM pings USING unnest(?::bigint[], ?::bigint[]) AS t(check_id, n)
-     WHERE pings.check_id = t.check_id AND pings.n = t.n`,
-    [displaced.map((ping) => ping.checkId), displaced.map((ping) => ping.n - logLimit)],
-  )
+  await run(REMOVE_DISPLACED, [displaced.map((ping) => ping.checkId), displaced.map((ping) => ping.n - logLimit)])
 }
 
-const INSERT_PINGS = `
-  INSERT INTO pings (check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)
-  SELECT check_id, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body
-  FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::uuid[],
-              ?::smallint[], ?::bytea[])
-       AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)`
+const RECORD_PINGS: Prepared = {
+  name: 'record-pings',
+  text: `
+    WITH moved AS (
+      UPDATE ping_streams SET last_seq = t.last_seq, updated_at = now()
+      FROM unnest($12::uuid[], $13::smallint[], $14::bigint[]) AS t(stream, shard, last_seq)
+      WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard)
+    INSERT INTO pings (check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)
+    SELECT check_id, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::uuid[], $10::smallint[], $11::bytea[])
+         AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)`,
+}
+
+const REMOVE_DISPLACED: Prepared = {
+  name: 'remove-displaced',
+  text: `
+    DELETE FROM pings USING unnest($1::bigint[], $2::bigint[]) AS t(check_id, n)
+    WHERE pings.check_id = t.check_id AND pings.n = t.n`,
+}
 
 /** The signals of a check since its last pause or resume, oldest number first, as far back as they are kept. */
-export async function signalsSincePause(tx: Knex, checkId: number): Promise<RecordedSignal[]> {
-  const rows = await query<RecordedSignal>(
-    tx,
-    `SELECT type, ${microsOf('at')} AS at, rid FROM pings
-     WHERE check_id = ? AND at > coalesce(
-       (SELECT max(at) FROM flips WHERE check_id = ? AND (from_status = 'paused' OR to_status = 'paused')), '-infinity')
-     ORDER BY n`,
-    [checkId, checkId],
-  )
-  return rows
+export async function signalsSincePause(run: RunPrepared, checkId: number): Promise<RecordedSignal[]> {
+  return await run<RecordedSignal>(SIGNALS_SINCE_PAUSE, [checkId])
+}
+
+const SIGNALS_SINCE_PAUSE: Prepared = {
+  name: 'signals-since-pause',
+  text: `
+    SELECT type, ${microsOf('at')} AS at, rid FROM pings
+    WHERE check_id = $1 AND at > coalesce(
+      (SELECT max(at) FROM flips WHERE check_id = $1 AND (from_status = 'paused' OR to_status = 'paused')), '-infinity')
+    ORDER BY n`,
 }

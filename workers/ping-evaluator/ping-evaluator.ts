@@ -1,13 +1,14 @@
 import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
 import { decodePingBatch, MalformedBatchError, type PingBatch, pingQueue } from '#shared/contracts/ping-batch.ts'
 import type { Consumer, Delivery } from '#shared/platform/consumer.ts'
-import { isRetryable, transaction } from '#shared/platform/db.ts'
+import { isRetryable } from '#shared/platform/db.ts'
 import { describeError } from '#shared/platform/log.ts'
+import { preparedTransaction } from '#shared/platform/prepared.ts'
 import { deadLetter } from '#shared/platform/worker.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { applyBatches } from './apply.ts'
 
-/** Messages taken from the queue ahead of the work; also the most that one transaction applies. */
+/** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300
 /** Pings in one transaction: larger ones gain nothing and hold locks longer. */
 const MAX_PINGS = 2_000
@@ -15,87 +16,100 @@ const RETRY_MS = { first: 100, longest: 3_000 }
 /** Tries of a message that fails alone, before it is given up. */
 const TRIES_ALONE = 3
 
-/** Applies pings, shard by shard, in the order in which the queues hold them. Any number of processes share the shards. */
-export const pingEvaluator: Worker = {
-  name: 'ping-evaluator',
-  start: (deps) => Array.from({ length: deps.config.pingShards }, (_, shard) => evaluateShard(shard, deps)),
+interface Arrival {
+  shard: number
+  delivery: Delivery
 }
 
-interface Ping {
-  delivery: Delivery
+interface Taken extends Arrival {
   batch: PingBatch
 }
 
-function evaluateShard(shard: number, deps: WorkerDeps): Consumer {
-  const queue = pingQueue(shard)
-  const log = deps.log.child({ queue })
-  const arrived: Delivery[] = []
+/**
+ * Applies pings, shard by shard in the order in which the queues hold them. The shards that one process has share its
+ * transactions: what is there is applied together, and while it is, more arrives. Any number of processes share the
+ * shards.
+ */
+export const pingEvaluator: Worker = {
+  name: 'ping-evaluator',
+  start: (deps) => startEvaluator(deps),
+}
+
+function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
+  const { log } = deps
+  let arrived: Arrival[] = []
   let loop: Promise<void> | null = null
   let isStopping = false
 
-  const consumer = deps.broker.consume({
-    queue,
-    prefetch: PREFETCH,
-    onDelivery(delivery) {
-      // What was handed out twice before may be what kills the process: from then on one at a time, so that no other
-      // message spends its deliveries on it.
-      if (delivery.redeliveries >= 2) consumer.setPrefetch(1)
-      else if (delivery.redeliveries === 0) consumer.setPrefetch(PREFETCH)
-      arrived.push(delivery)
-      loop ??= drain().finally(() => (loop = null))
-    },
-    async settled() {
-      isStopping = true
-      await loop
-    },
+  const consumers: Consumer[] = Array.from({ length: deps.config.pingShards }, (_, shard) => {
+    const consumer = deps.broker.consume({
+      queue: pingQueue(shard),
+      prefetch: PREFETCH,
+      onDelivery(delivery) {
+        // What was handed out twice before may be what kills the process: from then on one at a time, so that no
+        // other message spends its deliveries on it.
+        if (isSuspect(delivery)) consumer.setPrefetch(1)
+        else if (delivery.redeliveries === 0) consumer.setPrefetch(PREFETCH)
+        arrived.push({ shard, delivery })
+        loop ??= drain().finally(() => (loop = null))
+      },
+      async settled() {
+        isStopping = true
+        await loop
+      },
+    })
+    return consumer
   })
-  return consumer
+  return consumers
 
-  /** Takes what is there; while it works on that, more arrives. Never waits for a batch to fill. */
+  /** Takes what is there; never waits for a batch to fill. */
   async function drain(): Promise<void> {
-    // Deliveries of one socket read arrive in one turn: let them gather.
-    await Promise.resolve()
+    // What one read of the socket brought is delivered in one turn: let it gather.
+    await new Promise(setImmediate)
     while (arrived.length > 0 && !isStopping) {
-      const taken = takeSome()
-      const live = taken.filter((delivery) => delivery.isLive())
+      const live = takeSome().filter(({ delivery }) => delivery.isLive())
       if (live.length > 0) await settle(live)
     }
   }
 
-  function takeSome(): Delivery[] {
-    const suspect = arrived.findIndex((delivery) => delivery.redeliveries >= 2)
-    if (suspect === 0) return arrived.splice(0, 1)
-    return arrived.splice(0, suspect > 0 ? suspect : PREFETCH)
+  function takeSome(): Arrival[] {
+    const suspect = arrived.findIndex(({ delivery }) => isSuspect(delivery))
+    const count = suspect === 0 ? 1 : suspect > 0 ? suspect : arrived.length
+    const taken = arrived.slice(0, count)
+    arrived = arrived.slice(count)
+    return taken
   }
 
-  async function settle(deliveries: readonly Delivery[]): Promise<void> {
-    const barriers = deliveries.filter(({ message }) => message.properties.type === BARRIER_TYPE)
-    const pings: Ping[] = []
-    for (const delivery of deliveries) {
-      if (delivery.message.properties.type === BARRIER_TYPE) continue
+  async function settle(arrivals: readonly Arrival[]): Promise<void> {
+    const taken: Taken[] = []
+    for (const { shard, delivery } of arrivals) {
+      if (isBarrier(delivery)) continue
       const batch = decode(delivery)
-      if (batch instanceof MalformedBatchError) await deadLetter(deps, queue, delivery, batch.code, null)
-      else pings.push({ delivery, batch })
+      if (batch instanceof MalformedBatchError) await deadLetter(deps, pingQueue(shard), delivery, batch.code, null)
+      else taken.push({ shard, delivery, batch })
     }
     deps.crashPoint('after-receive')
-    for (const group of groupsOf(pings)) {
+    for (const group of groupsOf(taken)) {
       if (!(await applyTogether(group))) return
     }
     deps.crashPoint('before-ack')
-    // Everything taken is settled and came through one channel, in order: the last stands for all.
-    deliveries.at(-1)?.ackUpTo()
-    for (const { message } of barriers) {
-      const { replyTo, correlationId } = message.properties
-      if (typeof replyTo !== 'string' || typeof correlationId !== 'string') continue
-      deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId })
-    }
+    // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
+    const last = new Map(arrivals.map(({ shard, delivery }) => [shard, delivery]))
+    for (const delivery of last.values()) delivery.ackUpTo()
+    for (const { delivery } of arrivals) if (isBarrier(delivery)) answer(delivery)
+  }
+
+  function answer({ message }: Delivery): void {
+    const { replyTo, correlationId } = message.properties
+    if (typeof replyTo !== 'string' || typeof correlationId !== 'string') return
+    deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId })
   }
 
   /**
    * One transaction for all; when it cannot be, each message for itself, so that only the one at fault is held back.
    * @returns false when the work was left undone: the broker hands the messages out again
    */
-  async function applyTogether(group: readonly Ping[]): Promise<boolean> {
+  async function applyTogether(group: readonly Taken[]): Promise<boolean> {
     for (let failures = 0; ; failures++) {
       try {
         await apply(group)
@@ -107,24 +121,25 @@ function evaluateShard(shard: number, deps: WorkerDeps): Consumer {
         await pause(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures))
       }
     }
-    for (const ping of group) {
-      if (!(await applyAlone(ping))) return false
+    for (const taken of group) {
+      if (!(await applyAlone(taken))) return false
     }
     return true
   }
 
-  async function applyAlone(ping: Ping): Promise<boolean> {
+  async function applyAlone(taken: Taken): Promise<boolean> {
     let firstError: unknown = null
     for (let failures = 0; ; ) {
       try {
-        await apply([ping])
+        await apply([taken])
         return true
       } catch (error) {
-        if (!ping.delivery.isLive() || isStopping) return false
+        if (!taken.delivery.isLive() || isStopping) return false
         firstError ??= error
         if (!isTransient(error)) failures += 1
         if (failures >= TRIES_ALONE) {
-          await deadLetter(deps, queue, ping.delivery, 'FAILED', { firstError, lastError: error, failures })
+          const failure = { firstError, lastError: error, failures }
+          await deadLetter(deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
           return true
         }
         await pause(RETRY_MS.first)
@@ -132,11 +147,10 @@ function evaluateShard(shard: number, deps: WorkerDeps): Consumer {
     }
   }
 
-  async function apply(group: readonly Ping[]): Promise<void> {
+  async function apply(group: readonly Taken[]): Promise<void> {
     const stop = deps.metrics.evaluatorBatch.startTimer()
-    const batches = group.map(({ batch }) => batch)
-    const result = await transaction(deps.db, async (tx) => {
-      const applied = await applyBatches(tx, shard, batches, deps.config.pingLogLimit)
+    const result = await preparedTransaction(deps.db, async (run) => {
+      const applied = await applyBatches(run, group, deps.config.pingLogLimit)
       deps.crashPoint('before-commit')
       return applied
     })
@@ -151,16 +165,24 @@ function evaluateShard(shard: number, deps: WorkerDeps): Consumer {
 
 const EMPTY = Buffer.alloc(0)
 
-function groupsOf(pings: readonly Ping[]): Ping[][] {
-  const groups: Ping[][] = []
+function isSuspect(delivery: Delivery): boolean {
+  return delivery.redeliveries >= 2
+}
+
+function isBarrier({ message }: Delivery): boolean {
+  return message.properties.type === BARRIER_TYPE
+}
+
+function groupsOf(taken: readonly Taken[]): Taken[][] {
+  const groups: Taken[][] = []
   let size = Number.POSITIVE_INFINITY
-  for (const ping of pings) {
-    if (size + ping.batch.pings.length > MAX_PINGS) {
+  for (const one of taken) {
+    if (size + one.batch.pings.length > MAX_PINGS) {
       groups.push([])
       size = 0
     }
-    groups.at(-1)?.push(ping)
-    size += ping.batch.pings.length
+    groups.at(-1)?.push(one)
+    size += one.batch.pings.length
   }
   return groups
 }
@@ -174,6 +196,7 @@ function decode({ message }: Delivery): PingBatch | MalformedBatchError {
   }
 }
 
+/** The database's fault, not the messages': waiting helps. */
 function isTransient(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Error && isRetryable(error.cause))
 }

@@ -1,4 +1,4 @@
-import { hasOverdue, OVERDUE_PAGE, takeOverdueDown } from '#shared/checks/overdue-store.ts'
+import { hasOverdue, OVERDUE_PAGE, sweepOverdue } from '#shared/checks/overdue-store.ts'
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
@@ -37,11 +37,11 @@ export function overdueChecks(): Sweep {
 }
 
 async function takeAllDown({ deps }: Tick, before: Micros, answered: readonly number[]): Promise<void> {
-  for (let taken = OVERDUE_PAGE; taken === OVERDUE_PAGE; ) {
-    const messages = await takeOverdueDown(deps.reserveDb, before, { answered, total: deps.config.pingShards })
-    taken = messages.length
-    deps.metrics.flips.inc({ to: 'down' }, taken)
-    deps.outbox.publishLater(messages)
+  for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
+    const swept = await sweepOverdue(deps.reserveDb, before, { answered, total: deps.config.pingShards })
+    looked = swept.looked
+    deps.metrics.flips.inc({ to: 'down' }, swept.messages.length)
+    deps.outbox.publishLater(swept.messages)
   }
 }
 
