@@ -1,15 +1,20 @@
 import type { SignalKind } from '../checks/state-machine.ts'
+import type { MailText } from '../pings/mail-text.ts'
 import type { Micros } from '../time.ts'
 
 /**
  * Pings that arrived together for one shard travel as one message. The body is JSON, version 1:
  *
  *     {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme, remoteAddr,
- *      method, ua, rid, body], ...]}
+ *      method, ua, rid, body, mail?], ...]}
  *
  * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
  * twice is recognised by one comparison (ping_streams). Pings are arrays, because their names would be most of the
- * bytes. `body` is base64 or null; an e-mail ping carries its whole message.
+ * bytes. `body` is base64 or null; an e-mail ping carries its whole message, or the id of the row that holds it.
+ *
+ * Readers take what they know from the front and ignore what follows. `mail`, `[[subject, ...pieces] | null, id | null]`,
+ * was added at the end: a reader from before it records an e-mail ping as a success without its body, so the workers
+ * are deployed before the SMTP door. A reader that knows it reads messages without it as before.
  */
 export const PING_BATCH_VERSION = 1
 
@@ -27,8 +32,17 @@ export interface AcceptedPing {
   method: string
   ua: string
   rid: string | null
-  /** cut at the limit, null when there was none */
+  /** cut at the limit, null when there was none; a mail is whole */
   body: Buffer | null
+  /** e-mail pings only */
+  mail?: AcceptedMail
+}
+
+export interface AcceptedMail {
+  /** what keywords are searched in; null when it is stored beside the body, being too large for a message */
+  text: MailText | null
+  /** the row of ping_bodies that holds the whole message; null when `body` does */
+  storedBody: string | null
 }
 
 export interface PingBatch {
@@ -48,7 +62,12 @@ export function shardOf(checkId: number, shards: number): number {
 }
 
 export function encodePingBatch(batch: PingBatch): Buffer {
-  const pings = batch.pings.map((ping) => [
+  const pings = batch.pings.map(encodePing)
+  return Buffer.from(JSON.stringify({ v: PING_BATCH_VERSION, stream: batch.stream, seq: batch.seq, pings }))
+}
+
+function encodePing(ping: AcceptedPing): unknown[] {
+  const fields: unknown[] = [
     ping.checkId,
     ping.kind,
     ping.exitStatus,
@@ -59,8 +78,12 @@ export function encodePingBatch(batch: PingBatch): Buffer {
     ping.ua,
     ping.rid,
     ping.body === null ? null : ping.body.toString('base64'),
-  ])
-  return Buffer.from(JSON.stringify({ v: PING_BATCH_VERSION, stream: batch.stream, seq: batch.seq, pings }))
+  ]
+  if (ping.mail) {
+    const { text, storedBody } = ping.mail
+    fields.push([text === null ? null : [text.subject, ...text.pieces], storedBody])
+  }
+  return fields
 }
 
 /** Why a message on a ping queue is not a batch of pings: machine-readable, never with the content. */
@@ -98,7 +121,7 @@ export function decodePingBatch(content: Buffer): PingBatch {
 
 function decodePing(fields: unknown): AcceptedPing {
   if (!Array.isArray(fields) || fields.length < 10) throw new MalformedBatchError('WRONG_SHAPE')
-  const [checkId, kind, exitStatus, receivedAt, scheme, remoteAddr, method, ua, rid, body] = fields
+  const [checkId, kind, exitStatus, receivedAt, scheme, remoteAddr, method, ua, rid, body, mail] = fields
   if (
     !isCount(checkId) ||
     !isKind(kind) ||
@@ -124,7 +147,22 @@ function decodePing(fields: unknown): AcceptedPing {
     ua,
     rid,
     body: body === null ? null : Buffer.from(body, 'base64'),
+    ...(mail === undefined || mail === null ? null : { mail: decodeMail(mail) }),
   }
+}
+
+function decodeMail(fields: unknown): AcceptedMail {
+  if (!Array.isArray(fields) || fields.length < 2) throw new MalformedBatchError('WRONG_SHAPE')
+  const [text, storedBody] = fields
+  if (!(storedBody === null || (typeof storedBody === 'string' && UUID.test(storedBody)))) {
+    throw new MalformedBatchError('WRONG_SHAPE')
+  }
+  if (text === null) return { text, storedBody }
+  if (!Array.isArray(text) || !text.every((piece) => typeof piece === 'string')) {
+    throw new MalformedBatchError('WRONG_SHAPE')
+  }
+  const [subject = '', ...pieces] = text
+  return { text: { subject, pieces }, storedBody }
 }
 
 function isCount(value: unknown): value is number {

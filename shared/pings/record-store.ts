@@ -17,6 +17,8 @@ export interface RecordedPing {
   rid: string | null
   exitStatus: number | null
   body: Buffer | null
+  /** the row of ping_bodies whose body is this ping's; absent for all but large mails */
+  storedBody?: string
 }
 
 /** A publishing channel's messages to one shard: numbered from 1, applied in order. */
@@ -68,7 +70,24 @@ export async function recordPings(
   positions: readonly StreamPosition[],
 ): Promise<void> {
   const displaced = pings.filter((ping) => ping.n > logLimit)
+  const stored = pings.filter((ping) => ping.storedBody !== undefined)
+  const carried = stored.length === 0 ? pings : pings.filter((ping) => ping.storedBody === undefined)
   await run(RECORD_PINGS, [
+    ...columnsOf(carried),
+    carried.map((ping) => ping.body),
+    positions.map(({ stream }) => stream),
+    positions.map(({ shard }) => shard),
+    positions.map(({ lastSeq }) => lastSeq),
+  ])
+  // One statement each: a body may take a second to copy, and the time of a statement is limited.
+  for (const ping of stored) await run(RECORD_STORED_BODY, [...columnsOf([ping]), ping.storedBody ?? null])
+  if (displaced.length === 0) return
+  await run(REMOVE_DISPLACED, [displaced.map((ping) => ping.checkId), displaced.map((ping) => ping.n - logLimit)])
+}
+
+/** All columns but the body, in the order of the statements. */
+function columnsOf(pings: readonly RecordedPing[]): (readonly (string | number | null)[])[] {
+  return [
     pings.map((ping) => ping.checkId),
     pings.map((ping) => ping.n),
     pings.map((ping) => ping.type),
@@ -79,13 +98,7 @@ export async function recordPings(
     pings.map((ping) => ping.ua),
     pings.map((ping) => ping.rid),
     pings.map((ping) => ping.exitStatus),
-    pings.map((ping) => ping.body),
-    positions.map(({ stream }) => stream),
-    positions.map(({ shard }) => shard),
-    positions.map(({ lastSeq }) => lastSeq),
-  ])
-  if (displaced.length === 0) return
-  await run(REMOVE_DISPLACED, [displaced.map((ping) => ping.checkId), displaced.map((ping) => ping.n - logLimit)])
+  ]
 }
 
 const RECORD_PINGS: Prepared = {
@@ -100,6 +113,19 @@ const RECORD_PINGS: Prepared = {
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
                 $9::uuid[], $10::smallint[], $11::bytea[])
          AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)`,
+}
+
+/** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */
+const RECORD_STORED_BODY: Prepared = {
+  name: 'record-stored-body',
+  text: `
+    WITH moved AS (DELETE FROM ping_bodies WHERE id = $11::uuid RETURNING body)
+    INSERT INTO pings (check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)
+    SELECT check_id, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status,
+           (SELECT body FROM moved)
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::uuid[], $10::smallint[])
+         AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status)`,
 }
 
 const REMOVE_DISPLACED: Prepared = {

@@ -1,12 +1,14 @@
 import { settleRun } from '#shared/checks/late-signal.ts'
-import { lockChecks, saveStates } from '#shared/checks/lock-store.ts'
-import type { PingBatch } from '#shared/contracts/ping-batch.ts'
+import { type LockedCheck, lockChecks, saveStates } from '#shared/checks/lock-store.ts'
+import type { PingType } from '#shared/checks/state-machine.ts'
+import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
 import { recordFlips } from '#shared/flips/record-store.ts'
+import { readStoredText } from '#shared/pings/mail-store.ts'
 import { lockStreams, recordPings, type StreamPosition, signalsSincePause } from '#shared/pings/record-store.ts'
 import type { OutboxRow } from '#shared/platform/outbox.ts'
 import type { RunPrepared } from '#shared/platform/prepared.ts'
 import { nextOccurrence } from '#shared/schedules/schedule.ts'
-import { evaluate, withinLog } from './evaluate.ts'
+import { classifyMail, evaluate, withinLog } from './evaluate.ts'
 
 /** A batch and the shard whose queue it came from. */
 export interface ShardBatch {
@@ -40,7 +42,7 @@ export async function applyBatches(
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const ids = [...new Set(pings.map((ping) => ping.checkId))].sort((a, b) => a - b)
   const checks = new Map((await lockChecks(run, ids)).map((check) => [check.id, check]))
-  const evaluation = evaluate(checks, pings, nextOccurrence)
+  const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings))
   await recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
   for (const check of evaluation.late) settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
   await saveStates(run, evaluation.changed)
@@ -51,6 +53,22 @@ export async function applyBatches(
     flips: evaluation.flips.map((flip) => flip.to),
     outbox,
   }
+}
+
+/** Texts that were too large for a message are read one at a time, and only where the check looks at them. */
+async function classifyLargeMails(
+  run: RunPrepared,
+  checks: ReadonlyMap<number, LockedCheck>,
+  pings: readonly AcceptedPing[],
+): Promise<Map<AcceptedPing, PingType>> {
+  const types = new Map<AcceptedPing, PingType>()
+  for (const ping of pings) {
+    if (!ping.mail?.storedBody || ping.mail.text !== null) continue
+    const check = checks.get(ping.checkId)
+    if (!check || !(check.filterSubject || check.filterBody)) continue
+    types.set(ping, classifyMail(check, await readStoredText(run, ping.mail.storedBody)))
+  }
+  return types
 }
 
 /** The batches that were not applied before, and where their streams stand after them. */

@@ -1,9 +1,10 @@
-import { classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
+import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
 import type { LockedCheck } from '#shared/checks/lock-store.ts'
-import { applySignal } from '#shared/checks/state-machine.ts'
+import { applySignal, type PingType } from '#shared/checks/state-machine.ts'
 import type { NextOccurrence } from '#shared/checks/status.ts'
 import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
 import type { NewFlip } from '#shared/flips/record-store.ts'
+import type { MailText } from '#shared/pings/mail-text.ts'
 import type { RecordedPing } from '#shared/pings/record-store.ts'
 
 export interface Evaluation {
@@ -18,13 +19,15 @@ export interface Evaluation {
 }
 
 /**
- * Runs pings, in the order of their arrival at the ingress, through the state machine. Pure but for the given checks, which it changes. Several pings of
- * one check end as one change.
+ * Runs pings, in the order of their arrival at the ingress, through the state machine. Pure but for the given checks,
+ * which it changes. Several pings of one check end as one change.
+ * @param largeMails what mails count as whose text their message does not carry
  */
 export function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
   pings: readonly AcceptedPing[],
   next: NextOccurrence,
+  largeMails: ReadonlyMap<AcceptedPing, PingType> = NO_MAILS,
 ): Evaluation {
   const changed = new Set<LockedCheck>()
   const late = new Set<LockedCheck>()
@@ -37,8 +40,9 @@ export function evaluate(
       dropped += 1
       continue
     }
-    const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''
-    const kind = classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
+    const kind = ping.mail
+      ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
+      : classifyRequest(check, ping)
     const outcome = applySignal(check, { kind, at: ping.receivedAt, rid: ping.rid }, next)
     changed.add(check)
     if (outcome.late) late.add(check)
@@ -55,9 +59,22 @@ export function evaluate(
       rid: ping.rid,
       exitStatus: ping.exitStatus,
       body: ping.body,
+      ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })
   }
   return { pings: recorded, flips, changed: [...changed], late: [...late], dropped }
+}
+
+const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
+
+function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
+  const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''
+  return classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
+}
+
+/** What a mail counts as for a check. One whose text is gone counts as one without any. */
+export function classifyMail(check: LockedCheck, text: MailText | null): PingType {
+  return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }
 
 /** What of a batch is kept at all: when one batch holds more pings of a check than its log, the older ones are not. */

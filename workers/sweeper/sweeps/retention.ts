@@ -1,3 +1,4 @@
+import { pruneStoredMails } from '#shared/pings/mail-store.ts'
 import { DEDUPLICATION_DAYS, pruneLedger } from '#shared/platform/ledger.ts'
 import { execute } from '#shared/platform/sql.ts'
 import type { Sweep } from '../sweep.ts'
@@ -25,6 +26,7 @@ export const retention: Sweep = {
     await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [
       DEDUPLICATION_DAYS,
     ])
+    await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
   },
 }

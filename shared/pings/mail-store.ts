@@ -1,0 +1,43 @@
+import type { Knex } from 'knex'
+import type { Prepared, RunPrepared } from '../platform/prepared.ts'
+import { execute } from '../platform/sql.ts'
+import type { MailText } from './mail-text.ts'
+
+/**
+ * Keeps a mail that is too large for a queue message until the evaluator moves it into the pings: one row per
+ * recipient, whose ids the messages carry. The mail crosses the connection once.
+ * @param text null when the messages carry it
+ */
+export async function storeMail(
+  db: Knex,
+  ids: readonly string[],
+  mail: { body: Buffer; text: MailText | null },
+): Promise<void> {
+  const text = mail.text === null ? null : Buffer.from(JSON.stringify([mail.text.subject, ...mail.text.pieces]))
+  await execute(
+    db,
+    `INSERT INTO ping_bodies (id, body, text)
+     SELECT t.id, mail.body, mail.text
+     FROM unnest(?::uuid[]) AS t(id), (SELECT ?::bytea AS body, ?::bytea AS text) AS mail`,
+    [ids, mail.body, text],
+  )
+}
+
+/** The text that is stored beside a mail; null when the row is gone, or holds none. */
+export async function readStoredText(run: RunPrepared, id: string): Promise<MailText | null> {
+  const [row] = await run<{ text: Buffer | null }>(READ_TEXT, [id])
+  if (!row?.text) return null
+  const [subject = '', ...pieces] = texts(JSON.parse(row.text.toString('utf8')))
+  return { subject, pieces }
+}
+
+const READ_TEXT: Prepared = { name: 'read-stored-text', text: 'SELECT text FROM ping_bodies WHERE id = $1' }
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/** Removes mails whose ping never came: the broker did not take its message, or its check was deleted. */
+export async function pruneStoredMails(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM ping_bodies WHERE created_at < now() - make_interval(days => ?::int)', [days])
+}
