@@ -67,13 +67,7 @@ function createStep(
 
   return async () => {
     try {
-      target ??= {
-        db: deps.db,
-        env,
-        signer: await ensureLogSigner(deps.db, deps.secrets, env, deps.config.publicUrl),
-        file: checkpointFile(deps.config.checkpointDir, env),
-        crashPoint: deps.crashPoint,
-      }
+      target ??= await openLog(deps, env)
       const advance = await advanceLog(target)
       if (!advance) return false
       metrics.size.set({ env }, advance.size)
@@ -94,6 +88,11 @@ function createStep(
       return false
     }
   }
+}
+
+async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: ApiEnv): Promise<LogDeps> {
+  const signer = await ensureLogSigner(db, secrets, env, config.publicUrl)
+  return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
 }
 
 /** @throws Error when the two settings do not match: a witness without its key could not be believed */

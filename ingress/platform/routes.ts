@@ -1,6 +1,9 @@
 import { jwksRoute, metadataRoute } from '../oauth/metadata.ts'
 import { tokenRoute } from '../oauth/token.ts'
 import type { Route } from '../route.ts'
+import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
+import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
+import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
 import { listPacksRoute, readEvidenceRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
 import { usageRoute } from './usage.ts'
@@ -15,4 +18,13 @@ export const platformRoutes: readonly Route[] = [
   readPackRoute,
   readEvidenceRoute,
   usageRoute,
+  // Before the route whose parameter would take `verify` for a txId.
+  verifyAnchorRoute,
+  readAnchorRoute,
+  checkpointRoute,
+  tileRoute,
+  logKeyRoute,
+  policyRoute,
+  inclusionRoute,
+  consistencyRoute,
 ]

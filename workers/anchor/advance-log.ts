@@ -109,9 +109,8 @@ async function readKept({ file, signer }: LogDeps): Promise<KeptCheckpoint | und
     return openCheckpoint(note, [signer.key]).checkpoint
   } catch (error) {
     throw new LogRefusedError(
-      `${file.path} is not a checkpoint of ${signer.key.name}, the log of this database: it belongs to another ` +
-        'installation, or the database lost the key of the log. Point CHECKPOINT_DIR to the folder of this ' +
-        'installation, or restore the database that the file belongs to.',
+      `${file.path} is not a checkpoint that ${signer.key.name} signed: it was changed. Put back the newest one that ` +
+        'was published, from a verifier or a witness if need be; without it a restored backup would go unnoticed.',
       { cause: error },
     )
   }

@@ -1,7 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import type { NoteKey } from '#shared/anchoring/note-key.ts'
+import { toHex } from '#shared/anchoring/text.ts'
 
 /**
  * The newest signed checkpoint of a log, kept in a folder outside the database: a restored backup cannot take it back.
@@ -15,8 +16,9 @@ export interface CheckpointFile {
   write(note: string): Promise<void>
 }
 
-export function checkpointFile(directory: string, env: ApiEnv): CheckpointFile {
-  const path = join(directory, `${env.toLowerCase()}.checkpoint`)
+/** @param key of the log: each log has its own file, so installations may share a folder */
+export function checkpointFile(directory: string, key: NoteKey): CheckpointFile {
+  const path = join(directory, `${key.name.split('/').at(-1)}-${toHex(key.id)}.checkpoint`)
 
   async function read(): Promise<string | undefined> {
     try {

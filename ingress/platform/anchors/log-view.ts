@@ -1,0 +1,67 @@
+import type { Knex } from 'knex'
+import type { AnchorState } from '#shared/anchoring/leaf.ts'
+import { proveInclusion } from '#shared/anchoring/merkle-proof.ts'
+import { findEntry, fullNote, latestCheckpoint, readTiles } from '#shared/anchoring/store.ts'
+import { toBase64 } from '#shared/anchoring/text.ts'
+import { tileHashReader, tilesNeeded } from '#shared/anchoring/tiles.ts'
+import { formatTlogProof } from '#shared/anchoring/tlog-proof.ts'
+import { logName } from '#shared/log-keys/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+
+/** An entry with everything that proves it. Null members: no checkpoint covers it yet. */
+export interface AnchorView {
+  txId: string
+  network: string
+  env: 'sandbox' | 'production'
+  state: AnchorState
+  entry: string
+  index: number | null
+  treeSize: number | null
+  proof: string[] | null
+  checkpoint: string | null
+  tlogProof: string | null
+}
+
+const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
+
+/** Looks an entry up in both logs. @param txId 64 hex digits @returns undefined when neither holds it */
+export async function viewAnchor(db: Knex, txId: string): Promise<AnchorView | undefined> {
+  for (const env of ENVS) {
+    const found = await findEntry(db, env, Buffer.from(txId, 'hex'))
+    if (found) return await viewEntry(db, env, txId, found.seq, found.entry.toString('utf8'))
+  }
+  return undefined
+}
+
+async function viewEntry(db: Knex, env: ApiEnv, txId: string, seq: number | null, entry: string): Promise<AnchorView> {
+  const view = { txId, network: 'public-registry', env: logName(env), entry }
+  const [published, witnessed, external] = await Promise.all([
+    latestCheckpoint(db, env),
+    latestCheckpoint(db, env, 'witnessed'),
+    latestCheckpoint(db, env, 'external'),
+  ])
+  const covers = (checkpoint: { size: number } | undefined) => seq !== null && checkpoint && seq < checkpoint.size
+  // A cosigned checkpoint proves more than a newer one without cosignatures.
+  const checkpoint = covers(witnessed) ? witnessed : covers(published) ? published : undefined
+  if (seq === null || !checkpoint) {
+    return { ...view, state: 'PENDING', index: null, treeSize: null, proof: null, checkpoint: null, tlogProof: null }
+  }
+  const { size } = checkpoint
+  const hashes = await inclusionProof(db, env, seq, size)
+  const note = fullNote(checkpoint)
+  return {
+    ...view,
+    state: covers(external) ? 'EXTERNAL' : covers(witnessed) ? 'WITNESSED' : 'INCLUDED',
+    index: seq,
+    treeSize: size,
+    proof: hashes.map(toBase64),
+    checkpoint: note,
+    tlogProof: formatTlogProof({ index: seq, hashes, checkpoint: note }),
+  }
+}
+
+/** The audit path of an entry in the tree of `size`, which must be published. */
+export async function inclusionProof(db: Knex, env: ApiEnv, index: number, size: number): Promise<Uint8Array[]> {
+  const needed = tilesNeeded(size, (read) => proveInclusion(index, size, read))
+  return proveInclusion(index, size, tileHashReader(size, await readTiles(db, env, needed)))
+}

@@ -1,0 +1,29 @@
+import { type NoteKey, parseVerifierKey } from '#shared/anchoring/note-key.ts'
+import { flatPolicy, type TrustPolicy } from '#shared/anchoring/policy.ts'
+import { ensureLogSigner, logName } from '#shared/log-keys/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { perProcess } from '../../middleware/per-process.ts'
+
+const logKeys = perProcess(() => new Map<ApiEnv, NoteKey>())
+
+/** The public key of a log; made when nobody used the log before. */
+export async function logKey(deps: IngressDeps, env: ApiEnv): Promise<NoteKey> {
+  const known = logKeys(deps).get(env)
+  if (known) return known
+  const { key } = await ensureLogSigner(deps.db, deps.secrets, env, deps.config.publicUrl)
+  logKeys(deps).set(env, key)
+  return key
+}
+
+/** What we tell verifiers to trust: the log, and more than half of the witnesses. */
+export async function logPolicy(deps: IngressDeps, env: ApiEnv): Promise<TrustPolicy> {
+  const { publicUrl, witnessUrls, witnessKeys } = deps.config
+  const witnesses = witnessKeys.map((text, index) => {
+    const url = witnessUrls[index]
+    return { key: parseVerifierKey(text), ...(url === undefined ? {} : { url }) }
+  })
+  const threshold = witnesses.length === 0 ? 0 : Math.floor(witnesses.length / 2) + 1
+  const log = { key: await logKey(deps, env), url: `${publicUrl}/v1/transparency/${logName(env)}` }
+  return flatPolicy([log], witnesses, threshold)
+}
