@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { CacheChange } from '../deps.ts'
 
 /** What the ping door must know of a check. */
@@ -30,7 +29,8 @@ const MISSED_MS = 2_000
  * dropped when a change is announced, and expire in case the announcement was lost.
  */
 class LookupCache<T extends object | string | null> {
-  readonly #entries: LRUCache<string, Entry<T>>
+  readonly #entries = new Map<string, Entry<T>>()
+  readonly #size: number
   readonly #lookUp: (keys: string[]) => Promise<Map<string, T>>
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
@@ -38,7 +38,7 @@ class LookupCache<T extends object | string | null> {
   #generation = 0
 
   constructor(size: number, absent: T, lookUp: (keys: string[]) => Promise<Map<string, T>>) {
-    this.#entries = new LRUCache({ max: size })
+    this.#size = size
     this.#absent = absent
     this.#lookUp = lookUp
   }
@@ -67,6 +67,18 @@ class LookupCache<T extends object | string | null> {
     this.#entries.clear()
   }
 
+  /**
+   * A plain map that drops what was looked up longest ago: an entry lives half a minute at most, so keeping those in
+   * use longer would gain nothing, and its bookkeeping would cost more per ping than everything else here.
+   */
+  #keep(key: string, entry: Entry<T>): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    if (this.#entries.size <= this.#size) return
+    const [oldest] = this.#entries.keys()
+    if (oldest !== undefined) this.#entries.delete(oldest)
+  }
+
   #lookUpPending(): void {
     const pending = this.#pending
     this.#pending = []
@@ -77,7 +89,7 @@ class LookupCache<T extends object | string | null> {
           const value = answers.get(key) ?? this.#absent
           const isFound = typeof value === 'object' && value !== null
           if (generation === this.#generation) {
-            this.#entries.set(key, { value, expiresAt: Date.now() + (isFound ? FOUND_MS : MISSED_MS) })
+            this.#keep(key, { value, expiresAt: Date.now() + (isFound ? FOUND_MS : MISSED_MS) })
           }
           resolve(value)
         }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { UnavailableError } from '#shared/errors.ts'
 import { provisionCheck } from '#shared/pings/lookup-store.ts'
-import { parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
+import { type Client, parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
 import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/pings/url.ts'
 import { asUnavailable } from '#shared/platform/db.ts'
 import { describeError } from '#shared/platform/log.ts'
@@ -44,6 +45,7 @@ export function createPingHandler(
   const trusted = parseTrustedProxies(config.trustedProxies)
   const mayPing = createPingLimiter(config.pingRateLimitPerMinute)
   const bodyLimit = config.pingBodyLimit
+  const directClients = new WeakMap<Socket, Client>()
 
   return (request, response) => {
     const { method = '' } = request
@@ -133,15 +135,7 @@ export function createPingHandler(
       return
     }
     const { headers } = request
-    const client = resolveClient(
-      {
-        peer: request.socket.remoteAddress,
-        forwardedFor: joined(headers['x-forwarded-for']),
-        forwarded: headers.forwarded,
-        forwardedProto: joined(headers['x-forwarded-proto']),
-      },
-      trusted,
-    )
+    const client = clientOf(request)
     const ping = {
       checkId: check.checkId,
       kind: target.kind,
@@ -162,6 +156,19 @@ export function createPingHandler(
       metrics.pingsAccepted.inc()
       answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', bodyLimit)
     })
+  }
+
+  /** Who sent it; for a connection without forwarding headers worked out once. */
+  function clientOf({ headers, socket }: IncomingMessage): Client {
+    const forwardedFor = joined(headers['x-forwarded-for'])
+    const { forwarded } = headers
+    const forwardedProto = joined(headers['x-forwarded-proto'])
+    const isDirect = forwardedFor === undefined && forwarded === undefined && forwardedProto === undefined
+    const known = isDirect ? directClients.get(socket) : undefined
+    if (known) return known
+    const client = resolveClient({ peer: socket.remoteAddress, forwardedFor, forwarded, forwardedProto }, trusted)
+    if (isDirect) directClients.set(socket, client)
+    return client
   }
 
   function refuse(response: ServerResponse, { status, text, isCacheable }: Refusal): void {
