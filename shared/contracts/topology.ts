@@ -7,8 +7,12 @@ export const EVENTS_EXCHANGE = 'signalbox.events'
 /** Announcements to every ingress process; lost ones only delay, so nothing of it is durable. */
 export const CACHE_EXCHANGE = 'signalbox.cache'
 
-/** Times the broker hands a message out again before it gives up. 3.10 has no limit of its own; we always set one. */
-export const DELIVERY_LIMIT = 8
+/**
+ * Times the broker hands a message out again before it gives up. 3.10 has no limit of its own; we always set one. It counts
+ * for everything a dying process had in hand, so it is only the last resort: consumers themselves count how often they
+ * began with a message (platform/suspects.ts).
+ */
+export const DELIVERY_LIMIT = 100
 
 export interface QueueDeclaration {
   name: string

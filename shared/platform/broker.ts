@@ -52,7 +52,7 @@ export function openBroker(options: BrokerOptions): Broker {
     metrics,
     repair: () => publishing.repair(),
   })
-  publishing.onConnect((model) => publisher.attach(model))
+  publishing.onModel((model) => publisher.attach(model))
   publishing.onBlocked((isBlocked) => metrics.brokerBlocked.set(isBlocked ? 1 : 0))
   const consumers = new Set<Consumer>()
 
@@ -62,7 +62,7 @@ export function openBroker(options: BrokerOptions): Broker {
     consume(consumerOptions) {
       const consumer = openConsumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
       consumers.add(consumer)
-      consuming.onConnect((model) => consumer.attach(model))
+      consuming.onModel((model) => consumer.attach(model))
       return consumer
     },
     repair: () => publishing.repair(),
@@ -86,7 +86,7 @@ export function openBroker(options: BrokerOptions): Broker {
 class Connection {
   readonly #name: string
   readonly #options: BrokerOptions
-  readonly #listeners = new Set<(model: ChannelModel) => void>()
+  readonly #listeners = new Set<(model: ChannelModel | null) => void>()
   readonly #ready: Promise<RecoveringChannelModel>
   #model: ChannelModel | null = null
   #lastError = 'not connected yet'
@@ -110,7 +110,11 @@ class Connection {
         maxDelay: 5_000,
         jitter: 0.3,
         waitForConnect: false,
-        setup: async (model: ChannelModel) => await declareTopology(model, options.queues, options.log),
+        setup: async (model: ChannelModel) => {
+          // Nobody else listens yet, and a connection that breaks in here must not end the process.
+          model.on('error', () => {})
+          await declareTopology(model, options.queues, options.log)
+        },
       },
     })
     this.#ready.then(
@@ -119,7 +123,8 @@ class Connection {
     )
   }
 
-  onConnect(listener: (model: ChannelModel) => void): void {
+  /** Tells of each connection that is made, and with null of its loss. */
+  onModel(listener: (model: ChannelModel | null) => void): void {
     this.#listeners.add(listener)
     if (this.#model) listener(this.#model)
   }
@@ -172,6 +177,7 @@ class Connection {
     }
     recovering.on('disconnect', (error: Error) => {
       lost(error)
+      for (const listener of this.#listeners) listener(null)
       log.warn({ connection: this.#name, ...describeError(error) }, 'broker.disconnected')
     })
     recovering.on('connect-failed', (error: Error) => {

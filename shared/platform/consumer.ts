@@ -12,6 +12,8 @@ export interface Delivery {
   ackUpTo(): void
   /** gives it back, to be handed out again at once (up to the delivery limit of its queue) */
   requeue(): void
+  /** whether it was acknowledged by itself, or given back; a second time would be a breach of the protocol */
+  readonly isSettled: boolean
   /** false once the channel it came through is gone */
   isLive(): boolean
 }
@@ -24,14 +26,19 @@ export interface ConsumerOptions {
   declare?: (channel: Channel) => Promise<unknown>
   /** the broker forgets what it hands out: for replies and announcements */
   noAck?: boolean
-  /** waits until nothing that was delivered is still being worked on; called after the last delivery */
+  /**
+   * The queue has one active consumer and its order matters. Once such a consumer is cancelled the next one is handed
+   * what follows, while the first still holds what came before. So it is never cancelled: its channel is closed, which
+   * puts what it holds back in its place before anyone else is served.
+   */
+  inOrder?: boolean
+  /** finishes what is in hand and takes nothing more in hand; for shutdown */
   settled?: () => Promise<void>
 }
 
 export interface Consumer extends AsyncDisposable {
-  attach(model: ChannelModel): void
-  /** cancels and consumes again with another prefetch */
-  setPrefetch(prefetch: number): void
+  /** @param model the connection to consume through from now on; null while there is none */
+  attach(model: ChannelModel | null): void
   /** whether the broker has us as a consumer of the queue */
   readonly isConsuming: boolean
 }
@@ -43,25 +50,60 @@ export function openConsumer(
   options: ConsumerOptions,
   deps: { log: Log; metrics: Metrics; repair: () => void },
 ): Consumer {
-  const { queue } = options
+  const { queue, prefetch } = options
   const { log, metrics } = deps
-  let prefetch = options.prefetch
   let model: ChannelModel | null = null
   let channel: Channel | null = null
   let consumerTag = ''
   let isClosing = false
+  let timer: NodeJS.Timeout | null = null
+  /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
+  let opening: ChannelModel | null = null
+
+  function attach(to: ChannelModel | null): void {
+    model = to
+    channel = null
+    consumerTag = ''
+    openSoon(0)
+  }
+
+  function openSoon(delayMs: number): void {
+    if (timer) clearTimeout(timer)
+    timer = setTimeout(tryOpen, delayMs)
+    timer.unref()
+  }
+
+  function tryOpen(): void {
+    const from = model
+    if (!from || channel || opening === from || isClosing) return
+    opening = from
+    open(from)
+      .catch((error: unknown) => {
+        log.warn({ queue, ...describeError(error) }, 'consumer.not-opened')
+        if (model === from) deps.repair()
+      })
+      .finally(() => {
+        if (opening === from) opening = null
+        if (model === from && !channel) openSoon(REOPEN_AFTER_MS)
+      })
+  }
 
   async function open(from: ChannelModel): Promise<void> {
     const opened = await from.createChannel()
     opened.on('error', (error: Error) => log.warn({ queue, ...describeError(error) }, 'consumer.channel-failed'))
-    opened.on('close', () => {
-      if (channel !== opened) return
-      channel = null
-      consumerTag = ''
-      reopenLater(from)
-    })
+    opened.on('close', () => lost(opened))
+    if (model !== from || isClosing) {
+      discard(opened)
+      return
+    }
     channel = opened
-    await start(opened)
+    try {
+      await start(opened)
+    } catch (error) {
+      lost(opened)
+      discard(opened)
+      throw error
+    }
   }
 
   async function start(on: Channel): Promise<void> {
@@ -75,19 +117,37 @@ export function openConsumer(
     if (channel === on) consumerTag = reply.consumerTag
   }
 
+  function lost(gone: Channel): void {
+    if (channel !== gone) return
+    channel = null
+    consumerTag = ''
+    openSoon(REOPEN_AFTER_MS)
+  }
+
   function deliver(on: Channel, message: ConsumeMessage): Delivery {
     const count = message.properties.headers?.['x-delivery-count']
     const redeliveries = typeof count === 'number' ? count : message.fields.redelivered ? 1 : 0
     if (redeliveries > 0) metrics.redelivered.inc({ queue })
-    const whileLive = (settle: () => void) => {
-      if (channel === on) settle()
+    let isSettled = false
+    const settle = (how: () => void) => {
+      isSettled = true
+      if (channel !== on) return
+      try {
+        how()
+      } catch (error) {
+        // The channel closed a moment ago and its event has not come yet: the broker hands the message out again.
+        log.debug({ queue, ...describeError(error) }, 'message.not-settled')
+      }
     }
     return {
       message,
       redeliveries,
-      ack: () => whileLive(() => on.ack(message)),
-      ackUpTo: () => whileLive(() => on.ack(message, true)),
-      requeue: () => whileLive(() => on.nack(message, false, true)),
+      ack: () => settle(() => on.ack(message)),
+      ackUpTo: () => settle(() => on.ack(message, true)),
+      requeue: () => settle(() => on.nack(message, false, true)),
+      get isSettled() {
+        return isSettled
+      },
       isLive: () => channel === on,
     }
   }
@@ -96,58 +156,28 @@ export function openConsumer(
   function cancelledByBroker(on: Channel): void {
     log.warn({ queue }, 'consumer.cancelled')
     deps.repair()
-    on.close().catch(() => {})
-  }
-
-  function reopenLater(from: ChannelModel): void {
-    const timer = setTimeout(() => {
-      if (isClosing || model !== from || channel) return
-      open(from).catch((error: unknown) => {
-        log.warn({ queue, ...describeError(error) }, 'consumer.not-reopened')
-        deps.repair()
-        channel = null
-        if (model === from) reopenLater(from)
-      })
-    }, REOPEN_AFTER_MS)
-    timer.unref()
+    lost(on)
+    discard(on)
   }
 
   return {
-    attach(from) {
-      model = from
-      channel = null
-      consumerTag = ''
-      if (!isClosing) reopenSoon(from)
-    },
-    setPrefetch(next) {
-      if (next === prefetch) return
-      prefetch = next
-      const on = channel
-      if (!on || consumerTag === '' || isClosing) return
-      const tag = consumerTag
-      consumerTag = ''
-      on.cancel(tag)
-        .then(() => start(on))
-        .catch((error: unknown) => log.debug({ queue, ...describeError(error) }, 'consumer.not-restarted'))
-    },
+    attach,
     get isConsuming() {
       return channel !== null && consumerTag !== ''
     },
     async [Symbol.asyncDispose]() {
       isClosing = true
-      const on = channel
-      if (on && consumerTag !== '') await on.cancel(consumerTag).catch(() => {})
+      if (timer) clearTimeout(timer)
+      if (channel && consumerTag !== '' && !options.inOrder) await channel.cancel(consumerTag).catch(() => {})
       await options.settled?.()
-      if (on) await on.close().catch(() => {})
+      // Asked again, because it may have been lost meanwhile.
+      await channel?.close().catch(() => {})
       channel = null
     },
   }
+}
 
-  function reopenSoon(from: ChannelModel): void {
-    open(from).catch((error: unknown) => {
-      log.warn({ queue, ...describeError(error) }, 'consumer.not-opened')
-      channel = null
-      reopenLater(from)
-    })
-  }
+/** Closes a channel that is of no use any more; it may be closed already. */
+function discard(channel: Channel): void {
+  channel.close().catch(() => {})
 }

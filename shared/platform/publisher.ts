@@ -26,14 +26,24 @@ export interface UnconfirmedMessage {
 }
 
 interface Pending {
-  channel: ConfirmChannel
+  sentOn: OpenChannel
   returned: boolean
   settle: (error: Error | null) => void
 }
 
-/** What may wait for its confirm: beyond it a publish is refused at once rather than kept in memory. */
-const MAX_PENDING = 20_000
-const MAX_PENDING_BYTES = 64 * 1024 * 1024
+/**
+ * What a channel may have sent that the broker has not confirmed; beyond it a publish is refused at once rather than kept
+ * in memory. A message whose caller stopped waiting still counts: while the broker blocks us it lies in our buffers.
+ */
+const MAX_UNCONFIRMED = 20_000
+const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024
+const REOPEN_AFTER_MS = 200
+
+interface OpenChannel {
+  channel: ConfirmChannel
+  unconfirmed: number
+  unconfirmedBytes: number
+}
 
 /**
  * Publishes persistent, mandatory messages with confirms. A message counts as taken only when the broker confirmed it
@@ -45,8 +55,7 @@ export class Publisher {
   readonly #metrics: Metrics
   readonly #repair: () => void
   readonly #pending = new Map<string, Pending>()
-  #pendingBytes = 0
-  #channel: ConfirmChannel | null = null
+  #open: OpenChannel | null = null
   #model: ChannelModel | null = null
   #closing = false
   #published = 0
@@ -61,16 +70,17 @@ export class Publisher {
     this.#repair = options.repair
   }
 
-  attach(model: ChannelModel): void {
+  /** @param model the connection to publish through from now on; null while there is none */
+  attach(model: ChannelModel | null): void {
     this.#model = model
-    this.#open(model).catch((error: unknown) => this.#reopenLater(model, error))
+    if (model) this.#tryOpen(model)
   }
 
   publish(message: OutgoingMessage): Promise<void> {
-    const channel = this.#channel
-    if (!channel) return Promise.reject(new UnavailableError('the broker cannot be reached'))
+    const sentOn = this.#open
+    if (!sentOn) return Promise.reject(new UnavailableError('the broker cannot be reached'))
     const bytes = message.body.length
-    if (this.#pending.size >= MAX_PENDING || this.#pendingBytes + bytes > MAX_PENDING_BYTES) {
+    if (sentOn.unconfirmed >= MAX_UNCONFIRMED || sentOn.unconfirmedBytes + bytes > MAX_UNCONFIRMED_BYTES) {
       return Promise.reject(new UnavailableError('too many messages wait for the broker', { retryAfterSeconds: 1 }))
     }
     return new Promise((resolve, reject) => {
@@ -79,7 +89,6 @@ export class Publisher {
       const settle = (error: Error | null) => {
         if (!this.#pending.delete(key)) return
         clearTimeout(timer)
-        this.#pendingBytes -= bytes
         this.#metrics.unconfirmed.set(this.#pending.size)
         stop()
         if (error) reject(error)
@@ -89,9 +98,8 @@ export class Publisher {
       const timer = setTimeout(() => {
         settle(new UnavailableError('the broker did not confirm in time'))
       }, this.#timeoutMs)
-      const pending: Pending = { channel, returned: false, settle }
+      const pending: Pending = { sentOn, returned: false, settle }
       this.#pending.set(key, pending)
-      this.#pendingBytes += bytes
       this.#metrics.unconfirmed.set(this.#pending.size)
       const { messageId, type, headers = {} } = message
       const properties = {
@@ -106,11 +114,15 @@ export class Publisher {
         headers,
       }
       try {
-        channel.publish(message.exchange, message.routingKey, message.body, properties, (error: unknown) => {
+        sentOn.channel.publish(message.exchange, message.routingKey, message.body, properties, (error: unknown) => {
+          sentOn.unconfirmed -= 1
+          sentOn.unconfirmedBytes -= bytes
           if (error) settle(new UnavailableError('the broker did not take the message', { cause: error }))
           else if (pending.returned) settle(new UnavailableError('no queue takes the message'))
           else settle(null)
         })
+        sentOn.unconfirmed += 1
+        sentOn.unconfirmedBytes += bytes
       } catch (error) {
         // The channel closed a moment ago and its event has not come yet.
         settle(new UnavailableError('the broker cannot be reached', { cause: error }))
@@ -121,7 +133,7 @@ export class Publisher {
   send(message: UnconfirmedMessage): void {
     const { exchange, routingKey, body, ...properties } = message
     try {
-      this.#channel?.publish(exchange, routingKey, body, properties)
+      this.#open?.channel.publish(exchange, routingKey, body, properties)
     } catch (error) {
       this.#log.debug(describeError(error), 'message.not-sent')
     }
@@ -134,8 +146,17 @@ export class Publisher {
     await Promise.race([new Promise<void>((resolve) => (this.#onEmpty = resolve)), deadline(this.#timeoutMs)])
   }
 
-  async #open(model: ChannelModel): Promise<void> {
+  #tryOpen(model: ChannelModel): void {
+    this.#openOn(model).catch((error: unknown) => this.#reopenLater(model, error))
+  }
+
+  async #openOn(model: ChannelModel): Promise<void> {
     const channel = await model.createConfirmChannel()
+    if (this.#model !== model) {
+      channel.close().catch(() => {})
+      return
+    }
+    const opened: OpenChannel = { channel, unconfirmed: 0, unconfirmedBytes: 0 }
     channel.on('error', (error: Error) => this.#log.warn(describeError(error), 'publisher.channel-failed'))
     channel.on('return', (message) => {
       this.#metrics.returned.inc()
@@ -144,25 +165,25 @@ export class Publisher {
       this.#repair()
     })
     channel.on('close', () => {
-      if (this.#channel === channel) {
-        this.#channel = null
+      if (this.#open === opened) {
+        this.#open = null
         this.epoch = ''
       }
       const lost = new UnavailableError('the connection to the broker was lost')
-      for (const pending of [...this.#pending.values()]) if (pending.channel === channel) pending.settle(lost)
-      if (this.#model === model && !this.#closing) this.#reopenLater(model, lost)
+      for (const pending of [...this.#pending.values()]) if (pending.sentOn === opened) pending.settle(lost)
+      this.#reopenLater(model, lost)
     })
-    this.#channel = channel
+    this.#open = opened
     this.epoch = randomUUID()
   }
 
   #reopenLater(model: ChannelModel, error: unknown): void {
-    const timer = setTimeout(() => {
-      if (this.#model !== model || this.#channel || this.#closing) return
-      this.#open(model).catch((again: unknown) => this.#log.debug(describeError(again), 'publisher.not-reopened'))
-    }, 200)
-    timer.unref()
+    if (this.#model !== model || this.#closing) return
     this.#log.debug(describeError(error), 'publisher.channel-closed')
+    const timer = setTimeout(() => {
+      if (this.#model === model && !this.#open && !this.#closing) this.#tryOpen(model)
+    }, REOPEN_AFTER_MS)
+    timer.unref()
   }
 }
 

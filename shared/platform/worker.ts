@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import { deadLetterQueueOf, type MessageContract, queueOf } from '../contracts/define-message.ts'
 import { PermanentError, UnavailableError } from '../errors.ts'
 import type { Broker } from './broker.ts'
@@ -5,6 +6,7 @@ import type { Consumer, Delivery } from './consumer.ts'
 import { isRetryable } from './db.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { beginSuspect, endSuspect, isSuspect, MAX_STARTS } from './suspects.ts'
 
 /** What a handler learns of the message besides its payload. */
 export interface MessageContext {
@@ -16,6 +18,8 @@ export interface MessageContext {
 export interface Subscription {
   message: MessageContract<unknown>
   prefetch: number
+  /** milliseconds a handler may take; two minutes when absent */
+  deadlineMs?: number
   run(payload: unknown, context: MessageContext): Promise<void>
 }
 
@@ -30,6 +34,7 @@ export function on<T>(
 }
 
 interface RuntimeDeps {
+  db: Knex
   broker: Broker
   log: Log
   metrics: Metrics
@@ -39,14 +44,17 @@ interface RuntimeDeps {
 /** Handlings after which a message that keeps failing is given up with its reason; below the broker's own limit. */
 const MAX_FAILURES = 5
 const WAIT_MS = { first: 200, longest: 5_000 }
+/** Longest time a handler may take, waiting for others included; then it counts as failed, whatever it is doing. */
+const HANDLER_MS = 120_000
 
 /**
  * Runs one subscription. How a message ends is decided here alone: return is ack; PermanentError and a payload that
  * does not fit the contract go to the dead-letter queue with a reason; what the database or the broker could not serve
- * waits in hand until it can; anything else is tried again a few times and then dead-lettered with its last error.
+ * waits in hand until it can; anything else is tried again a few times and then dead-lettered with its last error. So
+ * is a handler that does not end.
  *
- * A message that was handed out twice before may be the one that kills the process: from then on this consumer takes
- * one at a time, so that no other is lost with it.
+ * A message that was handed out before may be the one that kills the process. It is handled alone, and that this begins is
+ * stored first: the message that was begun too often is given up, and those that were merely in hand beside it are not.
  */
 export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
   const { message } = subscription
@@ -60,11 +68,9 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
     queue,
     prefetch: subscription.prefetch,
     onDelivery(delivery) {
-      const suspect = delivery.redeliveries >= 2
-      consumer.setPrefetch(suspect ? 1 : subscription.prefetch)
-      const others = suspect ? [...inHand] : []
+      const others = isSuspect(delivery) ? [...inHand] : []
       const work = alone.then(() => Promise.all(others)).then(() => settle(delivery))
-      if (suspect) alone = work
+      if (isSuspect(delivery)) alone = work
       inHand.add(work)
       work.finally(() => inHand.delete(work)).catch(() => {})
     },
@@ -83,15 +89,17 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
       await giveUp(delivery, parsed.reason, null)
       return
     }
+    if (isSuspect(delivery) && !(await begin(delivery))) return
     const stop = deps.metrics.handled.startTimer({ queue })
     const context = { messageId, log: log.child({ messageId }) }
     let firstError: unknown = null
     for (let failures = 0; ; ) {
       if (!delivery.isLive()) return
       try {
-        await subscription.run(parsed.payload, context)
+        await withDeadline(subscription.run(parsed.payload, context), subscription.deadlineMs ?? HANDLER_MS)
         deps.crashPoint('before-ack')
         delivery.ack()
+        if (isSuspect(delivery)) await forget(delivery)
         stop({ outcome: 'done' })
         return
       } catch (error) {
@@ -116,6 +124,28 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
         await pause(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
       }
     }
+  }
+
+  /** @returns false when the message was begun too often, and given up */
+  async function begin(delivery: Delivery): Promise<boolean> {
+    for (let failures = 0; delivery.isLive() && !isStopping; failures++) {
+      try {
+        if ((await beginSuspect(deps.db, queue, delivery)) <= MAX_STARTS) return true
+        await giveUp(delivery, 'CRASHED', null)
+        return false
+      } catch (error) {
+        log.warn(describeError(error), 'message.not-begun')
+        await pause(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+      }
+    }
+    return false
+  }
+
+  /** What stays behind when this fails is only a count that nothing continues. */
+  async function forget(delivery: Delivery): Promise<void> {
+    await endSuspect(deps.db, queue, delivery).catch((error: unknown) =>
+      log.warn(describeError(error), 'message.not-ended'),
+    )
   }
 
   /** Moves a message to the dead-letter queue ourselves, because only so does it carry a reason. */
@@ -197,6 +227,21 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function isMessageId(value: unknown): boolean {
   return typeof value === 'string' && UUID.test(value)
+}
+
+/** @throws Error when `work` takes longer; it goes on all the same, and must be safe to repeat */
+async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new HandlerTimeoutError(`took longer than ${ms} ms`)), ms)
+  try {
+    await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+class HandlerTimeoutError extends Error {
+  readonly code = 'HANDLER_TIMEOUT'
 }
 
 function pause(ms: number): Promise<void> {

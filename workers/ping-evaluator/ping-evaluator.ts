@@ -1,9 +1,10 @@
 import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
 import { decodePingBatch, MalformedBatchError, type PingBatch, pingQueue } from '#shared/contracts/ping-batch.ts'
-import type { Consumer, Delivery } from '#shared/platform/consumer.ts'
+import type { Delivery } from '#shared/platform/consumer.ts'
 import { isRetryable } from '#shared/platform/db.ts'
 import { describeError } from '#shared/platform/log.ts'
 import { preparedTransaction } from '#shared/platform/prepared.ts'
+import { beginSuspect, endSuspect, isSuspect, MAX_STARTS } from '#shared/platform/suspects.ts'
 import { deadLetter } from '#shared/platform/worker.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { applyBatches } from './apply.ts'
@@ -41,15 +42,12 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   let loop: Promise<void> | null = null
   let isStopping = false
 
-  const consumers: Consumer[] = Array.from({ length: deps.config.pingShards }, (_, shard) => {
-    const consumer = deps.broker.consume({
+  return Array.from({ length: deps.config.pingShards }, (_, shard) =>
+    deps.broker.consume({
       queue: pingQueue(shard),
       prefetch: PREFETCH,
+      inOrder: true,
       onDelivery(delivery) {
-        // What was handed out twice before may be what kills the process: from then on one at a time, so that no
-        // other message spends its deliveries on it.
-        if (isSuspect(delivery)) consumer.setPrefetch(1)
-        else if (delivery.redeliveries === 0) consumer.setPrefetch(PREFETCH)
         arrived.push({ shard, delivery })
         loop ??= drain().finally(() => (loop = null))
       },
@@ -57,10 +55,8 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
         isStopping = true
         await loop
       },
-    })
-    return consumer
-  })
-  return consumers
+    }),
+  )
 
   /** Takes what is there; never waits for a batch to fill. */
   async function drain(): Promise<void> {
@@ -73,7 +69,8 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   }
 
   function takeSome(): Arrival[] {
-    const suspect = arrived.findIndex(({ delivery }) => isSuspect(delivery))
+    // A message that may be what kills the process is handled alone, so that no other is held responsible for it.
+    const suspect = arrived.findIndex(({ delivery }) => isSuspect(delivery) && !isBarrier(delivery))
     const count = suspect === 0 ? 1 : suspect > 0 ? suspect : arrived.length
     const taken = arrived.slice(0, count)
     arrived = arrived.slice(count)
@@ -84,6 +81,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     const taken: Taken[] = []
     for (const { shard, delivery } of arrivals) {
       if (isBarrier(delivery)) continue
+      if (isSuspect(delivery) && !(await begin(shard, delivery))) return
       const batch = decode(delivery)
       if (batch instanceof MalformedBatchError) await deadLetter(deps, pingQueue(shard), delivery, batch.code, null)
       else taken.push({ shard, delivery, batch })
@@ -93,10 +91,37 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
       if (!(await applyTogether(group))) return
     }
     deps.crashPoint('before-ack')
+    for (const { shard, delivery } of taken) if (isSuspect(delivery)) await end(shard, delivery)
     // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
-    const last = new Map(arrivals.map(({ shard, delivery }) => [shard, delivery]))
+    const open = arrivals.filter(({ delivery }) => !delivery.isSettled)
+    const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
     for (const delivery of last.values()) delivery.ackUpTo()
     for (const { delivery } of arrivals) if (isBarrier(delivery)) answer(delivery)
+  }
+
+  /**
+   * Stores that the handling of a suspect begins; what began too often without ending is given up.
+   * @returns false when there is nothing left to do with it
+   */
+  async function begin(shard: number, delivery: Delivery): Promise<boolean> {
+    while (delivery.isLive() && !isStopping) {
+      try {
+        if ((await beginSuspect(deps.db, pingQueue(shard), delivery)) <= MAX_STARTS) return true
+        await deadLetter(deps, pingQueue(shard), delivery, 'CRASHED', null)
+        return false
+      } catch (error) {
+        log.warn(describeError(error), 'pings.not-begun')
+        await pause(RETRY_MS.longest)
+      }
+    }
+    return false
+  }
+
+  /** What stays behind when this fails is only a count that nothing continues. */
+  async function end(shard: number, delivery: Delivery): Promise<void> {
+    await endSuspect(deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
+      log.warn(describeError(error), 'pings.not-ended'),
+    )
   }
 
   function answer({ message }: Delivery): void {
@@ -164,10 +189,6 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
 }
 
 const EMPTY = Buffer.alloc(0)
-
-function isSuspect(delivery: Delivery): boolean {
-  return delivery.redeliveries >= 2
-}
 
 function isBarrier({ message }: Delivery): boolean {
   return message.properties.type === BARRIER_TYPE

@@ -1,6 +1,7 @@
 import { pruneStoredMails } from '#shared/pings/mail-store.ts'
 import { DEDUPLICATION_DAYS, pruneLedger } from '#shared/platform/ledger.ts'
 import { execute } from '#shared/platform/sql.ts'
+import { pruneSuspects } from '#shared/platform/suspects.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
@@ -27,6 +28,7 @@ export const retention: Sweep = {
       DEDUPLICATION_DAYS,
     ])
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
+    await pruneSuspects(db)
     await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
   },
 }
