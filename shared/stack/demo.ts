@@ -14,12 +14,16 @@ export type DemoClient = { clientId: string; clientSecret: string; env: string; 
  * The demo project and sandbox client, created once per database by the same commands an operator would use.
  * @throws Error with what the command said
  */
-export async function demoCredentials(folder: string, env: Readonly<Record<string, string>>): Promise<Demo> {
+export async function demoCredentials(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  address: string,
+): Promise<Demo> {
   const file = join(folder, 'demo.json')
   const database = env.DATABASE_URL ?? ''
   if (existsSync(file)) {
     const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
-    if (demo.database === database) return demo
+    if (demo.database === database && (await isKnown(address, demo.project))) return demo
   }
   const project = await admin(env, ['project', 'create', '--name', 'Demo', '--json'])
   const client = await admin(env, [
@@ -36,6 +40,12 @@ export async function demoCredentials(folder: string, env: Readonly<Record<strin
   const demo: Demo = { database, project: JSON.parse(project), client: JSON.parse(client) }
   writePrivately(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo
+}
+
+/** Whether the key still opens the API: a database may have been dropped and made again under its old name. */
+async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolean> {
+  const response = await fetch(`${address}/api/v3/checks/?slug=none`, { headers: { 'X-Api-Key': apiKey } })
+  return response.status !== 401
 }
 
 /** The link by which the first person signs in to the pages; undefined when there is none to give (any more). */

@@ -57,7 +57,7 @@ export async function startProcess(plan: ProcessPlan, folder: string, code: stri
   const identity = child.pid === undefined ? undefined : await identify(child.pid)
   if (!identity) throw new Error(`${plan.name} did not start:\n${logTail(folder, plan.name)}`)
   writeFileSync(pidFile(folder, plan.name), `${identity.pid}\n`)
-  return { ...identity, fingerprint: fingerprint(plan, code) }
+  return { ...identity, fingerprint: fingerprint(plan, code), metricsPort: Number(plan.settings.METRICS_PORT) }
 }
 
 export function forgetProcess(folder: string, name: string): void {

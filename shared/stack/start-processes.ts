@@ -1,5 +1,5 @@
 import { settings as known } from '../platform/settings.ts'
-import { portTrouble } from './free-port.ts'
+import { freePort, portTrouble } from './free-port.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
 import type { StackState } from './state.ts'
@@ -44,7 +44,11 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
   try {
     const host = settings.HOST && settings.HOST !== '0.0.0.0' ? settings.HOST : '127.0.0.1'
-    const ready = { smtp: portOpen(Number(settings.SMTP_PORT)), ingress: httpReady(`http://${host}:${settings.PORT}`) }
+    const ready = {
+      smtp: portOpen(Number(settings.SMTP_PORT)),
+      workers: httpReady(`http://127.0.0.1:${state.processes.workers?.metricsPort}`),
+      ingress: httpReady(`http://${host}:${settings.PORT}`),
+    }
     await untilReady(ready, died, 90_000)
   } catch (error) {
     if (!(error instanceof NotReady)) throw error
@@ -66,12 +70,14 @@ async function processPlans(settings: Readonly<Record<string, string>>, state: S
   ]
   const plans: ProcessPlan[] = []
   for (const [index, { name, command }] of entries.entries()) {
-    const wanted = first === 0 ? 0 : first + index
     const old = state.processes[name]
     const isOurs = old !== undefined && (await isRunning(old))
-    const mustHave = settings.METRICS_PORT !== undefined && index === 0
-    const isFree = isOurs || mustHave || (await portTrouble(wanted, '127.0.0.1')) === undefined
-    plans.push({ name, command, settings: { ...settings, METRICS_PORT: String(isFree ? wanted : 0) } })
+    const isDemanded = settings.METRICS_PORT !== undefined && index === 0
+    const wanted = first === 0 ? 0 : first + index
+    const isUsable = isDemanded || (wanted !== 0 && (await portTrouble(wanted, '127.0.0.1')) === undefined)
+    const keeps = isOurs && (settings.METRICS_PORT === undefined || old.metricsPort === wanted)
+    const port = keeps ? old.metricsPort : isUsable ? wanted : await freePort()
+    plans.push({ name, command, settings: { ...settings, METRICS_PORT: String(port) } })
   }
   return plans
 }

@@ -4,7 +4,7 @@ import type { ProcessIdentity } from './process-identity.ts'
 import type { Origin } from './resolve-services.ts'
 
 /** A process `make up` started; `fingerprint` stands for its command, settings and code. */
-export type ManagedProcess = ProcessIdentity & { fingerprint: string }
+export type ManagedProcess = ProcessIdentity & { fingerprint: string; metricsPort: number }
 
 /** What `make up` found and started, in `.local/stack.json`: all that `make down` may touch. */
 export type StackState = {

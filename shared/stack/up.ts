@@ -41,7 +41,7 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   await migrateLatest(addresses.DATABASE_URL)
   await startProcesses({ settings, folder, state, save, say })
   const address = `http://localhost:${settings.PORT}`
-  const demo = await demoCredentials(folder, settings)
+  const demo = await demoCredentials(folder, settings, address)
   const link = await setupLink(settings)
   say(introduction(settings.PUBLIC_URL ?? address, demo, link ? [link] : []))
 }
