@@ -1,0 +1,71 @@
+import test from 'ava'
+import { freePort } from '#shared/stack/free-port.ts'
+import { eventually } from '../support/eventually.ts'
+import { metricIn, scrape } from '../support/fault-metrics.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct, type SpawnedProcess } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const PINGS = 10_000
+const CHECKS = 50
+const CONNECTIONS = 64
+const EVALUATORS = 3
+/** A process dies whenever so many more pings were answered. */
+const KILL_EVERY = 1_600
+
+interface Evaluator {
+  process: SpawnedProcess
+  metricsPort: number
+}
+
+test('ten thousand pings are counted once each while their evaluators are killed at random', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: CHECKS }, () => addCheck(deps, project.id)))
+  const start = async (): Promise<Evaluator> => {
+    const metricsPort = await freePort()
+    return { process: product.spawn('workers', ['ping-evaluator'], { METRICS_PORT: String(metricsPort) }), metricsPort }
+  }
+  const evaluators = await Promise.all(Array.from({ length: EVALUATORS }, start))
+  for (const { process } of evaluators) {
+    await eventually('an evaluator to be ready', () => process.output().includes('process.ready'), 60_000)
+  }
+
+  const ledger = new Ledger()
+  let redeliveries = 0
+  let kills = 0
+  const observe = async () => {
+    const seen = await Promise.all(evaluators.map(({ metricsPort }) => scrape(metricsPort)))
+    redeliveries = Math.max(redeliveries, ...seen.map((text) => metricIn(text, 'signalbox_redeliveries_total')))
+  }
+  const killAtRandom = async () => {
+    await observe()
+    const index = Math.floor(Math.random() * evaluators.length)
+    evaluators[index]?.process.signal('SIGKILL')
+    kills += 1
+    evaluators[index] = await start()
+  }
+
+  let started = 0
+  const load = sendPings({
+    base: () => base,
+    checks: checks.map(({ uuid }) => uuid),
+    connections: CONNECTIONS,
+    ledger,
+    more: () => started++ < PINGS,
+  })
+  for (let next = KILL_EVERY; next < PINGS; next += KILL_EVERY) {
+    await eventually(`${next} pings to be answered`, () => ledger.entries.size >= next, 60_000)
+    await killAtRandom()
+  }
+  await load
+  // What is in the queues now, the newest processes find.
+  for (const { process } of evaluators.splice(0)) process.signal('SIGKILL')
+  evaluators.push(await start(), await start())
+
+  t.deepEqual(await auditPings(product, ledger), [])
+  await observe()
+  t.is(ledger.count('accepted'), PINGS, `answers: ${JSON.stringify([...ledger.answers])}`)
+  t.true(redeliveries > 0, `no message was handed out again, though ${kills} processes were killed`)
+})

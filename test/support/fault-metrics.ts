@@ -1,0 +1,17 @@
+/** The value of a metric in Prometheus' text form, summed over its labels; 0 when it is not there. */
+export function metricIn(text: string, name: string): number {
+  let sum = 0
+  for (const line of text.split('\n')) {
+    if (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) sum += Number(line.slice(line.lastIndexOf(' ') + 1))
+  }
+  return sum
+}
+
+/** What a process shows on its metrics port; empty when it is not there (any more). */
+export async function scrape(port: number): Promise<string> {
+  try {
+    return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  } catch {
+    return ''
+  }
+}

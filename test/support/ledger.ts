@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import type { Knex } from 'knex'
+import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { createBarriers } from '#shared/platform/barrier.ts'
+import { openBroker } from '#shared/platform/broker.ts'
+import type { Config } from '#shared/platform/config.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { createMetrics } from '#shared/platform/metrics.ts'
+import { query } from '#shared/platform/sql.ts'
+import { eventually } from './eventually.ts'
+
+/**
+ * What the sender of a ping knows of it. A 2xx is accepted. A 4xx was refused before anything was published. Whatever
+ * else happened (503, time-out, reset), the broker may have the ping or not.
+ */
+export type Fate = 'accepted' | 'refused' | 'unknown'
+
+interface Entry {
+  check: string
+  fate: Fate
+}
+
+/** Every ping a load sent, under its own run id. */
+export class Ledger {
+  readonly entries = new Map<string, Entry>()
+  /** HTTP statuses and error codes, counted */
+  readonly answers = new Map<string, number>()
+
+  record(rid: string, check: string, answer: number | string): void {
+    const key = String(answer)
+    this.answers.set(key, (this.answers.get(key) ?? 0) + 1)
+    this.entries.set(rid, { check, fate: fateOf(answer) })
+  }
+
+  count(fate: Fate): number {
+    let count = 0
+    for (const entry of this.entries.values()) if (entry.fate === fate) count += 1
+    return count
+  }
+}
+
+function fateOf(answer: number | string): Fate {
+  if (typeof answer === 'string' || answer >= 500) return 'unknown'
+  return answer >= 200 && answer < 300 ? 'accepted' : 'refused'
+}
+
+export interface PingLoad {
+  /** asked for each ping, so that a load can move from one ingress to another */
+  base: () => string
+  /** uuids */
+  checks: readonly string[]
+  connections: number
+  ledger: Ledger
+  /** asked before each ping; false ends the load */
+  more: () => boolean
+  /** in milliseconds; after it the fate of a ping is unknown */
+  timeoutMs?: number
+}
+
+/** Pings checks over kept-alive connections, each one after the other. @returns when all are answered */
+export async function sendPings(load: PingLoad): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: load.connections })
+  let sent = 0
+  const oneAfterTheOther = async () => {
+    while (load.more()) {
+      const check = load.checks[sent++ % load.checks.length] ?? ''
+      const rid = randomUUID()
+      const answer = await pingOnce(agent, `${load.base()}/ping/${check}?rid=${rid}`, load.timeoutMs ?? 20_000)
+      load.ledger.record(rid, check, answer)
+      // A client that is turned away comes back a little later, not at full speed.
+      if (answer !== 200) await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+  await Promise.all(Array.from({ length: load.connections }, oneAfterTheOther))
+  agent.destroy()
+}
+
+/** @returns the status, or the code of the error that took its place */
+function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<number | string> {
+  return new Promise((resolve) => {
+    const outgoing = request(url, { agent, timeout: timeoutMs }, (response) => {
+      response.on('end', () => resolve(response.statusCode ?? 0))
+      response.on('error', () => resolve('CUT'))
+      response.resume()
+    })
+    outgoing.on('timeout', () => outgoing.destroy(Object.assign(new Error('timeout'), { code: 'TIMEOUT' })))
+    outgoing.on('error', (error) => resolve('code' in error ? String(error.code) : error.name))
+    outgoing.end()
+  })
+}
+
+/** Waits until every shard has applied everything that was accepted before now: at most a minute (invariant I10). */
+export async function backlogEmpty(config: Config): Promise<void> {
+  const metrics = createMetrics()
+  await using broker = openBroker({
+    url: config.amqpUrl,
+    name: 'ledger',
+    queues: queueDeclarations(config.pingShards),
+    publishTimeoutMs: config.publishTimeoutMs,
+    log: createLog('silent', 'ledger'),
+    metrics,
+  })
+  await broker.connected()
+  const barriers = createBarriers(broker, { shards: config.pingShards, metrics })
+  const behind = new Set(Array.from({ length: config.pingShards }, (_, shard) => shard))
+  await eventually(
+    'the backlog to empty',
+    async () => {
+      for (const shard of await barriers.sweepable(2_000)) behind.delete(shard)
+      return behind.size === 0
+    },
+    60_000,
+  )
+}
+
+/**
+ * Compares what senders were told with what is stored, once the backlog is empty: every accepted ping exactly once, no
+ * refused one, an unknown one at most once, and the numbers of each check without gap or repeat.
+ * @returns one line per discrepancy; empty when the books balance
+ */
+export async function auditPings(product: { config: Config; db: Knex }, ledger: Ledger): Promise<string[]> {
+  await backlogEmpty(product.config)
+  const found: string[] = []
+  const rows = await query<{ rid: string; times: number }>(
+    product.db,
+    'SELECT rid, count(*)::int AS times FROM pings WHERE rid IS NOT NULL GROUP BY rid',
+  )
+  const times = new Map(rows.map((row) => [row.rid, row.times]))
+  for (const [rid, { fate }] of ledger.entries) {
+    const count = times.get(rid) ?? 0
+    times.delete(rid)
+    const isRight = fate === 'accepted' ? count === 1 : fate === 'refused' ? count === 0 : count <= 1
+    if (!isRight) found.push(`${fate} ping ${rid} is stored ${count} times`)
+  }
+  for (const rid of times.keys()) found.push(`ping ${rid} is stored and was never sent`)
+  const checks = await query<{ uuid: string; counted: number; stored: number; last: number | null }>(
+    product.db,
+    `SELECT c.uuid, c.n_pings::int AS counted, count(p.n)::int AS stored, max(p.n)::int AS last
+     FROM checks c LEFT JOIN pings p ON p.check_id = c.id GROUP BY c.id`,
+  )
+  for (const { uuid, counted, stored, last } of checks) {
+    if (counted !== stored || stored !== (last ?? 0)) {
+      found.push(`check ${uuid} counted ${counted} pings, stored ${stored}, the last with number ${last}`)
+    }
+  }
+  return found
+}
