@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream'
+
+export type Received =
+  | { outcome: 'whole'; raw: Buffer; release(): void }
+  /** larger than a mail may be; it was read to its end and dropped, as with the next */
+  | { outcome: 'too-large' }
+  /** larger than there is room for in this process now */
+  | { outcome: 'no-room' }
+
+const FIRST_BYTES = 16 * 1024
+
+/**
+ * Reads mails into memory: at most `maxBytes` each and `roomBytes` together, counted until `release`. Each grows in
+ * one buffer, because a sender decides how small the pieces are in which it comes.
+ */
+export function createMailReceiver(limits: { maxBytes: number; roomBytes: number }) {
+  let roomLeft = limits.roomBytes
+
+  /** @throws Error when the sender goes away before the end */
+  return function receive(stream: Readable): Promise<Received> {
+    let buffer: Buffer = Buffer.alloc(0)
+    let length = 0
+    let dropped: 'too-large' | 'no-room' | null = null
+
+    function drop(reason: 'too-large' | 'no-room' | null): void {
+      roomLeft += buffer.length
+      buffer = Buffer.alloc(0)
+      dropped = reason
+    }
+
+    function append(chunk: Buffer): void {
+      if (dropped !== null) return
+      if (length + chunk.length > limits.maxBytes) {
+        drop('too-large')
+        return
+      }
+      if (length + chunk.length > buffer.length) {
+        const size = Math.min(limits.maxBytes, Math.max(FIRST_BYTES, buffer.length * 2, length + chunk.length))
+        if (size - buffer.length > roomLeft) {
+          drop('no-room')
+          return
+        }
+        roomLeft -= size - buffer.length
+        const larger = Buffer.allocUnsafeSlow(size)
+        buffer.copy(larger, 0, 0, length)
+        buffer = larger
+      }
+      length += chunk.copy(buffer, length)
+    }
+
+    return new Promise((resolve, reject) => {
+      stream.on('data', append)
+      stream.once('end', () => {
+        if (dropped === null) resolve({ outcome: 'whole', raw: buffer.subarray(0, length), release: () => drop(null) })
+        else resolve({ outcome: dropped })
+      })
+      stream.once('error', (error) => {
+        drop(null)
+        reject(error)
+      })
+    })
+  }
+}

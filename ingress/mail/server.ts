@@ -1,0 +1,154 @@
+import { SMTPServer, type SMTPServerSession } from 'smtp-server'
+import { UnavailableError } from '#shared/errors.ts'
+import { type MailTarget, parseMailAddress } from '#shared/pings/mail-address.ts'
+import { normalizeAddress } from '#shared/pings/remote-addr.ts'
+import { describeError, type Log } from '#shared/platform/log.ts'
+import type { MailDoor } from './accept.ts'
+import { PingConnection } from './connection.ts'
+import { createMailReceiver } from './receive.ts'
+
+/** Monitoring behaviour 4.2; announced as SIZE, above it 552. */
+export const MAX_MAIL_BYTES = 33_554_432
+/** Mails that one process holds in memory at a time; beyond it senders are told to try again. */
+const ROOM_BYTES = 256 * 1024 * 1024
+/** Recipients of one mail: the least that a server must take (RFC 5321, 4.5.3.1.8). */
+const MAX_RECIPIENTS = 100
+const MAX_CLIENTS = 1_000
+const IDLE_MS = 60_000
+const MAX_COMMAND_BYTES = 4_096
+/** How long a mail under way may take to come to its end at shutdown. */
+const CLOSE_MS = 5_000
+
+export interface MailServer extends AsyncDisposable {
+  port: number
+}
+
+/**
+ * The SMTP server of e-mail pings (monitoring behaviour section 4). It takes mail for one domain from anybody and
+ * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
+ */
+export async function openMailServer(
+  options: { port: number; host: string; domain: string; log: Log },
+  accept: MailDoor,
+): Promise<MailServer> {
+  const { domain, log } = options
+  const recipients = new WeakMap<SMTPServerSession, Map<string, MailTarget>>()
+  const deciding = new Map<SMTPServerSession, Promise<void>>()
+  const receive = createMailReceiver({ maxBytes: MAX_MAIL_BYTES, roomBytes: ROOM_BYTES })
+
+  const server = new PingMailServer(
+    {
+      size: MAX_MAIL_BYTES,
+      rejectOversized: true,
+      maxClients: MAX_CLIENTS,
+      maxCommandLength: MAX_COMMAND_BYTES,
+      socketTimeout: IDLE_MS,
+      closeTimeout: CLOSE_MS,
+      banner: 'Signalbox',
+      authOptional: true,
+      // Machines and old programs write sender addresses that no standard allows.
+      lenientAddressParsing: true,
+      disableReverseLookup: true,
+      disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
+      logger: false,
+      onMailFrom(_address, session, callback) {
+        recipients.set(session, new Map())
+        callback()
+      },
+      onRcptTo({ address }, session, callback) {
+        callback(addRecipient(recipients.get(session) ?? new Map(), address, domain))
+      },
+      onData(stream, session, callback) {
+        const { mailFrom } = session.envelope
+        const targets = [...(recipients.get(session)?.values() ?? [])]
+        const work = (async () => {
+          const received = await receive(stream)
+          // The library answers 552 by itself.
+          if (received.outcome === 'too-large') return null
+          if (received.outcome !== 'whole') return reply(452, '4.3.1 Insufficient system storage, try again later')
+          try {
+            await accept({
+              targets,
+              sender: mailFrom ? mailFrom.address : '',
+              remoteAddr: normalizeAddress(session.remoteAddress),
+              raw: received.raw,
+            })
+            return null
+          } finally {
+            received.release()
+          }
+        })().then(
+          (refusal) => callback(refusal, 'OK'),
+          (error: unknown) => {
+            if (stream.errored) return
+            if (!(error instanceof UnavailableError)) log.error(describeError(error), 'mail.failed')
+            callback(reply(451, '4.3.0 Not accepted, try again later'))
+          },
+        )
+        deciding.set(
+          session,
+          work.finally(() => deciding.delete(session)),
+        )
+      },
+    },
+    (session) => deciding.has(session),
+  )
+
+  const listener = server.listen(options.port, options.host)
+  await new Promise<void>((resolve, reject) => {
+    listener.once('listening', resolve)
+    server.once('error', reject)
+  })
+  server.removeAllListeners('error')
+  // Senders that break off are their own affair.
+  server.on('error', (error: Error) => log.debug(describeError(error), 'mail.connection-failed'))
+  const address = listener.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(resolve))
+      for (const connection of [...server.connections]) {
+        if (!connection.session.envelope?.mailFrom) connection.send(421, 'Server shutting down')
+      }
+      await closed
+      await Promise.allSettled(deciding.values())
+    },
+  }
+}
+
+/** @returns the refusal; null when the recipient is now one of those of the mail */
+function addRecipient(known: Map<string, MailTarget>, address: string, domain: string): Error | null {
+  const target = parseMailAddress(address, domain)
+  if (target === 'foreign') return reply(550, '5.1.1 Recipient rejected')
+  if (target === 'invalid') return reply(550, '5.1.1 Invalid mailbox')
+  // Twice the same is one recipient, as with any mail server.
+  const key = target.form === 'uuid' ? target.uuid : `${target.pingKey}+${target.slug}`
+  if (!known.has(key) && known.size >= MAX_RECIPIENTS) return reply(452, '4.5.3 Too many recipients')
+  known.set(key, target)
+  return null
+}
+
+/** The library sends an error's text under its code. */
+function reply(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode })
+}
+
+/** The library's server, with our connections. */
+class PingMailServer extends SMTPServer {
+  readonly #isDeciding: (session: SMTPServerSession) => boolean
+
+  constructor(
+    options: ConstructorParameters<typeof SMTPServer>[0],
+    isDeciding: (session: SMTPServerSession) => boolean,
+  ) {
+    super(options)
+    this.#isDeciding = isDeciding
+  }
+
+  override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
+    const connection = new PingConnection(this, socket, options, this.#isDeciding)
+    this.connections.add(connection)
+    connection.on('error', (error: Error) => this.emit('error', error))
+    connection.init()
+  }
+}

@@ -1,0 +1,180 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import test from 'ava'
+import { createTransport } from 'nodemailer'
+import { DOMAIN, type MailProduct, openMailProduct, startMail } from './mail-product.ts'
+
+let mail: MailProduct
+
+test.before(async () => {
+  mail = await openMailProduct()
+  await mail.product.workers(['ping-evaluator'])
+})
+test.after.always(async () => await mail[Symbol.asyncDispose]())
+
+function transport() {
+  return createTransport({ host: '127.0.0.1', port: mail.port, secure: false, ignoreTLS: true })
+}
+
+async function sendRaw(recipients: readonly string[], raw: string | Buffer): Promise<string> {
+  await using session = await startMail(mail.port, recipients)
+  session.write(raw)
+  session.write('\r\n.\r\n')
+  return await session.reply()
+}
+
+test('a mail is a success ping, recorded with its sender and stored whole', async (t) => {
+  const check = await mail.addCheck()
+  const sent = await transport().sendMail({
+    from: 'Backup <backup@example.org>',
+    to: check.address,
+    subject: 'Done ✓',
+    text: 'All files copied.\n.\n..end',
+    attachments: [{ filename: 'report.txt', content: 'x'.repeat(2000) }],
+  })
+  t.is(sent.response, '250 OK')
+  const [ping] = await mail.pings(check.id, 1)
+  t.like(ping, {
+    n: 1,
+    type: 'success',
+    scheme: 'email',
+    method: '',
+    ua: 'Email from backup@example.org',
+    remoteAddr: '127.0.0.1',
+    rid: null,
+  })
+  t.regex(String(ping?.body), /^From: Backup <backup@example.org>\r\n[\s\S]*report.txt[\s\S]*\r\n$/)
+  const [row] = await mail.product.db('checks').select('status').where({ id: check.id })
+  t.is(row?.status, 'up')
+})
+
+test('the bytes are stored as sent, dots unstuffed and line ends kept', async (t) => {
+  const check = await mail.addCheck()
+  t.is(await sendRaw([check.address], 'Subject: x\r\n\r\n..one\r\nbare\nfeed \xe9\r\n...'), '250 OK')
+  const [ping] = await mail.pings(check.id, 1)
+  t.is(ping?.body?.toString(), 'Subject: x\r\n\r\n.one\r\nbare\nfeed \xe9\r\n..\r\n')
+})
+
+test('a ping key and a slug address a check, in a domain of any case', async (t) => {
+  const check = await mail.addCheck({ name: 'nightly', slug: 'nightly' })
+  t.is(await sendRaw([`${mail.project.pingKey}+nightly@HC.Example.ORG`], 'Subject: a\r\n'), '250 OK')
+  t.is((await mail.pings(check.id, 1))[0]?.type, 'success')
+})
+
+test('every recipient gets its ping, once', async (t) => {
+  const checks = await Promise.all(Array.from({ length: 6 }, () => mail.addCheck()))
+  const addresses = checks.flatMap(({ address, uuid }) => [address, `${uuid.toUpperCase()}@${DOMAIN}`])
+  t.is(await sendRaw([...addresses, `${randomUUID()}@${DOMAIN}`], 'Subject: all\r\n'), '250 OK')
+  for (const check of checks) t.is((await mail.pings(check.id, 1)).length, 1)
+})
+
+test('unknown and ambiguous recipients are accepted and ping nothing', async (t) => {
+  await mail.addCheck({ name: 'twin', slug: 'twin' })
+  await mail.addCheck({ name: 'twin', slug: 'twin' })
+  const { pingKey } = mail.project
+  t.is(await sendRaw([`${randomUUID()}@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${pingKey}+nobody@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${pingKey}+twin@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  const later = await mail.addCheck()
+  await sendRaw([later.address], 'Subject: a\r\n')
+  await mail.pings(later.id, 1)
+  const [row] = await mail.product.db('checks').where({ name: 'twin' }).sum({ pings: 'n_pings' })
+  t.is(Number(row?.pings), 0)
+})
+
+test('the null sender is shown as <>, the method restriction does not apply', async (t) => {
+  const check = await mail.addCheck({ methods: 'POST' })
+  await using session = await startMail(mail.port, [])
+  await session.command('RSET')
+  await session.command('MAIL FROM:<>')
+  await session.command(`RCPT TO:<${check.address}>`)
+  await session.command('DATA')
+  t.is(await session.command('Subject: bounce\r\n\r\n.'), '250 OK')
+  const [ping] = await mail.pings(check.id, 1)
+  t.like(ping, { type: 'success', ua: 'Email from <>' })
+})
+
+const classified: [what: string, filters: object, message: string, type: string][] = [
+  [
+    'an encoded subject',
+    { filterSubject: true, successKw: 'réussi' },
+    'Subject: =?utf-8?q?r=C3=A9us?=\r\n =?utf-8?q?si?=\r\n\r\n',
+    'success',
+  ],
+  ['no keyword', { filterSubject: true, successKw: 'DONE' }, 'Subject: nothing\r\n\r\nDONE', 'ign'],
+  [
+    'no keyword, failing by default',
+    { filterSubject: true, successKw: 'X', filterDefaultFail: true },
+    'Subject: a\r\n\r\n',
+    'fail',
+  ],
+  [
+    'a plain body',
+    { filterBody: true, failureKw: 'ERROR', successKw: 'OK' },
+    'Subject: OK\r\n\r\nOK, but ERROR',
+    'fail',
+  ],
+  ['a start keyword', { filterBody: true, startKw: 'BEGIN' }, 'Subject: a\r\n\r\nBEGIN', 'start'],
+  [
+    'an HTML body',
+    { filterBody: true, successKw: 'SUCCESS' },
+    'Content-Type: text/html\r\n\r\n<p class=SUC>x</p><b>S</b>UCCESS',
+    'success',
+  ],
+  [
+    'an unknown charset',
+    { filterBody: true, successKw: 'über' },
+    'Content-Type: text/plain; charset=klingon\r\n\r\nüber',
+    'success',
+  ],
+  ['the HTTP filter alone', { filterHttpBody: true, failureKw: 'ERROR' }, 'Subject: ERROR\r\n\r\nERROR', 'success'],
+  ['nested beyond reason', { filterBody: true, successKw: 'OK' }, nested(200, 'OK'), 'ign'],
+]
+
+for (const [what, filters, message, type] of classified) {
+  test(`keywords: ${what} is ${type}`, async (t) => {
+    const check = await mail.addCheck(filters)
+    t.is(await sendRaw([check.address], message), '250 OK')
+    t.is((await mail.pings(check.id, 1))[0]?.type, type)
+  })
+}
+
+test.serial('a mail too large for a message is stored whole, its text searched, and nothing left behind', async (t) => {
+  const plain = await mail.addCheck()
+  const filtered = await mail.addCheck({ filterBody: true, successKw: 'needle in the hay' })
+  const missing = await mail.addCheck({ filterBody: true, successKw: 'nowhere to be found' })
+  const body = `Subject: large\r\n\r\n${'hay hay hay hay\r\n'.repeat(200_000)}needle in the hay\r\n`
+  t.is(await sendRaw([plain.address, filtered.address, missing.address], body), '250 OK')
+  const types = await Promise.all(
+    [plain, filtered, missing].map(async ({ id }) => {
+      const [ping] = await mail.pings(id, 1)
+      t.is(ping?.body?.toString(), `${body}\r\n`)
+      return ping?.type
+    }),
+  )
+  t.deepEqual(types, ['success', 'success', 'ign'])
+  t.is(await mail.waitingMails(), 0)
+})
+
+test.serial('a large attachment leaves the text in the message', async (t) => {
+  const check = await mail.addCheck({ filterSubject: true, filterBody: true, successKw: 'copied' })
+  const content = randomBytes(20 * 1024 * 1024)
+  await transport().sendMail({
+    from: 'a@example.org',
+    to: check.address,
+    subject: 'x',
+    text: 'copied',
+    attachments: [{ filename: 'a.bin', content }],
+  })
+  const [ping] = await mail.pings(check.id, 1)
+  t.is(ping?.type, 'success')
+  t.true((ping?.body?.length ?? 0) > 27_000_000)
+  t.is(await mail.waitingMails(), 0)
+})
+
+function nested(depth: number, text: string): string {
+  const levels = Array.from(
+    { length: depth },
+    (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,
+  )
+  return `${levels.join('')}\r\n${text}`
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
+import { insertCheck } from '#shared/checks/store.ts'
+import { createLog } from '#shared/platform/log.ts'
+import type { IngressDeps } from '../../../ingress/deps.ts'
+import { openMailIngress } from '../../../ingress/mail/open-mail-ingress.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct, type Product, type TestProject } from '../../support/product.ts'
+
+export const DOMAIN = 'hc.example.org'
+
+export interface RecordedPing {
+  n: number
+  type: string
+  scheme: string
+  remoteAddr: string | null
+  method: string
+  ua: string
+  rid: string | null
+  body: Buffer | null
+}
+
+/** The product with its SMTP listener in this process, and a project. */
+export interface MailProduct extends AsyncDisposable {
+  product: Product
+  project: TestProject
+  port: number
+  deps: IngressDeps
+  addCheck(settings?: Partial<CheckSettings>): Promise<{ id: number; uuid: string; address: string }>
+  /** the pings of a check, once there are `count` of them */
+  pings(checkId: number, count: number): Promise<RecordedPing[]>
+  /** rows that hold mails too large for a message */
+  waitingMails(): Promise<number>
+}
+
+export async function openMailProduct(env: Record<string, string> = {}): Promise<MailProduct> {
+  const resources = new AsyncDisposableStack()
+  const product = resources.use(await openProduct({ PING_EMAIL_DOMAIN: DOMAIN, ...env }))
+  const { db, config } = product
+  const { server, deps } = await openMailIngress(resources, config, createLog(config.logLevel, 'test'))
+  await deps.broker.connected()
+  const project = await product.project()
+  return {
+    product,
+    project,
+    port: server.port,
+    deps,
+    async addCheck(settings = {}) {
+      const { id, uuid } = await insertCheck(db, project.id, { ...DEFAULT_SETTINGS, ...settings })
+      return { id, uuid, address: `${uuid}@${DOMAIN}` }
+    },
+    async pings(checkId, count) {
+      return await eventually(`${count} pings of check ${checkId}`, async () => {
+        const rows: RecordedPing[] = await db('pings')
+          .select('n', 'type', 'scheme', 'remote_addr as remoteAddr', 'method', 'ua', 'rid', 'body')
+          .where({ check_id: checkId })
+          .orderBy('n')
+        return rows.length >= count && rows
+      })
+    },
+    async waitingMails() {
+      const [row] = await db('ping_bodies').count({ count: '*' })
+      return Number(row?.count)
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+/** One raw SMTP session: what a client really sends, byte by byte. */
+export interface SmtpSession extends AsyncDisposable {
+  socket: Socket
+  /** sends bytes as they are */
+  write(text: string | Buffer): void
+  /** the next reply, all its lines; throws when the server closes instead */
+  reply(): Promise<string>
+  /** a command with its line end, and the reply */
+  command(line: string): Promise<string>
+  closed: Promise<unknown>
+}
+
+/** @param waitForBanner false to talk before the server does */
+export async function openSmtpSession(port: number, waitForBanner = true): Promise<SmtpSession> {
+  const socket = connect(port, '127.0.0.1')
+  const closed = once(socket, 'close')
+  socket.on('error', () => undefined)
+  let received = ''
+  let changed = Promise.withResolvers<void>()
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString()
+    changed.resolve()
+  })
+  socket.once('close', () => changed.resolve())
+  await once(socket, 'connect')
+
+  const session: SmtpSession = {
+    socket,
+    closed,
+    write: (text) => void socket.write(text),
+    async reply() {
+      for (;;) {
+        const [whole] = /^(?:\d{3}-[^\n]*\n)*\d{3} [^\n]*\n/.exec(received) ?? []
+        if (whole !== undefined) {
+          received = received.slice(whole.length)
+          return whole.trim()
+        }
+        if (socket.closed) throw new Error('the server closed the connection')
+        await changed.promise
+        changed = Promise.withResolvers<void>()
+      }
+    },
+    async command(line) {
+      socket.write(`${line}\r\n`)
+      return await session.reply()
+    },
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+      await closed
+    },
+  }
+  if (waitForBanner) {
+    await session.reply()
+    await session.command('EHLO client.example.org')
+  }
+  return session
+}
+
+/** A session in which a mail for these recipients may follow `DATA`. */
+export async function startMail(port: number, recipients: readonly string[]): Promise<SmtpSession> {
+  const session = await openSmtpSession(port)
+  await session.command('MAIL FROM:<job@example.org>')
+  for (const recipient of recipients) await session.command(`RCPT TO:<${recipient}>`)
+  await session.command('DATA')
+  return session
+}
