@@ -2,7 +2,7 @@ import type { Check, CheckState } from '#shared/checks/check.ts'
 import type { StatusChange } from '#shared/checks/state-machine.ts'
 import { type AssignedCheck, deleteCheck, lockCheck, updateState } from '#shared/checks/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { recordFlips } from '#shared/flips/record-store.ts'
+import { insertHistoricFlip } from '#shared/flips/store.ts'
 import { transaction } from '#shared/platform/db.ts'
 import type { IngressDeps } from '../deps.ts'
 
@@ -23,8 +23,7 @@ export async function changeState(
     const flip = change(check)
     if (flip) {
       await updateState(tx, check)
-      // Pauses and resumes are history only: they cause no message.
-      await recordFlips(tx, [{ ...flip, checkId: check.id, at: deps.now() }])
+      await insertHistoricFlip(tx, check.id, flip, deps.now())
     }
     return check
   })

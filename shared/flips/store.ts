@@ -1,6 +1,8 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../checks/lock-store.ts'
-import { query } from '../platform/sql.ts'
+import type { StatusChange } from '../checks/state-machine.ts'
+import { execute, query } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
 import type { FlipRange } from './filters.ts'
 import type { Flip } from './view.ts'
 
@@ -17,4 +19,14 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
     [checkId, range.from, range.from, range.before, range.before],
   )
   return rows
+}
+
+/** Records a change of status that is history only, and that nobody is told of: a pause or a resume. */
+export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
+     VALUES (?, ${timestampOf('?::bigint')}, ?, ?, ?, now())`,
+    [checkId, at, change.from, change.to, change.reason],
+  )
 }

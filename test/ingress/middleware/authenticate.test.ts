@@ -1,0 +1,104 @@
+import test from 'ava'
+import { listProjectKeys, revokeProjectKey } from '#shared/projects/store.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp()
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const list = (headers: Record<string, string | string[]>) => send(app.url, '/api/v3/checks/', { headers })
+
+test('a key works in whatever case its header is written, and only there', async (t) => {
+  const { rwKey } = await addProject(app.deps)
+  t.is((await list({ 'x-api-key': rwKey })).status, 200)
+  t.is((await send(app.url, `/api/v3/checks/?api_key=${rwKey}`)).status, 401)
+  t.is((await list({ Authorization: `Bearer ${rwKey}` })).status, 401)
+})
+
+for (const [what, key] of [
+  ['an empty key', ''],
+  ['a short key', 'x'.repeat(31)],
+  ['a long key', 'x'.repeat(33)],
+  ['a very long key', 'x'.repeat(8000)],
+] as const) {
+  test(`${what} is a missing one`, async (t) => {
+    const answer = await list({ 'X-Api-Key': key })
+    t.deepEqual([answer.status, jsonOf(answer)], [401, { error: 'missing api key' }])
+  })
+}
+
+test('a repeated header is no key, even when both are right', async (t) => {
+  const { rwKey } = await addProject(app.deps)
+  t.is((await list({ 'X-Api-Key': [rwKey, rwKey] })).status, 401)
+})
+
+test('a ping key is no API key', async (t) => {
+  const { pingKey } = await addProject(app.deps)
+  t.is((await list({ 'X-Api-Key': pingKey })).status, 401)
+})
+
+test('the key may be in the body, is not stored or shown, and loses to the header', async (t) => {
+  const { rwKey } = await addProject(app.deps)
+  const create = (headers: Record<string, string>) =>
+    send(app.url, '/api/v3/checks/', { method: 'POST', headers, body: JSON.stringify({ api_key: rwKey, name: 'a' }) })
+  const created = await create({})
+  t.is(created.status, 201)
+  t.false(created.text.includes(rwKey))
+  t.deepEqual(jsonOf(await create({ 'X-Api-Key': 'x'.repeat(32) })), { error: 'wrong api key' })
+  t.deepEqual(jsonOf(await create({ 'X-Api-Key': '' })), { error: 'missing api key' })
+})
+
+for (const key of [null, true, 123, ['x'], { a: 1 }]) {
+  test(`a body key of ${JSON.stringify(key)} does not break anything`, async (t) => {
+    const answer = await send(app.url, '/api/v3/checks/', { method: 'POST', body: JSON.stringify({ api_key: key }) })
+    t.is(answer.status, 401)
+  })
+}
+
+test('a revoked key looks like an unknown one, within seconds even where it was just used', async (t) => {
+  const { project, rwKey } = await addProject(app.deps)
+  t.is((await list({ 'X-Api-Key': rwKey })).status, 200)
+  const [key] = await listProjectKeys(app.deps.db, project.id)
+  t.is(key?.prefix, rwKey.slice(0, 8))
+  t.true(await revokeProjectKey(app.deps.db, project.id, key?.id ?? 0))
+  const revokedAt = Date.now()
+  const refused = await eventually('the revocation to be noticed', async () => {
+    const answer = await list({ 'X-Api-Key': rwKey })
+    return answer.status === 401 ? answer : null
+  })
+  t.true(Date.now() - revokedAt < 5_000)
+  const unknown = await list({ 'X-Api-Key': `hcw_${'z'.repeat(28)}` })
+  t.deepEqual(jsonOf(refused), jsonOf(unknown))
+})
+
+test('a database dump holds no key', async (t) => {
+  const { project, rwKey, roKey } = await addProject(app.deps)
+  const { rows } = await app.deps.db.raw('SELECT * FROM project_keys WHERE project_id = ?', [project.id])
+  const dump = JSON.stringify(rows)
+  for (const key of [rwKey, roKey]) t.false(dump.includes(key.slice(8)))
+})
+
+test('the last use of a key is noted', async (t) => {
+  const { project, rwKey } = await addProject(app.deps)
+  await list({ 'X-Api-Key': rwKey })
+  const key = await eventually('the use to be noted', async () => {
+    const keys = await listProjectKeys(app.deps.db, project.id)
+    return keys.find((it) => it.kind === 'rw' && it.lastUsedAt !== null) ?? null
+  })
+  t.truthy(key)
+})
+
+test('a request for a check of another project and a wrong key are told apart only by their status', async (t) => {
+  const own = await addProject(app.deps)
+  const other = await addProject(app.deps)
+  const check = await addCheck(app.deps, other.project.id, { name: 'secret name' })
+  const answer = await send(app.url, `/api/v3/checks/${check.uuid}`, { headers: { 'X-Api-Key': own.rwKey } })
+  t.deepEqual([answer.status, answer.text], [403, ''])
+})

@@ -1,0 +1,154 @@
+import test from 'ava'
+import { uniqueKey } from '#shared/checks/unique-key.ts'
+import { query } from '#shared/platform/sql.ts'
+import { monitoringRoutes } from '../../../ingress/monitoring/routes.ts'
+import type { Route } from '../../../ingress/route.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { addChannel, addCheck, addProject, type TestProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp()
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const keyed = monitoringRoutes.filter((route) => route.security.length > 0)
+const naming = keyed.filter((route) => Object.keys(route.params).length > 0)
+const writing = keyed.filter((route) => !route.security.includes('projectKeyReadOnly'))
+
+async function someProject() {
+  const project = await addProject(app.deps)
+  const check = await addCheck(app.deps, project.project.id, { name: 'theirs', slug: 'theirs', tags: 'x' })
+  const channel = await addChannel(app.deps, project.project.id, 'theirs')
+  return { ...project, check, channel }
+}
+
+type Owned = Awaited<ReturnType<typeof someProject>>
+
+function pathOf(route: Route, owned: Owned): string {
+  const isChannel = route.path.includes('/channels/')
+  const values: Record<string, string> = {
+    uuid: isChannel ? owned.channel.uuid : owned.check.uuid,
+    unique_key: uniqueKey(owned.check.uuid),
+    n: '1',
+  }
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+}
+
+async function call(route: Route, path: string, key: string) {
+  const body = route.method === 'post' ? { body: JSON.stringify({ name: 'changed', disabled: true }) } : {}
+  return await send(app.url, path, { method: route.method.toUpperCase(), headers: { 'X-Api-Key': key }, ...body })
+}
+
+/** Everything that is stored of a project and could have been changed. */
+async function stored({ project }: TestProject): Promise<string> {
+  const checks = await query(app.deps.db, 'SELECT * FROM checks WHERE project_id = ? ORDER BY id', [project.id])
+  const channels = await query(app.deps.db, 'SELECT * FROM channels WHERE project_id = ? ORDER BY id', [project.id])
+  const sent = await query(
+    app.deps.db,
+    'SELECT n.* FROM notifications n JOIN channels c ON c.id = n.channel_id WHERE c.project_id = ?',
+    [project.id],
+  )
+  return JSON.stringify([checks, channels, sent])
+}
+
+test('the matrix covers every operation that names something', (t) => {
+  t.true(naming.length >= 24)
+  t.true(writing.length >= 22)
+})
+
+for (const route of naming) {
+  test(`${route.operationId} with the key of another project sees and changes nothing`, async (t) => {
+    const [own, theirs] = [await someProject(), await someProject()]
+    const before = await stored(theirs)
+    const answer = await call(route, pathOf(route, theirs), own.rwKey)
+    t.true(answer.status === 403 || answer.status === 404, `${answer.status} ${answer.text}`)
+    t.is(answer.text, '')
+    t.is(await stored(theirs), before)
+  })
+}
+
+for (const route of writing) {
+  test(`${route.operationId} with a read-only key is refused like a wrong key, and changes nothing`, async (t) => {
+    const own = await someProject()
+    const before = await stored(own)
+    const answer = await call(route, pathOf(route, own), own.roKey)
+    t.deepEqual([answer.status, jsonOf(answer)], [401, { error: 'wrong api key' }])
+    t.is(await stored(own), before)
+  })
+}
+
+for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnly'))) {
+  test(`${route.operationId} with a read-only key shows nothing that could ping or change a check`, async (t) => {
+    const own = await someProject()
+    const answer = await call(route, pathOf(route, own), own.roKey)
+    t.is(answer.status, 200)
+    const secrets = [own.check.uuid, own.channel.uuid, own.rwKey, own.pingKey, '/ping/']
+    for (const secret of secrets) t.false(answer.text.includes(secret), secret)
+  })
+}
+
+test("naming another project's integration is refused in the words for one that does not exist", async (t) => {
+  const [own, theirs] = [await someProject(), await someProject()]
+  for (const path of ['/api/v3/checks/', `/api/v3/checks/${own.check.uuid}`]) {
+    const name = (channels: string) =>
+      send(app.url, path, { method: 'POST', headers: { 'X-Api-Key': own.rwKey }, body: JSON.stringify({ channels }) })
+    const id = theirs.channel.uuid
+    t.deepEqual(jsonOf(await name(id)), { error: `invalid channel identifier: ${id}` })
+    t.deepEqual(jsonOf(await name('theirs too')), { error: 'invalid channel identifier: theirs too' })
+  }
+})
+
+test('a group cannot have a member of another project', async (t) => {
+  const [own, theirs] = [await someProject(), await someProject()]
+  const answer = await send(app.url, '/api/v3/channels/', {
+    method: 'POST',
+    headers: { 'X-Api-Key': own.rwKey },
+    body: JSON.stringify({ kind: 'group', name: 'all', config: { channels: [theirs.channel.uuid] } }),
+  })
+  t.is(answer.status, 400)
+})
+
+test('an import cannot take over what belongs to another project', async (t) => {
+  const [own, theirs] = [await someProject(), await someProject()]
+  const before = await stored(theirs)
+  for (const document of [
+    { checks: [{ uuid: theirs.check.uuid, name: 'mine now' }] },
+    { channels: [{ id: theirs.channel.uuid, kind: 'email', name: '', config: { value: 'a@example.org' } }] },
+  ]) {
+    const answer = await send(app.url, '/api/v3/import?apply=1', {
+      method: 'POST',
+      headers: { 'X-Api-Key': own.rwKey },
+      body: JSON.stringify(document),
+    })
+    t.is(answer.status, 400)
+    t.regex(answer.text, /belongs to another project/)
+  }
+  t.is(await stored(theirs), before)
+})
+
+test('what a caller must not set is not set', async (t) => {
+  const own = await someProject()
+  const forged = {
+    uuid: '00000000-0000-4000-8000-000000000000',
+    n_pings: 99,
+    status: 'up',
+    last_ping: '2024-01-01T00:00:00+00:00',
+    project: 1,
+    badge_key: 'x',
+    started: true,
+    __proto__: { polluted: true },
+    constructor: { prototype: { polluted: true } },
+  }
+  const headers = { 'X-Api-Key': own.rwKey }
+  const body = JSON.stringify(forged).replace('{', '{"__proto__":{"polluted":true},')
+  const created = await send(app.url, '/api/v3/checks/', { method: 'POST', headers, body })
+  t.like(jsonOf(created), { n_pings: 0, status: 'new', last_ping: null, started: false })
+  t.false(created.text.includes(forged.uuid))
+  const updated = await send(app.url, `/api/v3/checks/${own.check.uuid}`, { method: 'POST', headers, body })
+  t.like(jsonOf(updated), { n_pings: 0, status: 'new', last_ping: null, started: false, uuid: own.check.uuid })
+  t.is(Reflect.get({}, 'polluted'), undefined)
+})

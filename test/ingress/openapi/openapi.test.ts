@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { openApiText } from '../../../ingress/admin/openapi.ts'
+import { documentedRoutes, openApiDocument } from '../../../ingress/openapi.ts'
+import type { Route } from '../../../ingress/route.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp({ workers: [] })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+interface Operation {
+  operationId: string
+  security: object[]
+}
+
+const document = openApiDocument() as unknown as {
+  paths: Record<string, Record<string, Operation>>
+  components: object
+}
+
+test('docs/openapi.json is what the routes say (npm run -s admin -- openapi --write)', (t) => {
+  t.is(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'), openApiText())
+})
+
+test('the document is served as it is committed', async (t) => {
+  const answer = await send(app.url, '/openapi.json')
+  t.is(answer.headers['content-type'], 'application/json; charset=utf-8')
+  t.deepEqual(jsonOf(answer), JSON.parse(openApiText()))
+})
+
+test('every operation has a name of its own, and no two paths differ only in the names of their parameters', (t) => {
+  const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((it) => it.operationId))
+  t.deepEqual(new Set(ids).size, ids.length)
+  const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'))
+  t.deepEqual(new Set(shapes).size, shapes.length)
+})
+
+test('every reference leads to a schema of the document', (t) => {
+  const text = JSON.stringify(document)
+  const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map((match) => match[1])
+  t.true(references.length > 0)
+  const schemas = Object.keys((document.components as { schemas: object }).schemas)
+  for (const reference of references) t.true(schemas.includes(String(reference)), reference)
+})
+
+test('every documented operation is mounted: none is answered like a path that does not exist', async (t) => {
+  for (const route of documentedRoutes) {
+    const answer = await send(app.url, samplePath(route), { method: route.method.toUpperCase() })
+    t.false(answer.text.includes('there is nothing here'), `${route.method} ${route.path}`)
+    t.not(answer.status, 405, `${route.method} ${route.path}`)
+  }
+})
+
+test('every mounted route is documented, itself or by the one it names', (t) => {
+  const ids = new Set(Object.values(document.paths).flatMap((it) => Object.values(it).map((op) => op.operationId)))
+  for (const route of documentedRoutes) t.true(ids.has(route.documentedBy ?? route.operationId), route.operationId)
+  const inDocument = [...ids].filter((id) => !documentedRoutes.some((route) => route.operationId === id))
+  t.deepEqual(inDocument, [])
+})
+
+test('operations that take no key are few and known', (t) => {
+  const open = documentedRoutes
+    .filter((route) => route.security.length === 0 && !route.path.startsWith('/v1/') && !route.path.startsWith('/.'))
+    .map((route) => route.operationId)
+  t.deepEqual(open.toSorted(), [
+    'getCheckBadge',
+    'getProjectBadge',
+    'getProjectMetrics',
+    'getStatus',
+    'getStatusV1',
+    'getStatusV2',
+    'getTagBadge',
+  ])
+})
+
+test('the page of the documentation lists every current operation, and may neither run nor load anything', async (t) => {
+  const { text, headers } = await send(app.url, '/docs')
+  t.is(headers['content-type'], 'text/html; charset=utf-8')
+  t.regex(String(headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/)
+  t.false(/<script|<link|<img|onclick=/i.test(text))
+  for (const route of documentedRoutes.filter((it) => !it.deprecated))
+    t.true(text.includes(`id="${route.operationId}"`))
+})
+
+function samplePath(route: Route): string {
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURI(route.params[name]?.example ?? ''))
+}
