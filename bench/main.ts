@@ -1,3 +1,4 @@
+import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
@@ -5,6 +6,7 @@ import { printTable } from './table.ts'
 /** Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy. */
 const suites = {
   pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
+  storage: async () => printTable('Storage of pings', await benchPingStorage({ rounds: 7, batches: 20 })),
   sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
 }
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { checkFlipped } from '../contracts/check-flipped.ts'
+import { transaction } from '../platform/db.ts'
 import { type OutboxRow, RESEND_AFTER } from '../platform/outbox.ts'
 import { query } from '../platform/sql.ts'
 import type { Micros } from '../time.ts'
@@ -33,17 +34,19 @@ export async function sweepOverdue(
   before: Micros,
   shards: { answered: readonly number[]; total: number },
 ): Promise<Swept> {
-  const rows = await query<OutboxRow & { id: number | null; looked: number }>(db, SWEEP_OVERDUE, [
-    before,
-    shards.total,
-    shards.answered,
-    OVERDUE_PAGE,
-    before,
-    checkFlipped.name,
-    RESEND_AFTER,
-  ])
+  const values = [before, shards.total, shards.answered, OVERDUE_PAGE, before, checkFlipped.name, RESEND_AFTER]
+  const rows = await transaction(db, async (tx) => {
+    await tx.raw(KEEP_INDEX_ORDER)
+    return await query<OutboxRow & { id: number | null; looked: number }>(tx, SWEEP_OVERDUE, values)
+  })
   return { looked: rows[0]?.looked ?? 0, messages: rows.filter((row) => row.id !== null) }
 }
+
+/**
+ * With many checks overdue the planner prefers to fetch and sort all of them for each page. Walking the index stops
+ * after one page.
+ */
+export const KEEP_INDEX_ORDER = 'SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off'
 
 export const SWEEP_OVERDUE = `
   WITH due AS (
