@@ -1,0 +1,33 @@
+import test from 'ava'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const PINGS = 6_000
+const HANDOVERS = 12
+
+test('evaluators that stop in order hand their shards over without losing what they held', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
+  const ledger = new Ledger()
+  let started = 0
+  const load = sendPings({
+    base: () => base,
+    checks: checks.map(({ uuid }) => uuid),
+    connections: 64,
+    ledger,
+    more: () => started++ < PINGS,
+  })
+  // A queue that is never empty, so that whoever stops holds hundreds of messages.
+  let active = await product.workers(['ping-evaluator'])
+  for (let handover = 0; handover < HANDOVERS; handover++) {
+    const next = await product.workers(['ping-evaluator'])
+    await active[Symbol.asyncDispose]()
+    active = next
+  }
+  await load
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('accepted'), PINGS)
+})
