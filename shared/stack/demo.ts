@@ -5,13 +5,13 @@ import { writePrivately } from './state.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Credentials for a first look, shown by `make up`; `database` says in which database they are good. */
-export type Demo = { database: string; project: DemoProject; client: DemoClient }
+/** Credentials for a first look, shown by `make up`. */
+export type Demo = { project: DemoProject; client: DemoClient }
 export type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
 export type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
 
 /**
- * The demo project and sandbox client, created once per database by the same commands an operator would use.
+ * The demo project and sandbox client, created once (again when the database does not know them) by the same commands an operator would use.
  * @throws Error with what the command said
  */
 export async function demoCredentials(
@@ -20,10 +20,9 @@ export async function demoCredentials(
   address: string,
 ): Promise<Demo> {
   const file = join(folder, 'demo.json')
-  const database = env.DATABASE_URL ?? ''
   if (existsSync(file)) {
     const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
-    if (demo.database === database && (await isKnown(address, demo.project))) return demo
+    if (await isKnown(address, demo.project)) return demo
   }
   const project = await admin(env, ['project', 'create', '--name', 'Demo', '--json'])
   const client = await admin(env, [
@@ -37,7 +36,7 @@ export async function demoCredentials(
     'all',
     '--json',
   ])
-  const demo: Demo = { database, project: JSON.parse(project), client: JSON.parse(client) }
+  const demo: Demo = { project: JSON.parse(project), client: JSON.parse(client) }
   writePrivately(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo
 }
