@@ -4,6 +4,7 @@ import { notifier } from './notifier/notifier.ts'
 import { packComposer } from './pack-composer.ts'
 import { pingEvaluator } from './ping-evaluator/ping-evaluator.ts'
 import { sweeper } from './sweeper/sweeper.ts'
+import { webhookDeliverer } from './webhook-deliverer/webhook-deliverer.ts'
 
 /** Every worker of the product: what `npm run workers` starts, and what messages may name as consumers. */
-export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer, anchor]
+export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer, anchor, webhookDeliverer]

@@ -5,6 +5,7 @@ import { anchorObject } from '../anchoring/store.ts'
 import { canonicalize } from '../canonical/jcs.ts'
 import type { ApiEnv } from '../oauth/access-token.ts'
 import type { Enqueue } from '../platform/outbox.ts'
+import { scheduleDeliveries } from '../webhooks/fan-out-store.ts'
 
 /** Something that happened to an organisation's resource and that it may want to be told. */
 export interface DomainEvent {
@@ -32,12 +33,12 @@ export interface EventPayload {
 }
 
 /**
- * Stores an event and its anchor in the caller's transaction. `body` is the canonical payload: the bytes that every
- * endpoint is sent and that are signed.
+ * Stores an event, its anchor and a delivery for each subscribed endpoint in the caller's transaction. `body` is the
+ * canonical payload: the bytes that every endpoint is sent and that are signed.
  */
 export async function recordEvent(
   tx: Knex.Transaction,
-  _enqueue: Enqueue,
+  enqueue: Enqueue,
   event: DomainEvent,
 ): Promise<{ id: string; payload: EventPayload; body: string }> {
   const id = randomUUID()
@@ -56,5 +57,6 @@ export async function recordEvent(
     'INSERT INTO events (id, organisation_id, env, type, deal_id, body, occurred_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     [id, event.organisationId, event.env, event.type, event.dealId, body, event.occurredAt],
   )
+  await scheduleDeliveries(tx, enqueue, { id, ...event })
   return { id, payload, body }
 }

@@ -1,6 +1,7 @@
 import { findKind } from '#shared/channels/kinds.ts'
+import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { notificationRetries, retryDelayMs } from '#shared/delivery/retry-schedule.ts'
+import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { hasRecipientLimit, monthlyLimitVerdict, monthlyMeterOf, monthStart } from '#shared/notifications/limits.ts'
 import {
   type ChannelForSending,
@@ -124,7 +125,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     outcome: Outcome,
   ): Promise<void> {
     const durationMs = Math.round((deps.now() - startedAt) / 1000)
-    const retryInMs = outcome.result === 'temporary' && !outcome.final ? nextDelay(claimed, outcome) : null
+    const retryInMs = nextDelay(claimed, outcome)
     await transaction(db, (tx) =>
       recordAttempt(tx, {
         notificationId: claimed.id,
@@ -146,13 +147,9 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
 }
 
 /** Tests are made by a person who waits and can try again. */
-function nextDelay(claimed: ClaimedNotification, outcome: { retryAfterSeconds: number | null }): number | null {
+function nextDelay(claimed: ClaimedNotification, outcome: Outcome): number | null {
   if (claimed.flipId === null) return null
-  return retryDelayMs(notificationRetries, {
-    attempts: claimed.attempt,
-    retryAfterSeconds: outcome.retryAfterSeconds,
-    random: Math.random(),
-  })
+  return nextAttemptInMs(notificationRetries, outcome, claimed.attempt, Math.random())
 }
 
 /** What may be slow together: the host for kinds that send to a URL, the service for the others. */

@@ -1,14 +1,6 @@
-import {
-  delivered,
-  type FailureClass,
-  type Outcome,
-  outcomeOfStatus,
-  permanent,
-  temporary,
-} from '#shared/delivery/outcome.ts'
-import { parseRetryAfter } from '#shared/delivery/retry-schedule.ts'
+import { delivered, type Outcome, outcomeOfStatus, permanent } from '#shared/delivery/outcome.ts'
+import { attemptHttp, GONE } from '#shared/platform/http-attempt.ts'
 import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/http-client.ts'
-import { HttpClientError, type HttpFailure } from '#shared/platform/http-error.ts'
 
 /** What a kind knows better than the status: its own verdict, or null for the usual one. */
 export type Judge = (answer: HttpAnswer) => Outcome | null
@@ -23,18 +15,10 @@ export async function deliver(
   request: OutgoingRequest,
   judge?: Judge,
 ): Promise<Outcome> {
-  try {
-    const answer = await http.request({ followRedirects: 3, ...request })
-    const retryAfterSeconds = parseRetryAfter(answer.headers['retry-after'], now())
-    const usual =
-      answer.status === 410
-        ? permanent('Received status code 410', { failure: 'status' })
-        : outcomeOfStatus(answer.status, retryAfterSeconds)
-    return usual.result === 'delivered' ? delivered : (judge?.(answer) ?? usual)
-  } catch (error) {
-    if (error instanceof HttpClientError) return temporary(error.message, { failure: failureClass[error.failure] })
-    throw error
-  }
+  const { answer, retryAfterSeconds, failed } = await attemptHttp(http, now, { followRedirects: 3, ...request })
+  if (!answer) return failed
+  const usual = answer.status === 410 ? GONE : outcomeOfStatus(answer.status, retryAfterSeconds)
+  return usual.result === 'delivered' ? delivered : (judge?.(answer) ?? usual)
 }
 
 export function json(
@@ -78,17 +62,4 @@ export function answeredObject(answer: HttpAnswer): Record<string, unknown> {
 export function permanentOn(...statuses: number[]): Judge {
   return ({ status }) =>
     statuses.includes(status) ? permanent(`Received status code ${status}`, { failure: 'status' }) : null
-}
-
-const failureClass: Record<HttpFailure, FailureClass> = {
-  'invalid-url': 'config',
-  blocked: 'blocked',
-  dns: 'dns',
-  connect: 'connect',
-  tls: 'tls',
-  timeout: 'timeout',
-  reset: 'reset',
-  protocol: 'protocol',
-  redirects: 'protocol',
-  aborted: 'internal',
 }

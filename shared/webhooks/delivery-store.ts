@@ -1,0 +1,143 @@
+import type { Knex } from 'knex'
+import { deliveryDue } from '../contracts/delivery-due.ts'
+import type { Enqueue } from '../platform/outbox.ts'
+import { execute, query } from '../platform/sql.ts'
+import type { DeliveryState } from './endpoint.ts'
+import type { EndpointScope } from './endpoint-store.ts'
+import { LANES } from './lanes.ts'
+
+/** A delivery as its owner sees it. */
+export interface Delivery {
+  id: string
+  /** order of creation; for paging */
+  seq: number
+  endpointId: string
+  eventId: string
+  eventType: string
+  dealId: string
+  state: DeliveryState
+  attempts: number
+  /** when PENDING */
+  nextAttemptAt: Date | null
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+const DELIVERY = `
+  d.id, d.seq, d.endpoint_id AS "endpointId", d.event_id AS "eventId", ev.type AS "eventType", ev.deal_id AS "dealId",
+  d.state, d.attempts, CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END AS "nextAttemptAt",
+  d.created_at AS "createdAt", d.finished_at AS "finishedAt"`
+
+/** Newest first. @param before seq of the last one of the page before */
+export async function listDeliveries(
+  db: Knex,
+  endpointId: string,
+  page: { state: DeliveryState | null; before: number | null; limit: number },
+): Promise<Delivery[]> {
+  return await query<Delivery>(
+    db,
+    `SELECT ${DELIVERY} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+     WHERE d.endpoint_id = ? AND (?::text IS NULL OR d.state = ?) AND (?::bigint IS NULL OR d.seq < ?)
+     ORDER BY d.seq DESC LIMIT ?`,
+    [endpointId, page.state, page.state, page.before, page.before, page.limit],
+  )
+}
+
+/** @returns undefined when its endpoint is not one of the scope's; those of deleted endpoints are still found */
+export async function findDelivery(
+  db: Knex,
+  { organisationId, env }: EndpointScope,
+  id: string,
+): Promise<(Delivery & { body: string }) | undefined> {
+  const rows = await query<Delivery & { body: string }>(
+    db,
+    `SELECT ${DELIVERY}, ev.body FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+     JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.id = ? AND e.organisation_id = ? AND e.env = ?`,
+    [id, organisationId, env],
+  )
+  return rows[0]
+}
+
+/** An attempt as the owner of the endpoint sees it: nothing of the answer but its status. */
+export interface Attempt {
+  n: number
+  startedAt: Date
+  durationMs: number | null
+  /** interrupted: our process died; whether the request reached the endpoint is not known */
+  outcome: 'delivered' | 'failed' | 'interrupted'
+  statusCode: number | null
+  failure: string | null
+}
+
+const ATTEMPT = `
+  n, started_at AS "startedAt", duration_ms AS "durationMs", outcome, status_code AS "statusCode", failure`
+
+export async function listAttempts(db: Knex, deliveryId: string): Promise<Attempt[]> {
+  return await query<Attempt>(db, `SELECT ${ATTEMPT} FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
+    deliveryId,
+  ])
+}
+
+/** The same with the beginning of each answer, for the operator alone. */
+export async function listAttemptsWithAnswers(
+  db: Knex,
+  deliveryId: string,
+): Promise<(Attempt & { response: Buffer | null })[]> {
+  return await query(db, `SELECT ${ATTEMPT}, response FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
+    deliveryId,
+  ])
+}
+
+/** Makes one delivery due now, with the whole schedule before it; the caller has locked its endpoint. */
+export async function restartDelivery(
+  tx: Knex,
+  enqueue: Enqueue,
+  delivery: { id: string; endpointId: string },
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE webhook_deliveries SET state = 'PENDING', round = 0, next_attempt_at = now(), finished_at = NULL,
+       queued_until = NULL WHERE id = ?`,
+    [delivery.id],
+  )
+  await enqueue(deliveryDue, { endpointId: delivery.endpointId })
+}
+
+/** States that a replay may start from. What was cancelled stays so, and what is pending needs none. */
+export const REPLAYABLE = ['FAILED', 'EXHAUSTED', 'SUPPRESSED', 'DELIVERED'] as const
+
+export interface Replay {
+  endpointId: string
+  /** of the event, inclusive; null is open */
+  from: Date | null
+  to: Date | null
+  states: readonly (typeof REPLAYABLE)[number][]
+  /** released per second, so that an endpoint that has just been repaired is not run over */
+  perSecond: number
+  limit: number
+}
+
+/**
+ * Makes deliveries due again in the order in which they happened, at a bounded rate: the same events, the same bodies,
+ * fresh signatures. The caller has locked the endpoint. @returns how many; `limit` when there may be more
+ */
+export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Replay): Promise<number> {
+  const replayed = await execute(
+    tx,
+    `WITH chosen AS (
+       SELECT d.id, row_number() OVER (ORDER BY d.seq) - 1 AS place
+       FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+       WHERE d.endpoint_id = ? AND d.state = ANY(?::text[])
+         AND (?::timestamptz IS NULL OR ev.occurred_at >= ?) AND (?::timestamptz IS NULL OR ev.occurred_at <= ?)
+       ORDER BY d.seq LIMIT ?)
+     UPDATE webhook_deliveries d SET state = 'PENDING', round = 0, finished_at = NULL, queued_until = NULL,
+       next_attempt_at = now() + make_interval(secs => floor(chosen.place / ?::float8))
+     FROM chosen WHERE d.id = chosen.id`,
+    [replay.endpointId, replay.states, replay.from, replay.from, replay.to, replay.to, replay.limit, replay.perSecond],
+  )
+  // These start its lanes, which go on from there; what becomes due later is the sweeper's.
+  for (let lane = 0; lane < Math.min(LANES, replayed); lane++) {
+    await enqueue(deliveryDue, { endpointId: replay.endpointId })
+  }
+  return replayed
+}

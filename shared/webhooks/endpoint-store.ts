@@ -1,0 +1,204 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../oauth/access-token.ts'
+import { execute, query } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
+import type { Endpoint } from './endpoint.ts'
+import { settleInactive } from './turn-store.ts'
+
+/** Whose endpoints: those of another organisation or environment do not exist. */
+export interface EndpointScope {
+  organisationId: number
+  env: ApiEnv
+}
+
+const ENDPOINT = `
+  id, env, url, description, event_types AS "eventTypes", ordered, state, state_reason AS reason, failures,
+  last_success_at AS "lastSuccessAt",
+  CASE WHEN previous_expires_at > now() THEN previous_expires_at END AS "previousSecretExpiresAt",
+  created_at AS "createdAt", updated_at AS "updatedAt"`
+const OWNED = `organisation_id = ? AND env = ? AND state <> 'DELETED'`
+
+export interface NewEndpoint extends EndpointScope {
+  id: string
+  url: string
+  description: string
+  eventTypes: readonly string[]
+  ordered: boolean
+  sealedSecret: string
+}
+
+export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<Endpoint> {
+  const { id, organisationId, env, url, description, eventTypes, ordered, sealedSecret } = endpoint
+  const rows = await query<Endpoint>(
+    tx,
+    `INSERT INTO webhook_endpoints
+       (id, organisation_id, env, url, description, event_types, ordered, sealed_secret, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, now(), now()) RETURNING ${ENDPOINT}`,
+    [id, organisationId, env, url, description, eventTypes, ordered, sealedSecret],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the endpoint was not stored')
+  return row
+}
+
+/** How many endpoints a scope has. */
+export async function countEndpoints(tx: Knex, { organisationId, env }: EndpointScope): Promise<number> {
+  const [row] = await query<{ count: number }>(tx, `SELECT count(*) AS count FROM webhook_endpoints WHERE ${OWNED}`, [
+    organisationId,
+    env,
+  ])
+  return row?.count ?? 0
+}
+
+/** In order of creation, after one of them. */
+export async function listEndpoints(
+  db: Knex,
+  scope: EndpointScope & { after: { createdAt: string; id: string } | null; limit: number },
+): Promise<Endpoint[]> {
+  const { organisationId, env, after, limit } = scope
+  return await query<Endpoint>(
+    db,
+    `SELECT ${ENDPOINT} FROM webhook_endpoints
+     WHERE ${OWNED} AND (?::uuid IS NULL OR (date_trunc('milliseconds', created_at), id) > (?::timestamptz, ?::uuid))
+     ORDER BY date_trunc('milliseconds', created_at), id LIMIT ?`,
+    [organisationId, env, after?.id ?? null, after?.createdAt ?? null, after?.id ?? null, limit],
+  )
+}
+
+/** @returns undefined when it is not one of the scope's */
+export async function findEndpoint(
+  db: Knex,
+  { organisationId, env }: EndpointScope,
+  id: string,
+): Promise<Endpoint | undefined> {
+  const rows = await query<Endpoint>(db, `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ?`, [
+    organisationId,
+    env,
+    id,
+  ])
+  return rows[0]
+}
+
+/** The same, with its row locked as the deliverer locks it: nobody claims or records for it meanwhile. */
+export async function lockEndpoint(
+  tx: Knex,
+  { organisationId, env }: EndpointScope,
+  id: string,
+): Promise<Endpoint | undefined> {
+  const rows = await query<Endpoint>(
+    tx,
+    `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ? FOR NO KEY UPDATE`,
+    [organisationId, env, id],
+  )
+  return rows[0]
+}
+
+/** Members that are null stay as they are. Another address forgets what was known of the old one's health. */
+export interface EndpointChange {
+  url: string | null
+  description: string | null
+  eventTypes: readonly string[] | null
+  ordered: boolean | null
+}
+
+export async function changeEndpoint(tx: Knex, id: string, change: EndpointChange): Promise<Endpoint> {
+  const rows = await query<Endpoint>(
+    tx,
+    `UPDATE webhook_endpoints SET description = coalesce(?, description), event_types = coalesce(?::text[], event_types),
+       ordered = coalesce(?::boolean, ordered), url = coalesce(?, url), updated_at = now(),
+       breaker = CASE WHEN ?::boolean THEN NULL ELSE breaker END,
+       held_until = CASE WHEN ?::boolean THEN NULL ELSE held_until END,
+       failures = CASE WHEN ?::boolean THEN 0 ELSE failures END,
+       failing_since = CASE WHEN ?::boolean THEN NULL ELSE failing_since END
+     WHERE id = ? RETURNING ${ENDPOINT}`,
+    [
+      change.description,
+      change.eventTypes,
+      change.ordered,
+      change.url,
+      ...Array.from({ length: 4 }, () => change.url !== null),
+      id,
+    ],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the endpoint is gone')
+  return row
+}
+
+/** Switches an endpoint on: its breaker is closed, and its failures are forgotten. */
+export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE webhook_endpoints SET state = 'ACTIVE', state_reason = NULL, breaker = NULL, held_until = NULL, failures = 0,
+       failing_since = NULL, updated_at = now() WHERE id = ?`,
+    [id],
+  )
+}
+
+/** Switches it off by its owner's wish, or deletes it; what it is still owed is kept for replay, or cancelled. */
+export async function closeEndpoint(
+  tx: Knex,
+  id: string,
+  state: 'DISABLED' | 'DELETED',
+  at: Micros,
+): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE webhook_endpoints SET state = ?, state_reason = NULL, held_until = NULL, updated_at = now() WHERE id = ?',
+    [state, id],
+  )
+  await settleInactive(tx, [id], at)
+}
+
+/** The new secret signs at once; the old one signs beside it for some seconds more. */
+export async function rotateEndpointSecret(
+  tx: Knex,
+  id: string,
+  sealedSecret: string,
+  overlapSeconds: number,
+): Promise<Endpoint> {
+  const rows = await query<Endpoint>(
+    tx,
+    `UPDATE webhook_endpoints SET sealed_previous_secret = CASE WHEN ?::int > 0 THEN sealed_secret END,
+       previous_expires_at = CASE WHEN ?::int > 0 THEN now() + make_interval(secs => ?) END,
+       sealed_secret = ?, updated_at = now() WHERE id = ? RETURNING ${ENDPOINT}`,
+    [overlapSeconds, overlapSeconds, overlapSeconds, sealedSecret, id],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the endpoint is gone')
+  return row
+}
+
+/** An endpoint of any organisation, for the operator. */
+export interface EndpointListing {
+  id: string
+  organisation: string
+  env: ApiEnv
+  url: string
+  state: string
+  reason: string | null
+  failures: number
+  lastSuccessAt: Date | null
+  since: Date
+}
+
+/** Endpoints that are not active, those switched off by the service first. */
+export async function listInactive(db: Knex): Promise<EndpointListing[]> {
+  return await query<EndpointListing>(
+    db,
+    `SELECT e.id, o.uuid AS organisation, e.env, e.url, e.state, e.state_reason AS reason, e.failures,
+            e.last_success_at AS "lastSuccessAt", e.updated_at AS since
+     FROM webhook_endpoints e JOIN organisations o ON o.id = e.organisation_id
+     WHERE e.state NOT IN ('ACTIVE', 'DELETED') ORDER BY e.state = 'DISABLED', e.updated_at DESC LIMIT 1000`,
+  )
+}
+
+/** The scope of an endpoint of any organisation, for the operator. */
+export async function scopeOfEndpoint(db: Knex, id: string): Promise<EndpointScope | undefined> {
+  const rows = await query<EndpointScope>(
+    db,
+    `SELECT organisation_id AS "organisationId", env FROM webhook_endpoints WHERE id = ? AND state <> 'DELETED'`,
+    [id],
+  )
+  return rows[0]
+}

@@ -1,0 +1,64 @@
+import type { Knex } from 'knex'
+import { query } from '../platform/sql.ts'
+import type { DeliveryState } from './endpoint.ts'
+import type { EndpointScope } from './endpoint-store.ts'
+
+/** A stored event. `body` is the canonical payload, exactly as it is sent. */
+export interface StoredPayload {
+  id: string
+  body: string
+  occurredAt: Date
+}
+
+export interface EventPage extends EndpointScope {
+  /** exact type; null is any */
+  type: string | null
+  dealId: string | null
+  before: { occurredAt: string; id: string } | null
+  limit: number
+}
+
+/** The events of an organisation, newest first, whether or not anybody was subscribed. */
+export async function listEvents(db: Knex, page: EventPage): Promise<StoredPayload[]> {
+  return await query<StoredPayload>(
+    db,
+    `SELECT id, body, occurred_at AS "occurredAt" FROM events
+     WHERE organisation_id = ? AND env = ? AND (?::text IS NULL OR type = ?) AND (?::text IS NULL OR deal_id = ?)
+       AND (?::uuid IS NULL OR (occurred_at, id) < (?::timestamptz, ?::uuid))
+     ORDER BY occurred_at DESC, id DESC LIMIT ?`,
+    [
+      page.organisationId,
+      page.env,
+      page.type,
+      page.type,
+      page.dealId,
+      page.dealId,
+      page.before?.id ?? null,
+      page.before?.occurredAt ?? null,
+      page.before?.id ?? null,
+      page.limit,
+    ],
+  )
+}
+
+/** What the sandbox stored instead of sending it. */
+export interface SignedDelivery {
+  id: string
+  eventId: string
+  endpointId: string
+  url: string
+  state: DeliveryState
+  /** null until it is signed, a moment after the event */
+  headers: Record<string, string> | null
+}
+
+export async function signedDeliveries(db: Knex, eventIds: readonly string[]): Promise<SignedDelivery[]> {
+  if (eventIds.length === 0) return []
+  return await query<SignedDelivery>(
+    db,
+    `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId", e.url, d.state, d.signed_headers AS headers
+     FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+     WHERE d.event_id = ANY(?::uuid[]) ORDER BY d.seq`,
+    [eventIds],
+  )
+}

@@ -1,0 +1,45 @@
+/** Every kind of event there is, with what it tells (domain 6.4). */
+export const EVENT_TYPES = {
+  'acceptance.disputed': 'A buyer disputed or rejected a receivable',
+  'acceptance.recorded': 'An acceptance of a receivable was recorded',
+  'anchor.included': 'A checkpoint covers an anchored object',
+  'anchor.witnessed': 'The witnesses cosigned a checkpoint that covers an anchored object',
+  'first_financing.conflict': 'A receivable is registered by another organisation',
+  'first_financing.registered': 'A receivable was registered',
+  'first_financing.released': 'A registration was released',
+  'identity.state_changed': 'An identity changed its state',
+  'kyb.completed': 'A business verification ended',
+  'lms.event_mapped': 'An inbound loan event was mapped into the evidence contract',
+  'membership.changed': 'A membership of a verified entity changed',
+  'oid4vp.presentation_received': 'A credential presentation was received',
+  'provenance.pack_issued': 'A trade provenance pack was issued',
+  'risk_signals.pack_failed': 'A risk-signals pack could not be composed',
+  'risk_signals.pack_ready': 'A risk-signals pack is ready',
+  'webhook.delivery_exhausted': 'Every attempt of the retry schedule failed; dealId is the id of the delivery',
+  'webhook.endpoint_disabled': 'The service switched an endpoint off; dealId is the id of the endpoint',
+  'webhook.test': 'Sent on request, to try an endpoint',
+} as const
+
+export type EventType = keyof typeof EVENT_TYPES
+
+/** What an endpoint with no filter of its own is subscribed to. */
+export const ALL_EVENTS = '*'
+
+const GROUPS = new Set(Object.keys(EVENT_TYPES).map((type) => `${type.slice(0, type.indexOf('.'))}.*`))
+
+/** Whether a text may be a filter: `*`, a known type, or `prefix.*` of known types. */
+export function isEventFilter(text: string): boolean {
+  return text === ALL_EVENTS || Object.hasOwn(EVENT_TYPES, text) || GROUPS.has(text)
+}
+
+/** Every filter that a type passes: `a.b` passes `*`, `a.*` and `a.b`. */
+export function filtersMatching(type: string): string[] {
+  const parts = type.split('.')
+  const groups = parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)
+  return [ALL_EVENTS, ...groups, type]
+}
+
+/** Events about deliveries themselves: an exhausted one of these is not told of, else there would be no end to it. */
+export function isOperational(type: string): boolean {
+  return type.startsWith('webhook.')
+}

@@ -1,0 +1,122 @@
+import type { Knex } from 'knex'
+import { deliveryDue } from '../contracts/delivery-due.ts'
+import type { ApiEnv } from '../oauth/access-token.ts'
+import type { Enqueue } from '../platform/outbox.ts'
+import { query } from '../platform/sql.ts'
+import { filtersMatching } from './event-types.ts'
+
+/** Longer than a message usually waits for a deliverer: the sweeper sends another only after it. */
+export const QUEUED_SECONDS = 15
+
+/** An event that has just been stored. */
+export interface StoredEvent {
+  id: string
+  organisationId: number
+  env: ApiEnv
+  type: string
+  dealId: string
+}
+
+/**
+ * One delivery for each endpoint that is subscribed to the event, in the event's own transaction, with a message for each
+ * that is to be sent. For endpoints that are not active the delivery is kept for replay.
+ */
+export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
+  const made = await query<{ endpointId: string; state: string }>(
+    tx,
+    `INSERT INTO webhook_deliveries
+       (id, endpoint_id, event_id, order_key, state, next_attempt_at, queued_until, created_at, finished_at)
+     SELECT gen_random_uuid(), id, ?, CASE WHEN ordered THEN ? END,
+            CASE WHEN state = 'ACTIVE' THEN 'PENDING' ELSE 'SUPPRESSED' END, now(),
+            now() + make_interval(secs => ?), now(), CASE WHEN state = 'ACTIVE' THEN NULL ELSE now() END
+     FROM webhook_endpoints
+     WHERE organisation_id = ? AND env = ? AND state <> 'DELETED' AND event_types && ?::text[]
+     RETURNING endpoint_id AS "endpointId", state`,
+    [event.id, event.dealId, QUEUED_SECONDS, event.organisationId, event.env, filtersMatching(event.type)],
+  )
+  for (const { endpointId, state } of made) {
+    if (state === 'PENDING') await enqueue(deliveryDue, { endpointId })
+  }
+}
+
+/** A delivery of one event to one endpoint, whatever its filter: for tests that the owner asks for. */
+export async function scheduleDelivery(
+  tx: Knex,
+  enqueue: Enqueue,
+  delivery: { id: string; endpointId: string; eventId: string },
+): Promise<void> {
+  await query(
+    tx,
+    `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, state, next_attempt_at, queued_until, created_at)
+     VALUES (?, ?, ?, 'PENDING', now(), now() + make_interval(secs => ?), now())`,
+    [delivery.id, delivery.endpointId, delivery.eventId, QUEUED_SECONDS],
+  )
+  await enqueue(deliveryDue, { endpointId: delivery.endpointId })
+}
+
+/**
+ * Marks due deliveries as queued again: of each endpoint at most as many as may be under way at once, and none while its
+ * breaker is open. Steps from endpoint to endpoint through the index, so a long backlog of one costs nothing.
+ * @returns an endpoint id for each delivery; several sweepers never take the same
+ */
+export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number, limit: number): Promise<string[]> {
+  const rows = await query<{ endpointId: string }>(
+    db,
+    `WITH RECURSIVE clock AS (SELECT ?::timestamptz AS at), owed AS (
+       (SELECT endpoint_id FROM webhook_deliveries WHERE state = 'PENDING' ORDER BY endpoint_id LIMIT 1)
+       UNION ALL
+       SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
+               WHERE d.state = 'PENDING' AND d.endpoint_id > o.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+       FROM owed o WHERE o.endpoint_id IS NOT NULL),
+     due AS (
+       SELECT d.id FROM clock, owed o
+       JOIN webhook_endpoints e ON e.id = o.endpoint_id AND e.state = 'ACTIVE'
+       CROSS JOIN LATERAL (
+         SELECT greatest(0, ? - count(*)) AS free FROM webhook_deliveries i
+         WHERE i.endpoint_id = e.id AND i.lease_until > clock.at) lane
+       CROSS JOIN LATERAL (
+         SELECT p.id FROM webhook_deliveries p
+         WHERE p.endpoint_id = e.id AND p.state = 'PENDING' AND p.next_attempt_at <= clock.at
+           AND (p.queued_until IS NULL OR p.queued_until <= clock.at)
+           AND (p.lease_until IS NULL OR p.lease_until <= clock.at)
+         ORDER BY p.next_attempt_at, p.seq LIMIT lane.free) d
+       WHERE e.held_until IS NULL OR e.held_until <= clock.at
+       LIMIT ?),
+     locked AS (SELECT d.id FROM webhook_deliveries d JOIN due USING (id) FOR UPDATE OF d SKIP LOCKED)
+     UPDATE webhook_deliveries d SET queued_until = clock.at + make_interval(secs => ?)
+     FROM locked, clock WHERE d.id = locked.id RETURNING d.endpoint_id AS "endpointId"`,
+    [at, perEndpoint, limit, QUEUED_SECONDS],
+  )
+  return rows.map(({ endpointId }) => endpointId)
+}
+
+/** Endpoints that are not active and are still owed something: their deliveries are to be ended. */
+export async function inactiveWithOpen(db: Knex): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    db,
+    `SELECT e.id FROM webhook_endpoints e WHERE e.state <> 'ACTIVE' AND EXISTS (
+       SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = e.id AND d.state = 'PENDING')`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** How much is waiting, for metrics and the operator. */
+export interface Backlog {
+  /** deliveries whose attempt is due */
+  due: number
+  /** seconds for which the oldest of them has been due; 0 when none is */
+  oldestSeconds: number
+  /** all that are not ended, the due ones included */
+  open: number
+}
+
+export async function readBacklog(db: Knex, at: Date): Promise<Backlog> {
+  const [row] = await query<{ due: number; oldest: number | null; open: number }>(
+    db,
+    `SELECT count(*) FILTER (WHERE next_attempt_at <= ?::timestamptz) AS due, count(*) AS open,
+            extract(epoch FROM ?::timestamptz - min(next_attempt_at))::float8 AS oldest
+     FROM webhook_deliveries WHERE state = 'PENDING'`,
+    [at, at],
+  )
+  return { due: row?.due ?? 0, open: row?.open ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) }
+}

@@ -1,0 +1,69 @@
+import { recordFailure, recordSuccess } from '../delivery/circuit-breaker.ts'
+import { nextAttemptInMs } from '../delivery/next-attempt.ts'
+import type { Outcome } from '../delivery/outcome.ts'
+import { webhookRetries } from '../delivery/retry-schedule.ts'
+import type { Micros } from '../time.ts'
+import type { EndpointHealth } from './endpoint.ts'
+
+/** A failing endpoint is switched off after this long without a success, and at least this many attempts (domain 6.4). */
+const FAILING_HOURS = 120
+const FAILING_ATTEMPTS = 20
+const MICROS_PER_HOUR = 3_600_000_000
+
+export interface EndedAttempt {
+  outcome: Outcome
+  /** attempts since the schedule last started anew, this one included */
+  round: number
+  /** uniform in [0, 1) */
+  random: number
+  /** when it ended */
+  at: Micros
+}
+
+/** What an attempt's end makes of its delivery and of its endpoint. */
+export interface Verdict {
+  delivery: 'DELIVERED' | 'PENDING' | 'FAILED' | 'EXHAUSTED'
+  /** when PENDING: the next attempt */
+  nextAttemptAt: Micros | null
+  health: EndpointHealth
+}
+
+/** Decides after one attempt: the delivery by the schedule, the endpoint by how long it has been failing. */
+export function judge(health: EndpointHealth, attempt: EndedAttempt): Verdict {
+  const { outcome, at } = attempt
+  if (outcome.result === 'delivered') {
+    const breaker = recordSuccess(health.breaker, at / 1000)
+    const healthy = { ...health, breaker, failures: 0, failingSince: null, lastSuccessAt: at }
+    return { delivery: 'DELIVERED', nextAttemptAt: null, health: healthy }
+  }
+  const failed = switchedOff(
+    {
+      ...health,
+      breaker: recordFailure(health.breaker, at / 1000),
+      failures: health.failures + 1,
+      failingSince: health.failingSince ?? at,
+    },
+    outcome,
+    at,
+  )
+  if (outcome.result === 'permanent' || isForbiddenAddress(outcome)) {
+    return { delivery: 'FAILED', nextAttemptAt: null, health: failed }
+  }
+  const waitMs = nextAttemptInMs(webhookRetries, outcome, attempt.round, attempt.random)
+  if (waitMs === null) return { delivery: 'EXHAUSTED', nextAttemptAt: null, health: failed }
+  return { delivery: 'PENDING', nextAttemptAt: at + waitMs * 1000, health: failed }
+}
+
+function switchedOff(health: EndpointHealth, outcome: Outcome, at: Micros): EndpointHealth {
+  if (health.state !== 'ACTIVE') return health
+  if (outcome.result === 'permanent') return { ...health, state: 'DISABLED_FAILING', reason: 'GONE' }
+  if (isForbiddenAddress(outcome)) return { ...health, state: 'BLOCKED', reason: 'ADDRESS' }
+  const failingFor = at - (health.failingSince ?? at)
+  const isHopeless = failingFor >= FAILING_HOURS * MICROS_PER_HOUR && health.failures >= FAILING_ATTEMPTS
+  return isHopeless ? { ...health, state: 'DISABLED_FAILING', reason: 'FAILING' } : health
+}
+
+/** The address policy refused it at the connect: no attempt can succeed until the address is another. */
+function isForbiddenAddress(outcome: Outcome): boolean {
+  return outcome.result !== 'delivered' && (outcome.failure === 'blocked' || outcome.failure === 'config')
+}

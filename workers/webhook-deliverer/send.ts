@@ -1,0 +1,54 @@
+import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
+import { attemptHttp, GONE } from '#shared/platform/http-attempt.ts'
+import type { HttpClient } from '#shared/platform/http-client.ts'
+import type { Micros } from '#shared/time.ts'
+import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
+import type { ClaimedDelivery } from '#shared/webhooks/turn-store.ts'
+
+/** What is kept of an answer. */
+const EXCERPT_BYTES = 4096
+
+/** One attempt that was made. */
+export interface SentAttempt {
+  startedAt: Micros
+  durationMs: number
+  outcome: Outcome
+  statusCode: number | null
+  response: Buffer | null
+}
+
+/**
+ * Makes one signed attempt. Any 2xx is success; a redirect is a failure, since it would lead where nobody checked; 410
+ * says that the endpoint is gone; everything else may be better next time (domain 6.1, 6.4).
+ */
+export async function sendSigned(
+  http: HttpClient,
+  now: () => Micros,
+  delivery: ClaimedDelivery,
+  target: { url: string; keys: SigningKeys },
+): Promise<SentAttempt> {
+  const startedAt = now()
+  const began = performance.now()
+  const message = { id: delivery.eventId, timestamp: Math.floor(startedAt / 1_000_000), body: delivery.body }
+  const headers = { 'content-type': 'application/json', ...signatureHeaders(target.keys, message) }
+  const { answer, failed, retryAfterSeconds } = await attemptHttp(http, () => now() / 1000, {
+    method: 'POST',
+    url: target.url,
+    headers,
+    body: delivery.body,
+  })
+  const outcome = answer ? outcomeOf(answer.status, retryAfterSeconds) : failed
+  return {
+    startedAt,
+    durationMs: Math.round(performance.now() - began),
+    outcome,
+    statusCode: answer?.status ?? null,
+    response: answer && answer.body.length > 0 ? answer.body.subarray(0, EXCERPT_BYTES) : null,
+  }
+}
+
+function outcomeOf(status: number, retryAfterSeconds: number | null): Outcome {
+  if (status >= 200 && status < 300) return delivered
+  if (status === 410) return GONE
+  return temporary(`Received status code ${status}`, { failure: 'status', retryAfterSeconds })
+}

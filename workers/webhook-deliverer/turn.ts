@@ -1,0 +1,206 @@
+import type { Knex } from 'knex'
+import type { FailureClass } from '#shared/delivery/outcome.ts'
+import { recordEvent } from '#shared/events/store.ts'
+import type { Enqueue } from '#shared/platform/outbox.ts'
+import type { Micros } from '#shared/time.ts'
+import { isOperational } from '#shared/webhooks/event-types.ts'
+import { lanesOf } from '#shared/webhooks/lanes.ts'
+import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
+import {
+  type AttemptRow,
+  type ClaimedDelivery,
+  claimDue,
+  type LockedEndpoint,
+  lockEndpoints,
+  recordAttempts,
+  sandboxDue,
+  saveHealth,
+  settleInactive,
+  suppressSigned,
+} from '#shared/webhooks/turn-store.ts'
+import { judge } from '#shared/webhooks/verdict.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import type { SentAttempt } from './send.ts'
+
+/** A delivery in hand, with what it takes to send it. */
+export interface DeliveryInHand extends ClaimedDelivery {
+  url: string
+  keys: SigningKeys
+  /** reading of the monotonic clock before the claim was asked for */
+  claimedAtMs: number
+}
+
+/** What one turn is to do for one endpoint: record an attempt, take the next delivery, or both. */
+export interface Errand {
+  endpointId: string
+  ended: { delivery: DeliveryInHand; sent: SentAttempt } | null
+  wantsNext: boolean
+}
+
+/** What a turn did: the deliveries taken, and endpoints that were switched off. */
+export interface TurnResult {
+  claimed: DeliveryInHand[]
+  switchedOff: { endpointId: string; reason: string }[]
+}
+
+/** Sandbox deliveries signed in one turn and endpoint batch; the rest follows with the next message. */
+const SANDBOX_PAGE = 200
+
+/**
+ * Everything that many attempts change, in one transaction: their log, their deliveries, the health of their endpoints,
+ * operational events, and what the endpoints' free lanes take next.
+ */
+export async function runTurn(
+  deps: Pick<WorkerDeps, 'outbox' | 'now'>,
+  keysOf: (endpoint: LockedEndpoint) => SigningKeys,
+  errands: readonly Errand[],
+): Promise<TurnResult> {
+  const at = deps.now()
+  const endpointIds = [...new Set(errands.map(({ endpointId }) => endpointId))]
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const endpoints = await lockEndpoints(tx, endpointIds, at)
+    const turn = new Turn(tx, enqueue, at, endpoints)
+    await turn.record(errands)
+    const claimed = await turn.claim(errands, keysOf)
+    await turn.sandbox(keysOf)
+    await turn.save()
+    return {
+      claimed,
+      switchedOff: turn.switchedOff.map(({ id, health }) => ({ endpointId: id, reason: `${health.reason}` })),
+    }
+  })
+}
+
+class Turn {
+  readonly switchedOff: LockedEndpoint[] = []
+  readonly #tx: Knex.Transaction
+  readonly #enqueue: Enqueue
+  readonly #at: Micros
+  readonly #startedAtMs = performance.now()
+  readonly #endpoints: Map<string, LockedEndpoint>
+  readonly #changed = new Set<LockedEndpoint>()
+
+  constructor(tx: Knex.Transaction, enqueue: Enqueue, at: Micros, endpoints: readonly LockedEndpoint[]) {
+    this.#tx = tx
+    this.#enqueue = enqueue
+    this.#at = at
+    this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]))
+  }
+
+  async record(errands: readonly Errand[]): Promise<void> {
+    const rows: AttemptRow[] = []
+    const exhausted: { delivery: DeliveryInHand; endpoint: LockedEndpoint }[] = []
+    for (const { ended, endpointId } of errands) {
+      const endpoint = this.#endpoints.get(endpointId)
+      if (!ended || !endpoint) continue
+      const row = this.#judge(endpoint, ended)
+      rows.push(row)
+      if (row.state === 'EXHAUSTED') exhausted.push({ delivery: ended.delivery, endpoint })
+    }
+    const decided = await recordAttempts(this.#tx, rows, this.#at)
+    for (const { delivery, endpoint } of exhausted) {
+      if (decided.has(delivery.id) && !isOperational(delivery.eventType)) await this.#tellExhausted(delivery, endpoint)
+    }
+  }
+
+  #judge(endpoint: LockedEndpoint, ended: { delivery: DeliveryInHand; sent: SentAttempt }): AttemptRow {
+    const { delivery, sent } = ended
+    const wasActive = endpoint.health.state === 'ACTIVE'
+    const verdict = judge(endpoint.health, {
+      outcome: sent.outcome,
+      round: delivery.round,
+      random: Math.random(),
+      at: this.#at,
+    })
+    endpoint.health = verdict.health
+    this.#changed.add(endpoint)
+    if (wasActive && verdict.health.state !== 'ACTIVE') this.switchedOff.push(endpoint)
+    const isHeld = verdict.delivery === 'PENDING' && verdict.health.state !== 'ACTIVE'
+    return {
+      deliveryId: delivery.id,
+      n: delivery.n,
+      startedAt: sent.startedAt,
+      durationMs: sent.durationMs,
+      statusCode: sent.statusCode,
+      failure: failureOf(sent),
+      response: sent.response,
+      state: isHeld ? (endpoint.isDeleted ? 'CANCELLED' : 'SUPPRESSED') : verdict.delivery,
+      nextAttemptAt: isHeld ? null : verdict.nextAttemptAt,
+    }
+  }
+
+  async claim(
+    errands: readonly Errand[],
+    keysOf: (endpoint: LockedEndpoint) => SigningKeys,
+  ): Promise<DeliveryInHand[]> {
+    const wanted: { endpointId: string; lanes: number; count: number }[] = []
+    const probes = new Map<string, LockedEndpoint['health']>()
+    for (const [endpointId, group] of Map.groupBy(errands, (errand) => errand.endpointId)) {
+      const endpoint = this.#endpoints.get(endpointId)
+      const count = group.filter(({ wantsNext }) => wantsNext).length
+      if (!endpoint || endpoint.env === 'SANDBOX' || count === 0) continue
+      const lanes = lanesOf(endpoint.health, this.#at)
+      if (lanes.count === 0) continue
+      wanted.push({ endpointId, lanes: lanes.count, count })
+      probes.set(endpointId, lanes.health)
+    }
+    const claimed = await claimDue(this.#tx, wanted, this.#at)
+    return claimed.flatMap((delivery) => {
+      const endpoint = this.#endpoints.get(delivery.endpointId)
+      if (!endpoint) return []
+      const health = probes.get(endpoint.id)
+      if (health && health.breaker !== endpoint.health.breaker) {
+        endpoint.health = health
+        this.#changed.add(endpoint)
+      }
+      return [{ ...delivery, url: endpoint.url, keys: keysOf(endpoint), claimedAtMs: this.#startedAtMs }]
+    })
+  }
+
+  /** The sandbox ends here: what would be sent is signed and stored, and no code on this path can open a connection. */
+  async sandbox(keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<void> {
+    const ids = [...this.#endpoints.values()].filter(
+      ({ env, health }) => env === 'SANDBOX' && health.state === 'ACTIVE',
+    )
+    const due = await sandboxDue(
+      this.#tx,
+      ids.map(({ id }) => id),
+      SANDBOX_PAGE,
+    )
+    const timestamp = Math.floor(this.#at / 1_000_000)
+    const signed = due.flatMap(({ id, endpointId, eventId, body }) => {
+      const endpoint = this.#endpoints.get(endpointId)
+      if (!endpoint) return []
+      return [{ id, headers: signatureHeaders(keysOf(endpoint), { id: eventId, timestamp, body }) }]
+    })
+    await suppressSigned(this.#tx, signed, this.#at)
+  }
+
+  /** Stores the endpoints' health; what inactive ones are still owed is kept for replay, and their owners are told. */
+  async save(): Promise<void> {
+    await saveHealth(this.#tx, [...this.#changed], this.#at)
+    const inactive = [...this.#endpoints.values()].filter(({ health }) => health.state !== 'ACTIVE')
+    await settleInactive(
+      this.#tx,
+      inactive.map(({ id }) => id),
+      this.#at,
+    )
+    for (const endpoint of this.switchedOff) {
+      await this.#tell(endpoint, 'webhook.endpoint_disabled', endpoint.id, ['endpointId', 'state', 'reason'])
+    }
+  }
+
+  async #tellExhausted(delivery: DeliveryInHand, endpoint: LockedEndpoint): Promise<void> {
+    await this.#tell(endpoint, 'webhook.delivery_exhausted', delivery.id, ['deliveryId', 'endpointId', 'eventId'])
+  }
+
+  async #tell(endpoint: LockedEndpoint, type: string, dealId: string, fields: readonly string[]): Promise<void> {
+    const { env, organisationId } = endpoint
+    const occurredAt = new Date(this.#at / 1000).toISOString()
+    await recordEvent(this.#tx, this.#enqueue, { env, organisationId, type, dealId, fields, occurredAt })
+  }
+}
+
+function failureOf({ outcome }: SentAttempt): FailureClass | null {
+  return outcome.result === 'delivered' ? null : outcome.failure
+}
