@@ -3,9 +3,8 @@ import { createLog } from '#shared/platform/log.ts'
 import { freePort } from '#shared/stack/free-port.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
-import type { Worker } from '../../workers/define-worker.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
-import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
+import { workers } from '../../workers/registry.ts'
 import { createDatabase, createVhost } from './services.ts'
 
 export interface TestApp extends AsyncDisposable {
@@ -18,8 +17,8 @@ export interface TestApp extends AsyncDisposable {
 export interface AppOptions {
   /** settings that differ from the defaults of tests: no rate limit, everything silent */
   env?: Readonly<Record<string, string>>
-  /** run in this process too; by default the ping evaluator, without which reads would wait for their barrier */
-  workers?: readonly Worker[]
+  /** names of those that run in this process too; by default the ping evaluator, without which reads would wait for their barrier */
+  workers?: readonly string[]
   override?: Partial<IngressDeps>
 }
 
@@ -45,8 +44,10 @@ export async function openApp(options: AppOptions = {}): Promise<TestApp> {
     ...options.env,
   })
   const log = createLog(config.logLevel, 'test')
-  const workers = options.workers ?? [pingEvaluator]
-  if (workers.length > 0) await openWorkers(resources, workers, config, log)
+  const names = options.workers ?? ['ping-evaluator']
+  const chosen = workers.filter(({ name }) => names.includes(name))
+  if (chosen.length !== names.length) throw new Error(`there are no such workers: ${names.join(', ')}`)
+  if (chosen.length > 0) await openWorkers(resources, chosen, config, log)
   const { deps } = await openIngress(resources, config, log, options.override)
   await deps.broker.connected()
   return { url, port, deps, [Symbol.asyncDispose]: () => resources.disposeAsync() }

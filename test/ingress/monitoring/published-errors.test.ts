@@ -115,7 +115,7 @@ async function freshData(setup: string | undefined): Promise<(text: string) => s
 async function addPing(checkId: number, nPings: number, body: string | null): Promise<void> {
   await execute(
     app.deps.db,
-    `INSERT INTO pings (check_id, n, type, at, scheme, method, ua, body) VALUES (?, 1, 'success', now(), 'http', 'GET', '', ?)`,
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body) VALUES (?, 1, 1, 'success', now(), 'http', 'GET', '', ?)`,
     [checkId, body === null ? null : Buffer.from(body)],
   )
   await execute(app.deps.db, 'UPDATE checks SET n_pings = ? WHERE id = ?', [nPings, checkId])

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { query } from '#shared/platform/sql.ts'
+import type { AdminContext } from '../../../ingress/admin/command.ts'
+import { commands } from '../../../ingress/admin/registry.ts'
+import { runAdmin } from '../../../ingress/admin/run.ts'
+import { settingsDocument } from '../../../ingress/admin/settings.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp()
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const context = async (): Promise<AdminContext & AsyncDisposable> => ({
+  config: app.deps.config,
+  db: app.deps.db,
+  secrets: app.deps.secrets,
+  log: app.deps.log,
+  actor: 'tester',
+  [Symbol.asyncDispose]: async () => {},
+})
+
+const admin = (...args: string[]) => runAdmin(args, commands, context)
+
+/** Runs a command that must succeed, for its JSON. */
+async function json<T>(...args: string[]): Promise<T> {
+  const { status, stdout, stderr } = await admin(...args, '--json')
+  if (status !== 0) throw new Error(`${status}: ${stderr}${stdout}`)
+  return JSON.parse(stdout)
+}
+
+interface CreatedProject {
+  projectId: string
+  name: string
+  apiKey: string
+  apiKeyReadonly: string
+  pingKey: string
+}
+
+test('a project is created with keys that work, and printed exactly as scripts expect', async (t) => {
+  const created = await json<CreatedProject>('project', 'create', '--name', 'N')
+  t.deepEqual(Object.keys(created), ['projectId', 'name', 'apiKey', 'apiKeyReadonly', 'pingKey'])
+  t.regex(created.apiKey, /^hcw_[A-Za-z0-9]{28}$/)
+  t.regex(created.apiKeyReadonly, /^hcr_[A-Za-z0-9]{28}$/)
+  t.regex(created.pingKey, /^[a-z0-9]{22}$/)
+  const list = (key: string) => send(app.url, '/api/v3/checks/', { headers: { 'X-Api-Key': key } })
+  t.is((await list(created.apiKey)).status, 200)
+  t.is((await list(created.apiKeyReadonly)).status, 200)
+  t.is((await send(app.url, `/ping/${created.pingKey}/job?create=1`)).status, 201)
+  const projects = await json<{ projectId: string }[]>('project', 'list')
+  t.true(projects.some(({ projectId }) => projectId === created.projectId))
+})
+
+test('keys are added, listed by their first characters, and revoked', async (t) => {
+  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'K')
+  const { key } = await json<{ key: string }>('key', 'create', '--project', projectId, '--kind', 'rw')
+  const listed = await json<{ id: number; prefix: string }[]>('key', 'list', '--project', projectId)
+  t.is(listed.length, 4)
+  t.false(JSON.stringify(listed).includes(key))
+  const id = listed.find(({ prefix }) => key.startsWith(prefix))?.id
+  await json('key', 'revoke', '--project', projectId, '--key', String(id))
+  t.is((await json<unknown[]>('key', 'list', '--project', projectId)).length, 3)
+})
+
+test('an integration is created, or refused with the name of what is wrong', async (t) => {
+  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'C')
+  const args = ['channel', 'create', '--project', projectId, '--name', 'ops', '--config']
+  const created = await json<object>(...args, '{"value":"+15550100"}', '--kind', 'sms')
+  t.deepEqual(Object.keys(created), ['channelId', 'name', 'kind'])
+  t.like(created, { name: 'ops', kind: 'sms' })
+  t.like(await json<object>(...args, '{"value":"a@example.org"}', '--kind', 'e-mail'), { kind: 'email' })
+  for (const [config, kind, error] of [
+    ['{}', 'email', /config\.value/],
+    ['not json', 'email', /--config is not JSON/],
+    ['{}', 'pigeon', /kind/],
+  ] as const) {
+    const { status, stderr } = await admin(...args, config, '--kind', kind)
+    t.not(status, 0)
+    t.regex(stderr, error)
+  }
+})
+
+test('a configuration goes out with its secrets only when asked to, and comes back', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-test-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const { projectId, apiKey } = await json<CreatedProject>('project', 'create', '--name', 'E')
+  const config = JSON.stringify({ url: 'http://hooks.example/', headers_up: { a: 'token-of-ours' } })
+  await json('channel', 'create', '--project', projectId, '--kind', 'webhook', '--name', 'h', '--config', config)
+  t.false((await admin('export', '--project', projectId)).stdout.includes('token-of-ours'))
+  const full = await admin('export', '--project', projectId, '--with-secrets', '--json')
+  t.true(full.stdout.includes('token-of-ours'))
+  const file = join(folder, 'project.json')
+  const document = { ...JSON.parse(full.stdout), checks: [{ uuid: randomUUID(), name: 'new' }] }
+  await writeFile(file, JSON.stringify(document))
+  const list = async () => {
+    const answer = await send(app.url, '/api/v3/checks/', { headers: { 'X-Api-Key': apiKey } })
+    return (jsonOf(answer) as { checks: unknown[] }).checks.length
+  }
+  const planned = await admin('import', '--project', projectId, '--file', file)
+  t.regex(planned.stdout, /checks: 1 new, 0 changed, 0 the same/)
+  t.is(await list(), 0)
+  await json('import', '--project', projectId, '--file', file, '--apply')
+  t.is(await list(), 1)
+  t.regex(
+    (await admin('import', '--project', projectId, '--file', file)).stdout,
+    /checks: 0 new, 0 changed, 1 the same/,
+  )
+})
+
+test('what was given up is listed, explained, handed out again once, and the act is noted', async (t) => {
+  const { projectId: _, ...project } = await json<CreatedProject>('project', 'create', '--name', 'D')
+  await send(app.url, `/ping/${project.pingKey}/job?create=1`)
+  const rows = await query<{ id: number; nPings: number }>(
+    app.deps.db,
+    `SELECT id, n_pings AS "nPings" FROM checks WHERE slug = 'job' ORDER BY id DESC LIMIT 1`,
+  )
+  const [check] = rows
+  if (!check) return t.fail()
+  await app.deps.barrier.pass('all')
+  const shard = check.id % app.deps.config.pingShards
+  const [stream] = await query<{ stream: string; seq: number }>(
+    app.deps.db,
+    'SELECT stream, last_seq AS seq FROM ping_streams WHERE shard = ?',
+    [shard],
+  )
+  if (!stream) return t.fail()
+  // A batch that carries a number which its stream has passed: the evaluator would drop it as a copy.
+  const ping = [check.id, 'success', null, app.deps.now(), 'http', '127.0.0.1', 'GET', 'late', null, null]
+  const body = JSON.stringify({ v: 1, stream: stream.stream, seq: stream.seq, pings: [ping] })
+  const dead = (messageId: string, text: string) =>
+    app.deps.broker.publish({
+      exchange: '',
+      routingKey: `pings.${shard}.dead`,
+      body: Buffer.from(text),
+      messageId,
+      type: 'pings',
+      headers: { 'x-signalbox-reason': 'handler-failed', 'x-signalbox-failures': 3 },
+    })
+  await dead('good', body)
+  await dead('bad', 'nonsense')
+  const queue = `pings.${shard}`
+  const listed = await json<{ queue: string; messages: number }[]>('dead-letters', 'list')
+  t.is(listed.find((it) => it.queue === queue)?.messages, 2)
+  const seen = await json<object[]>('dead-letters', 'inspect', '--queue', queue)
+  t.like(seen[0], { messageId: 'good', reason: 'handler-failed', failures: 3 })
+  t.false(JSON.stringify(seen).includes('nonsense'))
+
+  t.deepEqual(await json('dead-letters', 'replay', '--queue', queue, '--message', 'good'), [
+    { messageId: 'good', result: 'replayed' },
+  ])
+  await app.deps.barrier.pass([check.id])
+  const [after] = await query<{ n: number }>(app.deps.db, 'SELECT n_pings AS n FROM checks WHERE id = ?', [check.id])
+  t.is(after?.n, 2)
+
+  const refused = await admin('dead-letters', 'replay', '--queue', queue, '--all', '--json')
+  t.deepEqual([refused.status, JSON.parse(refused.stdout)], [1, [{ messageId: 'bad', result: 'unreadable' }]])
+  await json('dead-letters', 'discard', '--queue', queue, '--message', 'bad')
+  t.deepEqual(await json('dead-letters', 'inspect', '--queue', queue), [])
+  const noted = await query(
+    app.deps.db,
+    'SELECT queue, message_id AS id, action, actor FROM dead_letter_actions ORDER BY dead_letter_actions.id',
+  )
+  t.deepEqual(noted, [
+    { queue, id: 'good', action: 'replay', actor: 'tester' },
+    { queue, id: 'bad', action: 'discard', actor: 'tester' },
+  ])
+})
+
+test('the doctor finds nothing wrong here, and says what to mend elsewhere', async (t) => {
+  const healthy = await json<{ healthy: boolean; findings: { what: string }[] }>('doctor')
+  t.true(healthy.findings.some(({ what }) => what === 'schema'))
+  const unreachable = async () => ({
+    ...(await context()),
+    config: { ...app.deps.config, amqpUrl: 'amqp://127.0.0.1:1', smtpUrl: 'smtp://127.0.0.1:1' },
+  })
+  const { status, stdout } = await runAdmin(['doctor'], commands, unreachable)
+  t.is(status, 1)
+  t.regex(stdout, /WRONG\s+broker: cannot be reached \(ECONNREFUSED\): check AMQP_URL/)
+  t.regex(stdout, /WRONG\s+mail server: cannot be reached \(ECONNREFUSED\): check SMTP_URL/)
+})
+
+test('every command explains itself, without any server', async (t) => {
+  const nowhere = () => Promise.reject(new Error('opened'))
+  const all = await runAdmin(['--help'], commands, nowhere)
+  for (const { noun, verb, summary, options } of commands) {
+    t.true(all.stdout.includes(summary))
+    const words = verb === undefined ? [noun] : [noun, verb]
+    const { status, stdout } = await runAdmin([...words, '--help'], commands, nowhere)
+    t.is(status, 0)
+    for (const name of Object.keys(options)) t.true(stdout.includes(`--${name}`), `${words.join(' ')} ${name}`)
+  }
+  t.is((await runAdmin(['project'], commands, nowhere)).status, 0)
+})
+
+for (const [what, args] of [
+  ['an unknown command', ['frobnicate']],
+  ['an unknown verb', ['project', 'frobnicate']],
+  ['an unknown option', ['project', 'create', '--name', 'a', '--colour', 'red']],
+  ['a missing option', ['project', 'create']],
+  ['a project that does not exist', ['export', '--project', randomUUID()]],
+  ['a project that is no uuid', ['export', '--project', "x' OR 1=1"]],
+  ['a queue that does not exist', ['dead-letters', 'inspect', '--queue', 'nope']],
+] as const) {
+  test(`${what} is a mistake of usage: one line, no stack`, async (t) => {
+    const { status, stdout, stderr } = await admin(...args)
+    t.deepEqual([status, stdout], [2, ''])
+    t.is(stderr.trim().split('\n').length, 1)
+  })
+}
+
+test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
+  t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
+})

@@ -1,0 +1,94 @@
+import test from 'ava'
+import type { BadgeUrls } from '#shared/badges/urls.ts'
+import { execute } from '#shared/platform/sql.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp({ env: { SITE_NAME: 'Our <checks>' } })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+async function badgesOf(key: string): Promise<Record<string, BadgeUrls>> {
+  const answer = await send(app.url, '/api/v3/badges/', { headers: { 'X-Api-Key': key } })
+  return (jsonOf(answer) as { badges: Record<string, BadgeUrls> }).badges
+}
+
+const fetchBadge = (url: string | undefined) => send(app.url, String(url).slice(app.url.length))
+
+/** Makes a check look as if it had last been pinged a while ago; it has a period of a day and an hour of grace. */
+async function lastPing(checkId: number, hoursAgo: number): Promise<void> {
+  await execute(
+    app.deps.db,
+    `UPDATE checks SET status = 'up', n_pings = 1, last_ping = now() - make_interval(hours => ?) WHERE id = ?`,
+    [hoursAgo, checkId],
+  )
+}
+
+test('there is a badge for every tag and one for all, whatever the tags are called', async (t) => {
+  const { project, roKey } = await addProject(app.deps)
+  t.deepEqual(Object.keys(await badgesOf(roKey)), ['*'])
+  await addCheck(app.deps, project.id, { tags: 'prod db@dc1  __proto__ a/b ü "q" 50%' })
+  await addCheck(app.deps, project.id, { tags: 'prod' })
+  const badges = await badgesOf(roKey)
+  t.deepEqual(Object.keys(badges).toSorted(), ['"q"', '*', '50%', '__proto__', 'a/b', 'db@dc1', 'prod', 'ü'])
+  for (const [tag, urls] of Object.entries(badges)) {
+    const answer = await fetchBadge(urls.json)
+    t.deepEqual(jsonOf(answer), { status: 'up', total: tag === '*' || tag === 'prod' ? 2 : 1, grace: 0, down: 0 }, tag)
+    const shields = jsonOf(await fetchBadge(urls.shields3)) as { label: string }
+    t.is(shields.label, tag === '*' ? 'Our <checks>' : tag)
+  }
+})
+
+for (const [what, hours, two, three] of [
+  ['on time', 1, 'up', 'up'],
+  ['late', 24.5, 'up', 'late'],
+  ['overdue', 26, 'down', 'down'],
+] as const) {
+  test(`a check that is ${what} shows ${two} in two states and ${three} in three`, async (t) => {
+    const { project, rwKey } = await addProject(app.deps)
+    const check = await addCheck(app.deps, project.id, { name: 'a & b', tags: 'x' })
+    await addCheck(app.deps, project.id, { tags: 'x' })
+    await execute(
+      app.deps.db,
+      `UPDATE checks SET status = 'up', last_ping = now() - make_interval(mins => ?) WHERE id = ?`,
+      [Math.round(hours * 60), check.id],
+    )
+    const { x } = await badgesOf(rwKey)
+    const statusOf = async (url: string | undefined) => (jsonOf(await fetchBadge(url)) as { status: string }).status
+    t.deepEqual([await statusOf(x?.json), await statusOf(x?.json3)], [two, three])
+    const own = (states: number) => statusOf(`${app.url}/b/${states}/${check.badgeKey}.json`)
+    t.deepEqual([await own(2), await own(3), await own(7)], [two, three, two])
+    const svg = await fetchBadge(`${app.url}/b/3/${check.badgeKey}.svg`)
+    t.is(svg.headers['content-type'], 'image/svg+xml')
+    t.true(svg.text.includes('a &amp; b') && svg.text.includes(three))
+  })
+}
+
+test('badges are never cached, and usable from any page', async (t) => {
+  const { project, rwKey } = await addProject(app.deps)
+  const check = await addCheck(app.deps, project.id)
+  await lastPing(check.id, 1)
+  const { headers } = await fetchBadge((await badgesOf(rwKey))['*']?.svg)
+  t.is(headers['cache-control'], 'max-age=0, no-cache, no-store, must-revalidate, private')
+  t.true(Math.abs(Date.parse(String(headers.expires)) - Date.now()) < 60_000)
+  t.is(headers['access-control-allow-origin'], '*')
+  t.is(headers['access-control-allow-methods'], 'GET, OPTIONS')
+})
+
+test('a signature opens only the badge it was made for', async (t) => {
+  const [own, other] = [await addProject(app.deps), await addProject(app.deps)]
+  await addCheck(app.deps, own.project.id, { tags: 'a b' })
+  const { a, '*': all } = await badgesOf(own.rwKey)
+  const statusOf = async (url: string | undefined) => (await fetchBadge(url)).status
+  t.is(await statusOf(a?.svg), 200)
+  t.is(await statusOf(a?.svg.replace('/a.svg', '/b.svg')), 404)
+  t.is(await statusOf(a?.svg.replace(own.project.badgeKey, other.project.badgeKey)), 404)
+  t.is(await statusOf(all?.svg.replace('.svg', '/*.svg')), 404)
+  t.is(await statusOf(a?.svg.replace('-2/', '-3/')), 200)
+  t.is(await statusOf(a?.svg.replace('.svg', '.png')), 404)
+})
