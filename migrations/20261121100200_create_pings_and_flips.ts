@@ -6,6 +6,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE pings (
       check_id bigint NOT NULL,
+      slot integer NOT NULL,
       n bigint NOT NULL,
       type text NOT NULL,
       at timestamptz NOT NULL,
@@ -16,8 +17,10 @@ export async function up(knex: Knex): Promise<void> {
       rid uuid,
       exit_status smallint,
       body bytea,
-      CONSTRAINT pings_pkey PRIMARY KEY (check_id, n)
-    );
+      CONSTRAINT pings_pkey PRIMARY KEY (check_id, slot)
+    ) WITH (fillfactor = 80);
+    COMMENT ON COLUMN pings.slot IS
+      'n modulo the log limit: a ping overwrites the one that falls out of the log (docs/adr/0002)';
 
     CREATE TABLE flips (
       id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT flips_pkey PRIMARY KEY,

@@ -60,8 +60,9 @@ const ADD_STREAMS: Prepared = {
 }
 
 /**
- * Stores pings, removes those that thereby fall out of the log, and moves the streams on. What falls out is removed by
- * primary key, the one that each new number displaces (docs/adr/0002), so that no clean-up ever has to look for it.
+ * Stores pings and moves the streams on. The log of a check is a ring: a ping overwrites the one that falls out of it,
+ * so that no clean-up ever has to look for that one (docs/adr/0002).
+ * @param pings at most `logLimit` of one check, the newest
  */
 export async function recordPings(
   run: RunPrepared,
@@ -69,26 +70,24 @@ export async function recordPings(
   logLimit: number,
   positions: readonly StreamPosition[],
 ): Promise<void> {
-  const displaced = pings.filter((ping) => ping.n > logLimit)
   const stored = pings.filter((ping) => ping.storedBody !== undefined)
   const carried = stored.length === 0 ? pings : pings.filter((ping) => ping.storedBody === undefined)
   await run(RECORD_PINGS, [
-    ...columnsOf(carried),
+    ...columnsOf(carried, logLimit),
     carried.map((ping) => ping.body),
     positions.map(({ stream }) => stream),
     positions.map(({ shard }) => shard),
     positions.map(({ lastSeq }) => lastSeq),
   ])
   // One statement each: a body may take a second to copy, and the time of a statement is limited.
-  for (const ping of stored) await run(RECORD_STORED_BODY, [...columnsOf([ping]), ping.storedBody ?? null])
-  if (displaced.length === 0) return
-  await run(REMOVE_DISPLACED, [displaced.map((ping) => ping.checkId), displaced.map((ping) => ping.n - logLimit)])
+  for (const ping of stored) await run(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null])
 }
 
 /** All columns but the body, in the order of the statements. */
-function columnsOf(pings: readonly RecordedPing[]): (readonly (string | number | null)[])[] {
+function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[])[] {
   return [
     pings.map((ping) => ping.checkId),
+    pings.map((ping) => ping.n % logLimit),
     pings.map((ping) => ping.n),
     pings.map((ping) => ping.type),
     pings.map((ping) => ping.at),
@@ -101,38 +100,38 @@ function columnsOf(pings: readonly RecordedPing[]): (readonly (string | number |
   ]
 }
 
+const COLUMNS = 'check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body'
+
+const UNNESTED = `
+  unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
+         $10::uuid[], $11::smallint[]`
+
+const OVERWRITE = `
+  ON CONFLICT (check_id, slot) DO UPDATE SET n = excluded.n, type = excluded.type, at = excluded.at,
+    scheme = excluded.scheme, remote_addr = excluded.remote_addr, method = excluded.method, ua = excluded.ua,
+    rid = excluded.rid, exit_status = excluded.exit_status, body = excluded.body`
+
 const RECORD_PINGS: Prepared = {
   name: 'record-pings',
   text: `
     WITH moved AS (
       UPDATE ping_streams SET last_seq = t.last_seq, updated_at = now()
-      FROM unnest($12::uuid[], $13::smallint[], $14::bigint[]) AS t(stream, shard, last_seq)
+      FROM unnest($13::uuid[], $14::smallint[], $15::bigint[]) AS t(stream, shard, last_seq)
       WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard)
-    INSERT INTO pings (check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)
-    SELECT check_id, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::uuid[], $10::smallint[], $11::bytea[])
-         AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)`,
+    INSERT INTO pings (${COLUMNS})
+    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body
+    FROM ${UNNESTED}, $12::bytea[]) AS t(${COLUMNS}) ${OVERWRITE}`,
 }
 
 /** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */
 const RECORD_STORED_BODY: Prepared = {
   name: 'record-stored-body',
   text: `
-    WITH moved AS (DELETE FROM ping_bodies WHERE id = $11::uuid RETURNING body)
-    INSERT INTO pings (check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body)
-    SELECT check_id, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status,
+    WITH moved AS (DELETE FROM ping_bodies WHERE id = $12::uuid RETURNING body)
+    INSERT INTO pings (${COLUMNS})
+    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status,
            (SELECT body FROM moved)
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::uuid[], $10::smallint[])
-         AS t(check_id, n, type, at, scheme, remote_addr, method, ua, rid, exit_status)`,
-}
-
-const REMOVE_DISPLACED: Prepared = {
-  name: 'remove-displaced',
-  text: `
-    DELETE FROM pings USING unnest($1::bigint[], $2::bigint[]) AS t(check_id, n)
-    WHERE pings.check_id = t.check_id AND pings.n = t.n`,
+    FROM ${UNNESTED}) AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status) ${OVERWRITE}`,
 }
 
 /** The signals of a check since its last pause or resume, oldest number first, as far back as they are kept. */
