@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
-import { DOMAIN, type MailProduct, openMailProduct, startMail } from './mail-product.ts'
+import { DOMAIN, type MailProduct, openMailProduct, startMail } from '../../support/mail-product.ts'
 
 let mail: MailProduct
 
 test.before(async () => {
   mail = await openMailProduct()
-  await mail.product.workers(['ping-evaluator'])
+  await mail.startWorker('pingEvaluator')
 })
 test.after.always(async () => await mail[Symbol.asyncDispose]())
 
@@ -43,7 +43,7 @@ test('a mail is a success ping, recorded with its sender and stored whole', asyn
     rid: null,
   })
   t.regex(String(ping?.body), /^From: Backup <backup@example.org>\r\n[\s\S]*report.txt[\s\S]*\r\n$/)
-  const [row] = await mail.product.db('checks').select('status').where({ id: check.id })
+  const [row] = await mail.db('checks').select('status').where({ id: check.id })
   t.is(row?.status, 'up')
 })
 
@@ -56,7 +56,7 @@ test('the bytes are stored as sent, dots unstuffed and line ends kept', async (t
 
 test('a ping key and a slug address a check, in a domain of any case', async (t) => {
   const check = await mail.addCheck({ name: 'nightly', slug: 'nightly' })
-  t.is(await sendRaw([`${mail.project.pingKey}+nightly@HC.Example.ORG`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${mail.pingKey}+nightly@HC.Example.ORG`], 'Subject: a\r\n'), '250 OK')
   t.is((await mail.pings(check.id, 1))[0]?.type, 'success')
 })
 
@@ -70,14 +70,14 @@ test('every recipient gets its ping, once', async (t) => {
 test('unknown and ambiguous recipients are accepted and ping nothing', async (t) => {
   await mail.addCheck({ name: 'twin', slug: 'twin' })
   await mail.addCheck({ name: 'twin', slug: 'twin' })
-  const { pingKey } = mail.project
+  const { pingKey } = mail
   t.is(await sendRaw([`${randomUUID()}@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   t.is(await sendRaw([`${pingKey}+nobody@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   t.is(await sendRaw([`${pingKey}+twin@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   const later = await mail.addCheck()
   await sendRaw([later.address], 'Subject: a\r\n')
   await mail.pings(later.id, 1)
-  const [row] = await mail.product.db('checks').where({ name: 'twin' }).sum({ pings: 'n_pings' })
+  const [row] = await mail.db('checks').where({ name: 'twin' }).sum({ pings: 'n_pings' })
   t.is(Number(row?.pings), 0)
 })
 

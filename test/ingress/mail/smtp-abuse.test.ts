@@ -8,13 +8,13 @@ import {
   openSmtpSession,
   type SmtpSession,
   startMail,
-} from './mail-product.ts'
+} from '../../support/mail-product.ts'
 
 let mail: MailProduct
 
 test.before(async () => {
   mail = await openMailProduct()
-  await mail.product.workers(['ping-evaluator'])
+  await mail.startWorker('pingEvaluator')
 })
 test.after.always(async () => await mail[Symbol.asyncDispose]())
 
@@ -111,7 +111,7 @@ for (const [name, smuggled] of [
     t.is(await session.command('NOOP'), '250 OK')
     const [ping] = await mail.pings(other.id, 1)
     t.true(ping?.body?.toString().includes('Subject: smuggled'))
-    const [row] = await mail.product.db('checks').select('n_pings').where({ id: victim.id })
+    const [row] = await mail.db('checks').select('n_pings').where({ id: victim.id })
     t.is(Number(row?.n_pings), 0)
   })
 }
@@ -144,7 +144,7 @@ test('a sender that breaks off in the middle leaves no ping, and one without QUI
   t.is(await hasty.command('Subject: whole\r\n\r\n.'), '250 OK')
   await hasty[Symbol.asyncDispose]()
   await mail.pings(whole.id, 1)
-  const [row] = await mail.product.db('checks').select('n_pings').where({ id: cut.id })
+  const [row] = await mail.db('checks').select('n_pings').where({ id: cut.id })
   t.is(Number(row?.n_pings), 0)
 })
 

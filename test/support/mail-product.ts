@@ -1,12 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
-import { insertCheck } from '#shared/checks/store.ts'
+import type { Knex } from 'knex'
+import type { CheckSettings } from '#shared/checks/settings.ts'
+import { loadConfig } from '#shared/platform/config.ts'
 import { createLog } from '#shared/platform/log.ts'
-import type { IngressDeps } from '../../../ingress/deps.ts'
-import { openMailIngress } from '../../../ingress/mail/open-mail-ingress.ts'
-import { eventually } from '../../support/eventually.ts'
-import { openProduct, type Product, type TestProject } from '../../support/product.ts'
+import type { IngressDeps } from '../../ingress/deps.ts'
+import { openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
+import { openWorkers } from '../../workers/open-workers.ts'
+import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
+import { sweeper } from '../../workers/sweeper/sweeper.ts'
+import { eventually } from './eventually.ts'
+import { addCheck, addProject } from './projects.ts'
+import { createDatabase, createVhost } from './services.ts'
 
 export const DOMAIN = 'hc.example.org'
 
@@ -21,12 +27,15 @@ export interface RecordedPing {
   body: Buffer | null
 }
 
-/** The product with its SMTP listener in this process, and a project. */
+/** The SMTP listener in this process, on a database and a virtual host of its own, and a project. */
 export interface MailProduct extends AsyncDisposable {
-  product: Product
-  project: TestProject
+  /** the settings it runs on, for processes beside it */
+  env: Record<string, string>
   port: number
+  pingKey: string
+  db: Knex
   deps: IngressDeps
+  startWorker(name: keyof typeof workers): Promise<void>
   addCheck(settings?: Partial<CheckSettings>): Promise<{ id: number; uuid: string; address: string }>
   /** the pings of a check, once there are `count` of them */
   pings(checkId: number, count: number): Promise<RecordedPing[]>
@@ -34,20 +43,40 @@ export interface MailProduct extends AsyncDisposable {
   waitingMails(): Promise<number>
 }
 
-export async function openMailProduct(env: Record<string, string> = {}): Promise<MailProduct> {
+const workers = { pingEvaluator, sweeper } as const
+
+/** @param amqpUrl another way to the broker than its own virtual host */
+export async function openMailProduct(amqpUrl?: string): Promise<MailProduct> {
   const resources = new AsyncDisposableStack()
-  const product = resources.use(await openProduct({ PING_EMAIL_DOMAIN: DOMAIN, ...env }))
-  const { db, config } = product
-  const { server, deps } = await openMailIngress(resources, config, createLog(config.logLevel, 'test'))
+  const env = {
+    DATABASE_URL: resources.use(await createDatabase()).url,
+    AMQP_URL: amqpUrl ?? resources.use(await createVhost()).url,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    PING_EMAIL_DOMAIN: DOMAIN,
+    HOST: '127.0.0.1',
+    SMTP_PORT: '0',
+    METRICS_PORT: '0',
+    PUBLISH_TIMEOUT_MS: '2000',
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+  }
+  const config = loadConfig(env)
+  const log = createLog(config.logLevel, 'test')
+  const { server, deps } = await openMailIngress(resources, config, log)
   await deps.broker.connected()
-  const project = await product.project()
+  const { project, pingKey } = await addProject(deps)
+  const { db } = deps
   return {
-    product,
-    project,
+    env,
     port: server.port,
+    pingKey,
+    db,
     deps,
+    async startWorker(name) {
+      await openWorkers(resources, [workers[name]], config, log)
+    },
     async addCheck(settings = {}) {
-      const { id, uuid } = await insertCheck(db, project.id, { ...DEFAULT_SETTINGS, ...settings })
+      const { id, uuid } = await addCheck(deps, project.id, settings)
       return { id, uuid, address: `${uuid}@${DOMAIN}` }
     },
     async pings(checkId, count) {
