@@ -35,7 +35,6 @@ export async function up(knex: Knex): Promise<void> {
       last_duration_us bigint,
       alert_after timestamptz,
       sweep_at timestamptz,
-      provisioned boolean NOT NULL DEFAULT false,
       created_at timestamptz NOT NULL DEFAULT now()
     ) WITH (fillfactor = 70);
 
@@ -43,8 +42,6 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX checks_project_idx IS 'the list of a project''s checks, in order of creation';
     CREATE INDEX checks_project_slug_idx ON checks (project_id, slug) WHERE slug <> '';
     COMMENT ON INDEX checks_project_slug_idx IS 'a ping by ping key and slug; the list filtered by slug';
-    CREATE UNIQUE INDEX checks_provisioned_slug_key ON checks (project_id, slug) WHERE provisioned;
-    COMMENT ON INDEX checks_provisioned_slug_key IS 'two concurrent ?create=1 pings make one check';
     CREATE INDEX checks_sweep_at_idx ON checks (sweep_at);
     COMMENT ON INDEX checks_sweep_at_idx IS 'the sweep: checks to look at, most overdue first';
     COMMENT ON COLUMN checks.sweep_at IS

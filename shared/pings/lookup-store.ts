@@ -75,7 +75,7 @@ export async function provisionCheck(
   if (limit !== undefined && (await countChecks(tx, project.id)) >= 2 * limit) return { outcome: 'refused' }
   const [check] = await query<FoundCheck>(
     tx,
-    `INSERT INTO checks (project_id, name, slug, provisioned) VALUES (?, ?, ?, true)
+    `INSERT INTO checks (project_id, name, slug) VALUES (?, ?, ?)
      RETURNING id AS "checkId", uuid, project_id AS "projectId"`,
     [project.id, slug, slug],
   )
