@@ -1,0 +1,173 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import test from 'ava'
+import { newClientSecret } from '#shared/organisations/new-client.ts'
+import { rotateSecret, setClientDisabled } from '#shared/organisations/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { askToken, clientWith, makeCredentials, openClient, send } from '../platform/platform-client.ts'
+
+let product: Product
+let base = ''
+
+test.before(async () => {
+  product = await openProduct()
+  base = (await product.ingress()).base
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const grant = { grant_type: 'client_credentials' }
+
+function basic(id: string, secret: string): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
+}
+
+/** Each caller is somebody else: failed attempts of one test do not throttle another. */
+let addresses = 0
+const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
+
+test('form fields and HTTP Basic give the same kind of token, never to be stored', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const byForm = await askToken(base, { ...grant, client_id: clientId, client_secret: clientSecret })
+  const byBasic = await askToken(base, grant, basic(clientId, clientSecret))
+  for (const { status, json, headers } of [byForm, byBasic]) {
+    t.is(status, 200)
+    t.like(json, { token_type: 'Bearer', expires_in: 900 })
+    t.is(headers.get('cache-control'), 'no-store')
+    t.is(headers.get('pragma'), 'no-cache')
+    t.is((await clientWith(base, json.access_token, byForm.json).get('/v1/usage')).status, 200)
+  }
+})
+
+test('a token says what RFC 9068 asks for, and for which environment and organisation it is', async (t) => {
+  const { token, credentials } = await openClient(product, base)
+  const [header, payload] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString())
+  t.like(JSON.parse(header ?? ''), { alg: 'ES256', typ: 'at+jwt' })
+  const claims = JSON.parse(payload ?? '')
+  t.like(claims, {
+    iss: product.config.publicUrl,
+    aud: product.config.publicUrl,
+    sub: credentials.clientId,
+    client_id: credentials.clientId,
+    env: 'SANDBOX',
+    org: credentials.organisationId,
+  })
+  t.is(claims.exp - claims.iat, 900)
+  t.true(claims.scope.split(' ').includes('risk-signals:run'))
+})
+
+const refusals: [name: string, form: Record<string, string>, status: number, error: string][] = [
+  ['no grant type', {}, 400, 'invalid_request'],
+  ['another grant', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
+  ['a refresh', { grant_type: 'refresh_token' }, 400, 'unsupported_grant_type'],
+  ['no credentials', { ...grant }, 401, 'invalid_client'],
+  ['an unknown client', { ...grant, client_id: 'client_x', client_secret: 'y' }, 401, 'invalid_client'],
+]
+
+for (const [name, form, status, error] of refusals) {
+  test(`B13 ${name} is ${error}`, async (t) => {
+    const answer = await askToken(base, form, elsewhere())
+    t.is(answer.status, status)
+    t.is(answer.json.error, error)
+    t.is(answer.json.code, status === 401 ? 'UNAUTHORIZED' : 'VALIDATION_ERROR')
+    t.is(answer.headers.get('cache-control'), 'no-store')
+  })
+}
+
+test('B13 an unknown client and a wrong secret are told alike', async (t) => {
+  const { clientId } = await makeCredentials(product)
+  const wrong = await askToken(base, { ...grant, client_id: clientId, client_secret: 'x' }, elsewhere())
+  const unknown = await askToken(base, { ...grant, client_id: 'client_zz', client_secret: 'x' }, elsewhere())
+  t.is(wrong.status, 401)
+  t.deepEqual({ ...wrong.json, requestId: '' }, { ...unknown.json, requestId: '' })
+  const byBasic = await askToken(base, grant, { ...basic(clientId, 'x'), ...elsewhere() })
+  t.is(byBasic.status, 401)
+  t.regex(byBasic.headers.get('www-authenticate') ?? '', /^Basic /)
+})
+
+test('B13 repeated parameters, JSON, both ways at once and credentials in the address are malformed', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const url = `${base}/v1/oauth/token`
+  const form = `grant_type=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const post = (body: string, headers: Record<string, string>, query = '') =>
+    send(`${url}${query}`, { method: 'POST', body, headers })
+  const answers = [
+    await post(`${form}&client_id=${clientId}`, type),
+    await post(`${form}&scope=a&scope=b`, type),
+    await post(JSON.stringify(grant), { 'content-type': 'application/json' }),
+    await post(form, { ...type, ...basic(clientId, clientSecret) }),
+    await post('grant_type=client_credentials', type, `?client_id=${clientId}&client_secret=${clientSecret}`),
+  ]
+  for (const { status, json, headers } of answers) {
+    t.is(status, 400)
+    t.is(json.error, 'invalid_request')
+    t.is(headers.get('cache-control'), 'no-store')
+  }
+  t.is((await post(`${form}&scope=kyb:read%20nothing`, type)).json.error, 'invalid_scope')
+})
+
+test('B13 guessing ends in 429 for the guesser, and the client still gets in from its own address', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const attacker = elsewhere()
+  const guess = () => askToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, attacker)
+  const answers = []
+  for (let attempt = 0; attempt < 12; attempt++) answers.push(await guess())
+  const last = answers.at(-1)
+  t.is(last?.status, 429)
+  t.is(last?.json.code, 'RATE_LIMITED')
+  t.true(Number(last?.headers.get('retry-after')) >= 1)
+  const right = { ...grant, client_id: clientId, client_secret: clientSecret }
+  t.is((await askToken(base, right, attacker)).status, 429)
+  t.is((await askToken(base, right, elsewhere())).status, 200)
+})
+
+test('B13 guessing from many addresses is throttled too, and a right secret still passes', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const statuses = []
+  for (let attempt = 0; attempt < 34; attempt++) {
+    const form = { ...grant, client_id: clientId, client_secret: `guess ${attempt}` }
+    statuses.push((await askToken(base, form, elsewhere())).status)
+  }
+  t.is(statuses[0], 401)
+  t.is(statuses.at(-1), 429)
+  const right = { ...grant, client_id: clientId, client_secret: clientSecret }
+  t.is((await askToken(base, right, elsewhere())).status, 200)
+})
+
+test('a rotated secret works beside the one before, and the next rotation ends that', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const enter = async (secret: string) =>
+    (await askToken(base, { ...grant, client_id: clientId, client_secret: secret }, elsewhere())).status
+  const rotate = async () => {
+    const secret = newClientSecret(randomBytes)
+    t.true(await product.db.transaction((tx) => rotateSecret(tx, clientId, secret)))
+    return secret.text
+  }
+  const second = await rotate()
+  t.deepEqual([await enter(clientSecret), await enter(second)], [200, 200])
+  const third = await rotate()
+  t.deepEqual([await enter(clientSecret), await enter(second), await enter(third)], [401, 200, 200])
+})
+
+test('a disabled client gets no token, and its live token stops within seconds', async (t) => {
+  const client = await openClient(product, base)
+  t.is((await client.get('/v1/usage')).status, 200)
+  const { clientId, clientSecret } = client.credentials
+  await setClientDisabled(product.db, clientId, true)
+  const form = { ...grant, client_id: clientId, client_secret: clientSecret }
+  t.is((await askToken(base, form, elsewhere())).status, 401)
+  await eventually('the token to stop', async () => (await client.get('/v1/usage')).status === 401)
+})
+
+test('the metadata names the endpoints, and no answer of them has anything private', async (t) => {
+  const metadata = await send(`${base}/.well-known/oauth-authorization-server`)
+  t.like(metadata.json, {
+    issuer: product.config.publicUrl,
+    token_endpoint: `${product.config.publicUrl}/v1/oauth/token`,
+    grant_types_supported: ['client_credentials'],
+  })
+  await makeCredentials(product, { name: randomUUID() })
+  const { json } = await send(`${base}/v1/oauth/jwks`)
+  t.deepEqual(json.keys.map(({ alg }: { alg: string }) => alg).toSorted(), ['ES256', 'ES256', 'RS256'])
+  for (const key of json.keys) t.false(['d', 'p', 'q', 'dp', 'dq', 'qi'].some((name) => name in key))
+})

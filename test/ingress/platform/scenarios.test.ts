@@ -1,0 +1,205 @@
+import test from 'ava'
+import { gstinCheckCharacter } from '#shared/identifiers/gstin.ts'
+import { PackSchema } from '#shared/packs/pack-schema.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { type ApiClient, demoRequest, openClient } from './platform-client.ts'
+
+let product: Product
+let client: ApiClient
+
+test.before(async () => {
+  product = await openProduct()
+  const { base } = await product.ingress()
+  await product.workers(['pack-composer'])
+  client = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+/** A registration whose PAN ends in these two digits. */
+function withDigits(prefix: string, digits: string, suffix: string): string {
+  const first14 = `${prefix}${digits}${suffix}`
+  return `${first14}${gstinCheckCharacter(first14)}`
+}
+
+const subcontractor = (digits: string) => ({ subcontractorGstin: withDigits('24AAFFS43', digits, 'K1Z') })
+const borrower = (digits: string) => ({ borrowerGstin: withDigits('29AAACR56', digits, 'D1Z') })
+
+/** What each switch of domain 9 must show: the level, and the value that explains it. */
+const scenarios: { name: string; parties: object; level: string; shows: [path: string, value: unknown][] }[] = [
+  {
+    name: 'any other digits',
+    parties: subcontractor('99'),
+    level: 'CLEAR',
+    shows: [['doubleFinancing.status', 'CLEAN']],
+  },
+  {
+    name: '01 declining trade',
+    parties: subcontractor('01'),
+    level: 'ATTENTION',
+    shows: [['tradeRelationship.bc.trend', 'DECLINING']],
+  },
+  {
+    name: '02 too few periods',
+    parties: subcontractor('02'),
+    level: 'INCOMPLETE',
+    shows: [
+      ['tradeRelationship.bc.trend', 'INSUFFICIENT_DATA'],
+      ['tradeRelationship.bc.verified', false],
+    ],
+  },
+  {
+    name: '03 registry does not answer',
+    parties: subcontractor('03'),
+    level: 'INCOMPLETE',
+    shows: [
+      ['tradeRelationship.bc.invoiceCount', null],
+      ['tradeRelationship.bc.verified', false],
+      ['subcontractorCapacity.capacityRating', 'UNKNOWN'],
+    ],
+  },
+  {
+    name: '04 registration cancelled',
+    parties: subcontractor('04'),
+    level: 'ATTENTION',
+    shows: [['tradeRelationship.bc.verified', false]],
+  },
+  {
+    name: '05 no provident-fund record',
+    parties: subcontractor('05'),
+    level: 'CLEAR',
+    shows: [
+      ['subcontractorCapacity.activeEmployeeCount', null],
+      ['subcontractorCapacity.capacityRating', 'ADEQUATE'],
+    ],
+  },
+  {
+    name: '06 stretched',
+    parties: subcontractor('06'),
+    level: 'ATTENTION',
+    shows: [['subcontractorCapacity.capacityRating', 'STRETCHED']],
+  },
+  {
+    name: '07 constrained',
+    parties: borrower('07'),
+    level: 'ATTENTION',
+    shows: [['borrowerCapacity.capacityRating', 'CONSTRAINED']],
+  },
+  {
+    name: '08 active charge on receivables',
+    parties: borrower('08'),
+    level: 'ATTENTION',
+    shows: [['doubleFinancing.status', 'CHARGE_FOUND']],
+  },
+  {
+    name: '09 financed elsewhere',
+    parties: borrower('09'),
+    level: 'CONFLICTED',
+    shows: [['doubleFinancing.status', 'DUPLICATE_FINANCED']],
+  },
+  { name: '10 a director in common', parties: subcontractor('10'), level: 'CONFLICTED', shows: [] },
+  {
+    name: '12 consent revoked',
+    parties: borrower('12'),
+    level: 'INCOMPLETE',
+    shows: [
+      ['tradeRelationship.ab.invoiceCount', null],
+      ['aaCashflow.avgMonthlyBalance', null],
+    ],
+  },
+  {
+    name: '13 malformed answer',
+    parties: borrower('13'),
+    level: 'INCOMPLETE',
+    shows: [['doubleFinancing.status', 'UNRESOLVED']],
+  },
+  {
+    name: '14 near match',
+    parties: borrower('14'),
+    level: 'ATTENTION',
+    shows: [['doubleFinancing.status', 'POSSIBLE_MATCH']],
+  },
+]
+
+for (const { name, parties, level, shows } of scenarios) {
+  test(`sandbox scenario ${name} is ${level}`, async (t) => {
+    const { status, json, text } = await client.post('/v1/po/risk-signals', { ...demoRequest, ...parties })
+    t.is(status, 200, text)
+    PackSchema.parse(json)
+    t.is(json.signalLevel, level)
+    for (const [path, value] of shows) {
+      let found = json.signals
+      for (const step of path.split('.')) found = found[step]
+      t.is(found, value, path)
+    }
+  })
+}
+
+test('a value that is missing is explained by a flag and by its evidence', async (t) => {
+  const { json } = await client.post('/v1/po/risk-signals', { ...demoRequest, ...borrower('12') })
+  const { json: record } = await client.get(`/v1/po/risk-signals/packs/${json.packId}/evidence`)
+  const cashflow = record.evidence.find(({ key }: { key: string }) => key === 'aaCashflow')
+  t.like(cashflow, { tier: 'MISSING', missingReason: 'CONSENT_REVOKED' })
+  t.true(json.flags.length > 0)
+  t.is(record.payloadSha256, json.anchor.payloadSha256)
+})
+
+test('sandbox scenario 11 is slower than the wait: 202, then the pack by polling, and the 202 again by its key', async (t) => {
+  const key = { 'x-idempotency-key': 'slow-1', prefer: 'wait=1' }
+  const body = { ...demoRequest, ...subcontractor('11') }
+  const first = await client.post('/v1/po/risk-signals', body, key)
+  t.is(first.status, 202, first.text)
+  t.is(first.headers.get('preference-applied'), 'wait=1')
+  t.truthy(first.headers.get('retry-after'))
+  const self = first.headers.get('location') ?? ''
+  t.is((await client.get(self)).status, 202)
+  const again = await client.post('/v1/po/risk-signals', body, key)
+  t.is(again.text, first.text)
+  t.is(again.headers.get('location'), self)
+  const polled = await eventually(
+    'the slow registry',
+    async () => {
+      const answer = await client.get(self)
+      return answer.status === 202 ? undefined : answer
+    },
+    30_000,
+  )
+  t.is(polled.status, 200)
+  t.is(polled.json.packId, first.json.packId)
+  t.is(PackSchema.parse(polled.json).signalLevel, 'CLEAR')
+})
+
+test('the same request under another key gives another pack with the same signals', async (t) => {
+  const strip = (pack: { signals: { doubleFinancing: { cersai: object } } }) => ({
+    ...pack.signals,
+    doubleFinancing: {
+      ...pack.signals.doubleFinancing,
+      cersai: { ...pack.signals.doubleFinancing.cersai, searchedAt: '' },
+    },
+  })
+  const one = await client.post('/v1/po/risk-signals', demoRequest)
+  const other = await client.post('/v1/po/risk-signals', demoRequest)
+  t.not(one.json.packId, other.json.packId)
+  t.deepEqual(strip(one.json), strip(other.json))
+})
+
+test('respond-async answers 202 at once, and the list shows the packs newest first, page by page', async (t) => {
+  const { base } = await product.ingress()
+  const lister = await openClient(product, base)
+  const ids: string[] = []
+  for (const dealId of ['d-1', 'd-2', 'd-3']) {
+    const answer = await lister.post('/v1/po/risk-signals', { ...demoRequest, dealId }, { prefer: 'respond-async' })
+    t.is(answer.status, 202)
+    t.is(answer.headers.get('preference-applied'), 'respond-async')
+    ids.unshift(answer.json.packId)
+  }
+  const first = await lister.get('/v1/po/risk-signals/packs?limit=2')
+  const second = await lister.get(`/v1/po/risk-signals/packs?limit=2&cursor=${first.json.nextCursor}`)
+  const listed = [...first.json.packs, ...second.json.packs]
+  t.deepEqual(
+    listed.map(({ packId }) => packId),
+    ids,
+  )
+  t.is(second.json.nextCursor, null)
+  t.is((await lister.get('/v1/po/risk-signals/packs?cursor=nonsense')).status, 400)
+})
