@@ -1,10 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { formatEnvFile, readEnvFile, withLocalEnv } from '#shared/stack/local-env.ts'
 
-const file = join(mkdtempSync(join(tmpdir(), 'signalbox-env-')), 'env')
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-env-'))
+const file = join(folder, 'env')
+test.after.always(() => rmSync(folder, { recursive: true }))
 writeFileSync(file, 'PORT=9000\nSECRET_KEY=stored\n')
 
 test('the file completes the environment', (t) => {
