@@ -1,0 +1,84 @@
+import test from 'ava'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+// `:3` lets two transactions pass, so that the process dies in the middle of its work.
+const evaluatorPoints = ['after-receive:3', 'before-commit:3', 'after-commit:3', 'before-ack:3']
+
+for (const point of evaluatorPoints) {
+  test.serial(`an evaluator that dies at ${point} leaves every ping counted once`, async (t) => {
+    await using product = await openProduct()
+    const project = await product.project()
+    const { base, deps } = await product.ingress()
+    const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
+    const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: point })
+    await eventually('the evaluator to be ready', () => dying.output().includes('process.ready'), 60_000)
+    const ledger = new Ledger()
+    let isOver = false
+    const died = dying.exited.then(() => (isOver = true))
+    let left = 100
+    await sendPings({
+      base: () => base,
+      checks: checks.map(({ uuid }) => uuid),
+      connections: 8,
+      ledger,
+      // On until it died, and then some more.
+      more: () => !isOver || left-- > 0,
+    })
+    await died
+    t.is(await dying.exited, null, 'it was killed, not stopped')
+    const heir = await product.workers(['ping-evaluator'])
+    t.deepEqual(await auditPings(product, ledger), [])
+    t.is(ledger.count('accepted'), ledger.entries.size)
+    const redelivered = (await heir.metrics.redelivered.get()).values.reduce((sum, { value }) => sum + value, 0)
+    t.true(redelivered > 0, 'what it had in hand was handed out again')
+  })
+}
+
+test.serial(
+  'a notifier that dies between sending and recording sends again under the same id, and once recorded never',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct()
+    const project = await product.project()
+    const { base, deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+    await product.workers(['ping-evaluator'])
+
+    const afterSend = product.spawn('workers', ['notifier'], { CRASH_AT: 'after-send' })
+    await fetch(`${base}/ping/${check.uuid}/fail`)
+    await sink.waitFor(1, 60_000)
+    t.is(await afterSend.exited, null)
+    const [claimed] = await product.db('notifications').select('id', 'state', 'attempts')
+    t.like(claimed, { state: 'pending', attempts: 1 })
+
+    // Its lease is what keeps others from sending meanwhile; here it has run out.
+    const expire = () =>
+      product.db('notifications').update({ lease_until: product.db.fn.now(), queued_until: product.db.fn.now() })
+    await expire()
+    const beforeAck = product.spawn('workers', ['notifier'], { CRASH_AT: 'before-ack:2' })
+    await using _sweeper = await product.workers(['sweeper'])
+    await sink.waitFor(2, 60_000)
+    t.is(await beforeAck.exited, null)
+    const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])
+    t.deepEqual(ids, [claimed?.id, claimed?.id], 'whoever received it twice can tell')
+
+    // Recorded, but not acknowledged: the message comes again, and nothing is sent.
+    await eventually('the attempt to be recorded', async () => {
+      const [row] = await product.db('notifications').select('state')
+      return row?.state === 'delivered'
+    })
+    await product.workers(['notifier'])
+    await fetch(`${base}/ping/${check.uuid}`)
+    await sink.waitFor(({ path }) => path === '/up')
+    t.deepEqual(
+      sink.requests.map(({ path }) => path),
+      ['/down', '/down', '/up'],
+    )
+  },
+)

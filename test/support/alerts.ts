@@ -1,0 +1,35 @@
+import type { Knex } from 'knex'
+import { insertChannel, type StoredChannel } from '#shared/channels/store.ts'
+import type { Check } from '#shared/checks/check.ts'
+import type { Secrets } from '#shared/platform/secrets.ts'
+
+interface Deps {
+  db: Knex
+  secrets: Secrets
+}
+
+/** An integration that tells a URL of every change: the path says which, `/down` or `/up`. */
+export async function addWebhook(deps: Deps, projectId: number, url: string): Promise<StoredChannel> {
+  const side = (name: 'down' | 'up') => ({
+    [`url_${name}`]: `${url}/${name}`,
+    [`method_${name}`]: 'POST',
+    [`body_${name}`]: '$CODE',
+    [`headers_${name}`]: {},
+  })
+  return await add(deps, projectId, 'webhook', { ...side('down'), ...side('up') })
+}
+
+/** An integration that mails every change. */
+export async function addMail(deps: Deps, projectId: number, address: string): Promise<StoredChannel> {
+  return await add(deps, projectId, 'email', { value: address, down: true, up: true })
+}
+
+async function add({ db, secrets }: Deps, projectId: number, kind: string, config: unknown): Promise<StoredChannel> {
+  return await insertChannel(db, { projectId, kind, name: kind, sealedConfig: secrets.seal(JSON.stringify(config)) })
+}
+
+/** Every one of the checks tells every one of the integrations. */
+export async function tell(db: Knex, checks: readonly Check[], channels: readonly StoredChannel[]): Promise<void> {
+  const pairs = checks.flatMap((check) => channels.map((channel) => ({ check_id: check.id, channel_id: channel.id })))
+  await db.batchInsert('check_channels', pairs, 500)
+}

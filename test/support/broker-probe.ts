@@ -1,0 +1,42 @@
+import { type Channel, connect, type GetMessage, type Options } from 'amqplib'
+import { eventually } from './eventually.ts'
+
+/** A bare connection to a test's broker, to look into queues and to send what the product itself never would. */
+export interface BrokerProbe extends AsyncDisposable {
+  channel: Channel
+  /** resolves when the broker has the message */
+  put(queue: string, body: Buffer, properties?: Options.Publish): Promise<void>
+  depth(queue: string): Promise<number>
+  consumers(queue: string): Promise<number>
+  /** takes everything out of a queue once it holds that many messages */
+  take(queue: string, count: number): Promise<GetMessage[]>
+}
+
+export async function openBrokerProbe(url: string): Promise<BrokerProbe> {
+  const connection = await connect(url)
+  connection.on('error', () => {})
+  const channel = await connection.createConfirmChannel()
+  return {
+    channel,
+    async put(queue, body, properties = {}) {
+      channel.sendToQueue(queue, body, properties)
+      await channel.waitForConfirms()
+    },
+    depth: async (queue) => (await channel.checkQueue(queue)).messageCount,
+    consumers: async (queue) => (await channel.checkQueue(queue)).consumerCount,
+    async take(queue, count) {
+      const taken: GetMessage[] = []
+      await eventually(`${count} messages in ${queue}`, async () => {
+        for (;;) {
+          const message = await channel.get(queue, { noAck: true })
+          if (!message) return taken.length >= count
+          taken.push(message)
+        }
+      })
+      return taken
+    },
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+    },
+  }
+}
