@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import knex, { type Knex } from 'knex'
+import { type Config, loadConfig } from '#shared/platform/config.ts'
+import { createLog } from '#shared/platform/log.ts'
+import type { WorkerDeps } from '../../workers/define-worker.ts'
+import { openWorkers } from '../../workers/open-workers.ts'
+import { sweeper } from '../../workers/sweeper/sweeper.ts'
+import { webhookDeliverer } from '../../workers/webhook-deliverer/webhook-deliverer.ts'
+import { createDatabase, createVhost } from '../support/services.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const known = [webhookDeliverer, sweeper]
+
+/** Workers on a database and a virtual host of their own, in this process or in others that can be killed. */
+export interface Pipeline extends AsyncDisposable {
+  config: Config
+  db: Knex
+  workers(names: readonly string[], override?: Partial<WorkerDeps>): Promise<WorkerDeps & AsyncDisposable>
+  /** a workers process; ended with the pipeline */
+  spawn(names: readonly string[], env?: Record<string, string>): ChildProcess
+}
+
+export async function openPipeline(env: Record<string, string> = {}): Promise<Pipeline> {
+  const resources = new AsyncDisposableStack()
+  const databaseUrl = env.DATABASE_URL ?? resources.use(await createDatabase()).url
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    AMQP_URL: resources.use(await createVhost()).url,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    METRICS_PORT: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    NODE_ENV: 'test',
+    ...env,
+  }
+  const config = loadConfig(settings)
+  const log = createLog(config.logLevel, 'test')
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 5 } })
+  // A server that a test kills takes idle connections along; the pool makes new ones.
+  db.client.pool?.on?.('error', () => {})
+  resources.defer(() => db.destroy())
+  return {
+    config,
+    db,
+    async workers(names, override) {
+      const own = new AsyncDisposableStack()
+      const chosen = known.filter(({ name }) => names.includes(name))
+      const deps = await openWorkers(own, chosen, config, log, override)
+      await deps.broker.connected()
+      resources.use(own)
+      return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
+    },
+    spawn(names, extra = {}) {
+      const child = spawn(process.execPath, ['--import', 'tsx', 'workers/main.ts', ...names], {
+        cwd: root,
+        env: { PATH: process.env.PATH ?? '', ...settings, ...extra },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const exited = once(child, 'exit')
+      resources.defer(async () => {
+        child.kill('SIGKILL')
+        await exited
+      })
+      return child
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
