@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import type { EvidenceEntrySchema } from '../../evidence/evidence-schema.ts'
+import type { GradedSignal, Pack } from '../pack-schema.ts'
+import { lowestTier } from './tiers.ts'
+
+export type EvidenceEntry = z.infer<typeof EvidenceEntrySchema>
+
+/** One value of a card, written out. */
+export interface CardValue {
+  label: string
+  value: string
+}
+
+/** Where a value of the card comes from. */
+export interface CardEvidence extends EvidenceEntry {
+  label: string
+}
+
+/** One question of the pack with its answer and everything the answer rests on. */
+export interface Card {
+  key: string
+  title: string
+  /** the lowest tier among what the detail relies on */
+  tier: string
+  /** class of the question, such as `CAPACITY`; null where the contract gives none */
+  grade: string | null
+  detail: string | null
+  values: CardValue[]
+  evidence: CardEvidence[]
+}
+
+/** What cards are made of. */
+export interface CardInput {
+  pack: Pack
+  evidence: readonly EvidenceEntry[]
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  'tradeRelationship.ab': 'Trade',
+  'tradeRelationship.bc': 'Trade',
+  'taxpayerStatus.buyer': 'Registration of the buyer',
+  'taxpayerStatus.borrower': 'Registration of the borrower',
+  'taxpayerStatus.subcontractor': 'Registration of the subcontractor',
+  'doubleFinancing.registry': 'First-financing registry',
+  'doubleFinancing.cersai': 'Security interests',
+  aaCashflow: 'Accounts',
+  'relatedParty.buyer': 'Company data of the buyer',
+  'relatedParty.borrower': 'Company data of the borrower',
+  'relatedParty.subcontractor': 'Company data of the subcontractor',
+}
+
+const LAST_NAMES: Readonly<Record<string, string>> = {
+  annualTurnoverInr: 'Turnover',
+  activeEmployeeCount: 'Employees',
+  orderValueInr: 'Order value',
+}
+
+/** What an evidence record is about, in words. */
+function evidenceLabel(key: string): string {
+  const token = /^eInvoice\.tokens\[([0-9]+)\]$/.exec(key)?.[1]
+  if (token !== undefined) return `E-invoice ${Number(token) + 1}`
+  return NAMES[key] ?? LAST_NAMES[key.slice(key.indexOf('.') + 1)] ?? key
+}
+
+/** The records whose keys are one of `names` or lie below one. */
+export function evidenceOf(evidence: readonly EvidenceEntry[], names: readonly string[]): CardEvidence[] {
+  return evidence
+    .filter(({ key }) => names.some((name) => key === name || key.startsWith(`${name}.`)))
+    .map((entry) => ({ ...entry, label: evidenceLabel(entry.key) }))
+}
+
+/** A card for a graded question; tier and detail are the pack's own. */
+export function gradedCard(
+  input: CardInput,
+  key: GradedSignal['key'],
+  values: CardValue[],
+  names: readonly string[] = [key],
+): Card {
+  const graded = input.pack.gradedSignals.find((signal) => signal.key === key)
+  const evidence = evidenceOf(input.evidence, names)
+  return {
+    key,
+    title: graded?.label ?? key,
+    tier: graded?.status ?? lowestTier(evidence.map(({ tier }) => tier)),
+    grade: graded?.grade ?? null,
+    detail: graded?.detail ?? null,
+    values,
+    evidence,
+  }
+}
+
+/** A card for a signal without a grade: its tier is the lowest of its evidence. */
+export function plainCard(
+  input: CardInput,
+  card: Pick<Card, 'key' | 'title' | 'values'>,
+  names: readonly string[],
+): Card {
+  const evidence = evidenceOf(input.evidence, names)
+  return { ...card, grade: null, detail: null, tier: lowestTier(evidence.map(({ tier }) => tier)), evidence }
+}

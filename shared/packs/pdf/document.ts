@@ -1,0 +1,62 @@
+import { EvidenceSchema } from '../../evidence/evidence-schema.ts'
+import type { ApiEnv } from '../../oauth/access-token.ts'
+import { type Pack, PackSchema, type SignalLevel } from '../pack-schema.ts'
+import { type Card, evidenceOf } from './card.ts'
+import { packCards } from './cards.ts'
+import { countTiers, lowestTier, type TierCount } from './tiers.ts'
+
+/** A pack as it is shown: the page and the PDF draw this, in this order. */
+export interface PackDocument {
+  packId: string
+  /** ISO 8601 UTC with milliseconds */
+  generatedAt: string
+  isSandbox: boolean
+  level: { code: SignalLevel; meaning: string }
+  /** values per tier over the whole evidence, every tier present */
+  tiers: TierCount[]
+  cards: Card[]
+  flags: string[]
+  anchor: Pack['anchor']
+}
+
+/** On every page, in every document. */
+export const EVIDENCE_SENTENCE =
+  'This pack is evidence, never a recommendation: nothing in it says to approve, decline, price or size anything.'
+
+export const SANDBOX_SENTENCE = 'SANDBOX — NOT EVIDENCE. The values below describe no real business.'
+
+const LEVELS: Readonly<Record<SignalLevel, string>> = {
+  CLEAR: 'every source answered and no rule for attention or conflict applied',
+  INCOMPLETE: 'at least one value that the rules need is missing or too thin',
+  ATTENTION: 'at least one value meets a rule for a closer look',
+  CONFLICTED: 'sources contradict each other, or a conflict was found',
+}
+
+/** @param stored what the database keeps of the pack: its own JSON text and the text of its evidence */
+export function packDocument(stored: { body: string; evidence: string | null; env: ApiEnv }): PackDocument {
+  const pack = PackSchema.parse(JSON.parse(stored.body))
+  const evidence = stored.evidence === null ? [] : EvidenceSchema.parse(JSON.parse(stored.evidence)).evidence
+  const cards = packCards({ pack, evidence })
+  const shown = new Set(cards.flatMap((card) => card.evidence.map(({ key }) => key)))
+  const rest = evidence.filter(({ key }) => !shown.has(key))
+  return {
+    packId: pack.packId,
+    generatedAt: pack.generatedAt,
+    isSandbox: stored.env === 'SANDBOX',
+    level: { code: pack.signalLevel, meaning: LEVELS[pack.signalLevel] },
+    tiers: countTiers(evidence.map(({ tier }) => tier)),
+    cards: rest.length === 0 ? cards : [...cards, restCard(rest)],
+    flags: pack.flags,
+    anchor: pack.anchor,
+  }
+}
+
+/** What no card of ours asked for is shown all the same: nothing of the evidence is left out. */
+function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
+  const evidence = evidenceOf(
+    rest,
+    rest.map(({ key }) => key),
+  )
+  const tier = lowestTier(rest.map((entry) => entry.tier))
+  return { key: 'other', title: 'Other evidence', tier, grade: null, detail: null, values: [], evidence }
+}

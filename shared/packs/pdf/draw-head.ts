@@ -1,0 +1,95 @@
+import { EVIDENCE_SENTENCE, type PackDocument, SANDBOX_SENTENCE } from './document.ts'
+import { instantText } from './figures.ts'
+import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
+import { drawTierMark } from './tier-mark.ts'
+
+const BAND_HEIGHT = 26
+
+/** Across the top of every page of a sandbox pack. */
+export function drawSandboxBand(sheet: Sheet): void {
+  const { doc } = sheet
+  sheet.artifact(() => {
+    doc.rect(0, 0, PAGE.width, BAND_HEIGHT).fill(INK.warning)
+    doc.font('Helvetica-Bold').fontSize(10).fillColor('#ffffff')
+    doc.text(SANDBOX_SENTENCE, PAGE.left, 9, { width: CONTENT_WIDTH, align: 'center', lineBreak: false })
+  })
+}
+
+/** Which pack this is, what it is not, and how well its values are supported. */
+export function drawHead(sheet: Sheet, root: PDFKit.PDFStructureElement, document: PackDocument): void {
+  const section = sheet.group(root, 'Sect')
+  const whole = { x: PAGE.left, width: CONTENT_WIDTH }
+  sheet.row(section, [{ type: 'H1', text: 'Risk Signals Pack', style: STYLES.title, ...whole }], 6)
+  if (document.isSandbox) {
+    const style = { ...STYLES.strong, color: INK.warning }
+    sheet.row(section, [{ type: 'P', text: SANDBOX_SENTENCE, style, ...whole }], 6)
+  }
+  const table = sheet.group(section, 'Table')
+  for (const [label, text] of [
+    ['Pack number', document.packId],
+    ['Composed', instantText(document.generatedAt)],
+    ['Mode', document.isSandbox ? 'Sandbox' : 'Live'],
+    ['Signal level', `${document.level.code} — ${document.level.meaning}`],
+  ] as const) {
+    sheet.row(sheet.group(table, 'TR'), [
+      { type: 'TH', text: label, style: STYLES.quiet, x: PAGE.left, width: 90 },
+      { type: 'TD', text, style: STYLES.body, x: PAGE.left + 96, width: CONTENT_WIDTH - 96 },
+    ])
+  }
+  sheet.y += 4
+  sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 12)
+  drawStrip(sheet, section, document)
+}
+
+function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }: PackDocument): void {
+  const { doc } = sheet
+  const width = CONTENT_WIDTH / tiers.length
+  const top = sheet.y
+  sheet.artifact(() => {
+    doc.lineWidth(0.8).strokeColor(INK.rule).rect(PAGE.left, top, CONTENT_WIDTH, 52).stroke()
+    for (const [index, { tier }] of tiers.entries()) {
+      const x = PAGE.left + index * width
+      if (index > 0)
+        doc
+          .strokeColor(INK.rule)
+          .moveTo(x, top)
+          .lineTo(x, top + 52)
+          .stroke()
+      drawTierMark(doc, tier, x + 9, top + 12, 11)
+    }
+  })
+  const table = sheet.group(section, 'Table')
+  sheet.y = top + 9
+  const counts = tiers.map(({ tier, count }, index) => ({
+    type: 'TD',
+    text: String(count),
+    style: { ...STYLES.title, size: 16, color: tier === 'MISSING' && count > 0 ? INK.warning : INK.text },
+    x: PAGE.left + index * width + 27,
+    width: width - 30,
+  }))
+  const labels = tiers.map(({ label }, index) => ({
+    type: 'TH',
+    text: label,
+    style: STYLES.smallQuiet,
+    x: PAGE.left + index * width + 9,
+    width: width - 11,
+  }))
+  sheet.row(sheet.group(table, 'TR'), counts, 4)
+  sheet.row(sheet.group(table, 'TR'), labels)
+  sheet.y = top + 66
+}
+
+/** Number of the page and of the pack at the foot of every page. */
+export function drawFooters(doc: PDFKit.PDFDocument, { packId }: PackDocument): void {
+  const { start, count } = doc.bufferedPageRange()
+  for (let index = start; index < start + count; index++) {
+    doc.switchToPage(index)
+    doc.markContent('Artifact', { type: 'Pagination' })
+    doc.font('Helvetica').fontSize(7.5).fillColor(INK.quiet)
+    const y = PAGE.height - 36
+    doc.text(`Risk Signals Pack ${packId} · evidence, never a recommendation`, PAGE.left, y, { lineBreak: false })
+    const page = `Page ${index + 1} of ${count}`
+    doc.text(page, PAGE.width - PAGE.right - doc.widthOfString(page), y, { lineBreak: false })
+    doc.endMarkedContent()
+  }
+}

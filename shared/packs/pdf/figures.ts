@@ -1,0 +1,47 @@
+import { inrText, parsePaise } from '../money.ts'
+
+/** How a value that no source gave is written, everywhere alike. */
+export const MISSING = 'missing'
+
+const LAKH_PAISE = 10_000_000
+
+/** Rupees in full with Indian grouping, and in lakh or crore where that helps: `₹7,25,71,120.30 (7.26 crore)`. */
+export function inrFigure(amount: number | null): string {
+  if (amount === null) return MISSING
+  const paise = parsePaise(amount)
+  if (paise === undefined) return `₹${amount}`
+  const size = Math.abs(paise)
+  const rupees = String(Math.floor(size / 100)).replace(/(?<=[0-9])(?=(?:[0-9]{2})*[0-9]{3}$)/g, ',')
+  const full = `${paise < 0 ? '-' : ''}₹${rupees}.${String(size % 100).padStart(2, '0')}`
+  return size < LAKH_PAISE ? full : `${full} (${inrText(size).slice(1)})`
+}
+
+/** A whole number with Indian grouping. */
+export function countFigure(count: number | null): string {
+  return count === null ? MISSING : String(count).replace(/(?<=[0-9])(?=(?:[0-9]{2})*[0-9]{3}$)/g, ',')
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `21 Nov 2026, 06:30:00 UTC`. @param iso ISO 8601 UTC; shown as it is when it is none */
+export function instantText(iso: string): string {
+  const day = dayText(iso.slice(0, 10))
+  const time = /T([0-9]{2}:[0-9]{2}:[0-9]{2})/.exec(iso)?.[1]
+  return time && iso.endsWith('Z') ? `${day}, ${time} UTC` : day === iso.slice(0, 10) ? iso : day
+}
+
+/** `21 Nov 2026`. @param iso `YYYY-MM-DD` */
+export function dayText(iso: string): string {
+  const [, year = '', month = '', day = ''] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(iso) ?? []
+  const name = MONTHS[Number(month) - 1]
+  return name ? `${Number(day)} ${name} ${year}` : iso
+}
+
+export function yesNo(value: boolean | null): string {
+  return value === null ? MISSING : value ? 'yes' : 'no'
+}
+
+/** A code of the contract as words: `A_TO_B` is `a to b`. */
+export function words(code: string | null): string {
+  return code === null ? MISSING : code.toLowerCase().replaceAll('_', ' ')
+}

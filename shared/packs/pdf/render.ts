@@ -1,0 +1,105 @@
+import { buffer } from 'node:stream/consumers'
+import PDFDocument from 'pdfkit'
+import type { ApiEnv } from '../../oauth/access-token.ts'
+import { type PackDocument, packDocument } from './document.ts'
+import { drawAnchor } from './draw-anchor.ts'
+import { drawCard } from './draw-card.ts'
+import { drawFooters, drawHead, drawSandboxBand } from './draw-head.ts'
+import { instantText } from './figures.ts'
+import { type PackProof, packFileName } from './proof.ts'
+import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
+
+/** Everything a PDF is made of; the same input gives the same bytes. */
+export interface PackPdfInput {
+  /** the pack's stored JSON text, which is attached byte for byte */
+  body: string
+  /** the stored text of its evidence; null when there is none */
+  evidence: string | null
+  env: ApiEnv
+  proof: PackProof
+  /** where the verification page is; without a slash at the end */
+  publicUrl: string
+}
+
+/**
+ * A pack as a tagged PDF with selectable text, the pack, its evidence and its proof attached. Dates and ids come from
+ * the pack, streams stay uncompressed (deflate differs between machines) and the fonts are PDF's own, so nothing else
+ * decides a byte.
+ */
+export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
+  const document = packDocument(input)
+  const doc = openDocument(document)
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+  const sheet = createSheet(doc, (onPage) => {
+    if (document.isSandbox) drawSandboxBand(onPage)
+  })
+  sheet.need(PAGE.height)
+  drawHead(sheet, root, document)
+  for (const card of document.cards) drawCard(sheet, root, card)
+  drawFlags(sheet, root, document.flags)
+  drawAnchor(sheet, root, document, input.proof, input.publicUrl)
+  drawFooters(doc, document)
+  attach(doc, document, input)
+  root.end()
+  doc.end()
+  return await buffer(doc)
+}
+
+function openDocument(document: PackDocument): PDFKit.PDFDocument {
+  const at = new Date(document.generatedAt)
+  return new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    bufferPages: true,
+    compress: false,
+    pdfVersion: '1.7',
+    tagged: true,
+    displayTitle: true,
+    lang: 'en-IN',
+    info: {
+      Title: `Risk Signals Pack ${document.packId}`,
+      Subject: `Evidence of ${instantText(document.generatedAt)}; ${document.isSandbox ? 'sandbox' : 'live'}`,
+      Keywords: `payloadSha256 ${document.anchor.payloadSha256}; txId ${document.anchor.txId}`,
+      Creator: 'Signalbox',
+      CreationDate: at,
+      ModDate: at,
+    },
+  })
+}
+
+function drawFlags(sheet: Sheet, root: PDFKit.PDFStructureElement, flags: readonly string[]): void {
+  if (flags.length === 0) return
+  sheet.need(40)
+  const section = sheet.group(root, 'Sect')
+  sheet.row(section, [{ type: 'H2', text: 'Notes', style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH }])
+  const list = sheet.group(section, 'L')
+  for (const text of flags) {
+    const item = sheet.group(list, 'LI')
+    sheet.row(item, [
+      { type: 'Lbl', text: '•', style: STYLES.body, x: PAGE.left, width: 10 },
+      { type: 'LBody', text, style: STYLES.body, x: PAGE.left + 10, width: CONTENT_WIDTH - 10 },
+    ])
+  }
+  sheet.y += 10
+}
+
+function attach(doc: PDFKit.PDFDocument, document: PackDocument, input: PackPdfInput): void {
+  const at = new Date(document.generatedAt)
+  const short = document.packId.slice(0, 8)
+  const files = [
+    {
+      name: packFileName(document.packId),
+      type: 'application/json',
+      text: input.body,
+      description: 'The pack, byte for byte',
+    },
+    { name: `evidence-${short}.json`, type: 'application/json', text: input.evidence, description: 'Its evidence' },
+    { name: `proof-${short}.txt`, type: 'text/plain', text: input.proof.tlogProof, description: 'Its inclusion proof' },
+  ]
+  for (const { name, type, text, description } of files) {
+    if (text === null) continue
+    doc.file(Buffer.from(text), { name, type, description, creationDate: at, modifiedDate: at })
+  }
+}

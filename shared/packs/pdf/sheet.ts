@@ -1,0 +1,103 @@
+import { latinText } from './latin-text.ts'
+
+/** The measures of every page, in points. */
+export const PAGE = { width: 595.28, height: 841.89, left: 48, right: 48, top: 64, bottom: 56 } as const
+export const CONTENT_WIDTH = PAGE.width - PAGE.left - PAGE.right
+
+export const INK = {
+  text: '#1b2430',
+  quiet: '#55606c',
+  rule: '#d3d9df',
+  accent: '#1f4e79',
+  warning: '#9a3412',
+} as const
+
+export interface Style {
+  font: 'Helvetica' | 'Helvetica-Bold' | 'Courier'
+  size: number
+  color: string
+}
+
+export const STYLES = {
+  title: { font: 'Helvetica-Bold', size: 20, color: INK.text },
+  heading: { font: 'Helvetica-Bold', size: 11.5, color: INK.text },
+  body: { font: 'Helvetica', size: 9.5, color: INK.text },
+  strong: { font: 'Helvetica-Bold', size: 9.5, color: INK.text },
+  quiet: { font: 'Helvetica', size: 8.5, color: INK.quiet },
+  small: { font: 'Helvetica', size: 7.5, color: INK.text },
+  smallQuiet: { font: 'Helvetica', size: 7.5, color: INK.quiet },
+  mono: { font: 'Courier', size: 7.5, color: INK.text },
+} as const satisfies Record<string, Style>
+
+/** A piece of text in its place. */
+export interface Piece {
+  text: string
+  style: Style
+  x: number
+  width: number
+}
+
+type Struct = PDFKit.PDFStructureElement
+
+/**
+ * Draws downwards, page after page. Everything with a meaning goes into a structure element; everything else is an
+ * artifact that assistive technology skips. Pages are broken only between elements.
+ */
+export interface Sheet {
+  doc: PDFKit.PDFDocument
+  y: number
+  /** starts a new page unless this height is left */
+  need(height: number): void
+  /** a new element below `parent` */
+  group(parent: Struct, type: string): Struct
+  height(piece: Piece): number
+  /** draws pieces side by side as elements of `parent`, and moves below the highest */
+  row(parent: Struct, pieces: readonly (Piece & { type: string })[], gap?: number): void
+  artifact(draw: () => void): void
+}
+
+export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => void): Sheet {
+  const sheet: Sheet = {
+    doc,
+    y: 0,
+    need(height) {
+      if (sheet.y > 0 && sheet.y + height <= PAGE.height - PAGE.bottom) return
+      doc.addPage()
+      sheet.y = PAGE.top
+      onPage(sheet)
+    },
+    group(parent, type) {
+      const element = doc.struct(type)
+      parent.add(element)
+      return element
+    },
+    height({ text, style, width }) {
+      return doc.font(style.font).fontSize(style.size).heightOfString(latinText(text), { width })
+    },
+    row(parent, pieces, gap = 4) {
+      const height = Math.max(...pieces.map((piece) => sheet.height(piece)))
+      sheet.need(height)
+      const { y } = sheet
+      for (const { type, text, style, x, width } of pieces) {
+        parent.add(
+          doc.struct(type, optionsOf(type, pieces.length), () => {
+            doc.font(style.font).fontSize(style.size).fillColor(style.color).text(latinText(text), x, y, { width })
+          }),
+        )
+      }
+      sheet.y = y + height + gap
+    },
+    artifact(draw) {
+      doc.markContent('Artifact', { type: 'Layout' })
+      draw()
+      doc.endMarkedContent()
+    },
+  }
+  return sheet
+}
+
+/** A header heads its column in the wide tables, and its own row in lists of label and value. */
+function optionsOf(type: string, cells: number): { alt?: string; scope?: 'Row' | 'Column' } {
+  if (type !== 'TH') return {}
+  return { scope: cells > 4 ? 'Column' : 'Row' }
+}
