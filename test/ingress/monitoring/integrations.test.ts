@@ -120,7 +120,7 @@ test('a test message is sent, and its outcome is in the log of the integration',
   const sent = await call('POST', `${body.id}/test`)
   t.is(sent.status, 202)
   const request = await sink.waitFor(1)
-  t.true(request.path.startsWith('/hook?s=down'))
+  t.true(request.url.startsWith('/hook?s=down'))
   const log = await eventually('the outcome', async () => {
     const answer = (await call('GET', `${body.id}/notifications`)).body as unknown as { notifications: Body[] }
     return answer.notifications[0]?.state === 'delivered' ? answer.notifications : null

@@ -1,0 +1,28 @@
+import test from 'ava'
+import { openDatabase } from '#shared/platform/db.ts'
+import { openApp } from '../../support/app.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+/** A pool for a server that nobody runs. */
+const nowhere = () => openDatabase({ url: 'postgres://x@127.0.0.1:1/x', name: 'test', poolSize: 1, timeoutMs: 300 })
+
+test('without its database the API says 503 and when to come back, and nothing of the reason', async (t) => {
+  const db = nowhere()
+  t.teardown(() => db.destroy())
+  await using app = await openApp({ workers: [], override: { db } })
+  const answer = await send(app.url, '/api/v3/checks/', { headers: { 'X-Api-Key': 'x'.repeat(32) } })
+  t.is(answer.status, 503)
+  t.deepEqual(jsonOf(answer), { error: 'the database cannot serve now' })
+  t.is(answer.headers['retry-after'], '5')
+  t.is(answer.headers['access-control-allow-origin'], '*')
+})
+
+test('without its database a process lives, is not ready, and its status is 500', async (t) => {
+  const healthDb = nowhere()
+  t.teardown(() => healthDb.destroy())
+  await using app = await openApp({ workers: [], override: { healthDb } })
+  t.is((await send(app.url, '/livez')).status, 200)
+  const ready = await send(app.url, '/readyz')
+  t.deepEqual([ready.status, jsonOf(ready)], [503, { ready: false, reasons: ['database: cannot be reached'] }])
+  t.is((await send(app.url, '/api/v3/status/')).status, 500)
+})
