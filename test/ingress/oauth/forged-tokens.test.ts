@@ -12,8 +12,8 @@ import { rotateTokenKeys } from '#shared/oauth/store.ts'
 import { generateTokenKey } from '#shared/oauth/token-keys.ts'
 import { createSecrets, type Secrets } from '#shared/platform/secrets.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
+import { type ApiClient, clientWith, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { type ApiClient, clientWith, openClient, send } from '../platform/platform-client.ts'
 
 let product: Product
 let secrets: Secrets

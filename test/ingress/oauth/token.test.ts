@@ -3,8 +3,8 @@ import test from 'ava'
 import { newClientSecret } from '#shared/organisations/new-client.ts'
 import { rotateSecret, setClientDisabled } from '#shared/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
+import { askToken, clientWith, makeCredentials, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { askToken, clientWith, makeCredentials, openClient, send } from '../platform/platform-client.ts'
 
 let product: Product
 let base = ''

@@ -9,8 +9,8 @@ import { flatPolicy } from '#shared/anchoring/policy.ts'
 import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
 import { verifyAnchored } from '#shared/anchoring/verify.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, demoRequest, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { type ApiClient, demoRequest, openClient, send } from './platform-client.ts'
 
 let product: Product
 let base = ''

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { type ApiClient, demoRequest, demoTriple, openClient, type Reply, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { type ApiClient, demoRequest, demoTriple, openClient, type Reply, send } from './platform-client.ts'
 
 let product: Product
 let base = ''

@@ -3,8 +3,15 @@ import test from 'ava'
 import { grantFamilies, revokeFamilies } from '#shared/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
+import {
+  type ApiClient,
+  askToken,
+  clientWith,
+  demoRequest,
+  openClient,
+  type Reply,
+} from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { type ApiClient, askToken, clientWith, demoRequest, openClient, type Reply } from './platform-client.ts'
 
 let product: Product
 let base = ''

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { payloadSha256 } from '#shared/anchoring/leaf.ts'
 import { PackSchema } from '#shared/packs/pack-schema.ts'
+import { demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { demoRequest, openClient } from './platform-client.ts'
 
 let product: Product
 let base = ''

@@ -2,8 +2,8 @@ import test from 'ava'
 import { gstinCheckCharacter } from '#shared/identifiers/gstin.ts'
 import { PackSchema } from '#shared/packs/pack-schema.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { type ApiClient, demoRequest, openClient } from './platform-client.ts'
 
 let product: Product
 let client: ApiClient

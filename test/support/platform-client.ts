@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ApiEnv } from '#shared/oauth/access-token.ts'
 import { FAMILIES, type Family } from '#shared/oauth/families.ts'
 import { createSecrets } from '#shared/platform/secrets.ts'
-import { type CreatedClient, createClient } from '../../../ingress/admin/create-client.ts'
-import type { Product } from '../../support/product.ts'
+import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
+import type { Product } from './product.ts'
 
 /** The parties of the demo: clear in every respect. */
 export const demoTriple = {

@@ -1,0 +1,43 @@
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { findLogKey } from '#shared/log-keys/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
+import { problemsOf, readLog, storeEntries } from './log-of-test.ts'
+
+// F24: the process is killed between each pair of steps, and a second time while it repairs the first.
+for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published']) {
+  test.serial(`F24 a sequencer killed at ${point} leaves a log that goes on with the same bytes`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
+    await using product = await openProduct({ CHECKPOINT_DIR: folder })
+    const { db } = product
+    await storeEntries(db, 300)
+    const killed = product.spawn('workers', ['anchor'], { CRASH_AT: point })
+    t.is(await killed.exited, null)
+    const afterFirst = await readLog(db)
+    const signed = await keptNote(folder)
+    await storeEntries(db, 7)
+    const again = product.spawn('workers', ['anchor'], { CRASH_AT: point })
+    t.is(await again.exited, null)
+    await storeEntries(db, 5)
+    await product.workers(['anchor'])
+    const log = await eventually('all entries to be published', async () => {
+      const now = await readLog(db)
+      return now.sizes.at(-1) === 312 ? now : undefined
+    })
+    const key = await findLogKey(db, 'SANDBOX')
+    if (!key) throw new Error('the log has no key')
+    t.deepEqual(problemsOf(log, key), [])
+    t.deepEqual(log.leaves.slice(0, afterFirst.leaves.length), afterFirst.leaves)
+    // What was signed before the crash was kept outside, and is what was published in the end.
+    if (signed !== undefined) t.true(log.notes.includes(signed))
+    t.is(await keptNote(folder), log.notes.at(-1))
+  })
+}
+
+async function keptNote(folder: string): Promise<string | undefined> {
+  const [file] = (await readdir(folder)).filter((name) => name.endsWith('.checkpoint'))
+  return file === undefined ? undefined : await readFile(join(folder, file), 'utf8')
+}
