@@ -136,12 +136,7 @@ export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
 }
 
 /** Switches it off by its owner's wish, or deletes it; what it is still owed is kept for replay, or cancelled. */
-export async function closeEndpoint(
-  tx: Knex,
-  id: string,
-  state: 'DISABLED' | 'DELETED',
-  at: Micros,
-): Promise<void> {
+export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'DELETED', at: Micros): Promise<void> {
   await execute(
     tx,
     'UPDATE webhook_endpoints SET state = ?, state_reason = NULL, held_until = NULL, updated_at = now() WHERE id = ?',

@@ -22,6 +22,9 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES
 
+/** Goes to the endpoint it was asked for, and to no other. */
+export const TEST_EVENT = 'webhook.test'
+
 /** What an endpoint with no filter of its own is subscribed to. */
 export const ALL_EVENTS = '*'
 

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { ForbiddenError } from '#shared/errors.ts'
+import { listEvents, signedDeliveries } from '#shared/webhooks/event-store.ts'
+import { DEFAULT_PAGE, decodeCursor } from './paging.ts'
+import { defineRead } from './platform-route.ts'
+import { EventCursor, EventQuery, eventCursor } from './webhooks/events.ts'
+import { DeliveryStateSchema, EventPayloadSchema } from './webhooks/schemas.ts'
+
+const InboxEntry = EventPayloadSchema.extend({
+  body: z.string().meta({ description: 'the canonical payload: the exact bytes that are signed' }),
+  deliveries: z.array(
+    z.object({
+      id: z.uuid(),
+      endpointId: z.uuid(),
+      url: z.string(),
+      state: DeliveryStateSchema,
+      headers: z
+        .record(z.string(), z.string())
+        .nullable()
+        .meta({ description: 'as they would have been sent; null for the moment until they are signed' }),
+    }),
+  ),
+}).meta({ id: 'SandboxInboxEntry' })
+
+/** What the sandbox would have sent: the events with, for each subscribed endpoint, the headers that sign them. */
+export const sandboxInboxRoute = defineRead({
+  path: '/v1/sandbox/webhook-inbox',
+  operationId: 'readSandboxInbox',
+  summary: 'Events of the sandbox, signed and not sent, newest first',
+  tags: ['Webhooks'],
+  scope: 'webhooks:manage',
+  params: {},
+  query: EventQuery,
+  returns: z.object({ events: z.array(InboxEntry), nextCursor: z.string().nullable() }),
+  async handle({ caller, query }, { db }) {
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('only clients of the sandbox have an inbox')
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, EventCursor)
+    const rows = await listEvents(db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      type: query.event ?? null,
+      dealId: query.dealId ?? null,
+      before: before && { occurredAt: before[0], id: before[1] },
+      limit: limit + 1,
+    })
+    const page = rows.slice(0, limit)
+    const signed = Map.groupBy(
+      await signedDeliveries(
+        db,
+        page.map(({ id }) => id),
+      ),
+      ({ eventId }) => eventId,
+    )
+    const events = page.map(({ id, body }) => ({
+      ...JSON.parse(body),
+      body,
+      deliveries: (signed.get(id) ?? []).map(({ eventId: _, ...delivery }) => delivery),
+    }))
+    return { events, nextCursor: eventCursor(page, rows.length > limit) }
+  },
+})

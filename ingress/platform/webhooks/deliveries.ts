@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import {
+  type Delivery,
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+  restartDelivery,
+} from '#shared/webhooks/delivery-store.ts'
+import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import type { Route } from '../../route.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { defineRead } from '../platform-route.ts'
+import { defineAction, NoBody } from './action-route.ts'
+import { requireActive } from './endpoint-actions.ts'
+import { found, lockOwn } from './endpoints.ts'
+import {
+  AttemptSchema,
+  DeliverySchema,
+  DeliveryStateSchema,
+  deliveryParam,
+  EventPayloadSchema,
+  endpointParam,
+} from './schemas.ts'
+import { attemptView, deliveryView } from './views.ts'
+
+const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+
+const listRoute = defineRead({
+  ...common,
+  path: '/v1/webhooks/endpoints/{endpointId}/deliveries',
+  operationId: 'listWebhookDeliveries',
+  summary: 'Deliveries to an endpoint, newest first',
+  params: { endpointId: endpointParam },
+  query: PageQuery.extend({ status: DeliveryStateSchema.optional() }),
+  returns: z.object({ deliveries: z.array(DeliverySchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, params: { endpointId }, query }, { db }) {
+    const endpoint = found(await findEndpoint(db, caller, endpointId))
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, z.tuple([z.int()]))
+    const state = query.status ?? null
+    const rows = await listDeliveries(db, endpoint.id, { state, before: before?.[0] ?? null, limit: limit + 1 })
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    return {
+      deliveries: page.map(deliveryView),
+      nextCursor: rows.length > limit && last ? encodeCursor([last.seq]) : null,
+    }
+  },
+})
+
+const readRoute = defineRead({
+  ...common,
+  path: '/v1/webhooks/deliveries/{deliveryId}',
+  operationId: 'getWebhookDelivery',
+  summary: 'One delivery with its attempts and the body that is sent',
+  params: { deliveryId: deliveryParam },
+  returns: DeliverySchema.extend({ payload: EventPayloadSchema, attemptLog: z.array(AttemptSchema) }),
+  async handle({ caller, params: { deliveryId } }, { db }) {
+    const delivery = foundDelivery(await findDelivery(db, caller, deliveryId))
+    const attempts = await listAttempts(db, delivery.id)
+    return {
+      ...deliveryView(delivery),
+      payload: JSON.parse(delivery.body),
+      attemptLog: attempts.map((attempt) => attemptView(attempt, delivery.eventId)),
+    }
+  },
+})
+
+const retryRoute = defineAction({
+  ...common,
+  path: '/v1/webhooks/deliveries/{deliveryId}/retry',
+  operationId: 'retryWebhookDelivery',
+  summary: 'Try a delivery again now, with the whole schedule before it',
+  description:
+    'What was delivered is not sent twice by mistake: that is 409, and a replay with status DELIVERED does it.',
+  params: { deliveryId: deliveryParam },
+  body: NoBody,
+  returns: DeliverySchema,
+  status: 202,
+  async handle({ caller, params: { deliveryId } }, tx, enqueue) {
+    const { endpointId } = foundDelivery(await findDelivery(tx, caller, deliveryId))
+    const endpoint = await lockOwn(tx, caller, endpointId)
+    // Read again now that nobody else can change it.
+    const delivery = foundDelivery(await findDelivery(tx, caller, deliveryId))
+    if (!RETRYABLE.has(delivery.state)) throw new ConflictError(`the delivery is ${delivery.state}`)
+    requireActive(endpoint)
+    await restartDelivery(tx, enqueue, delivery)
+    return deliveryView(foundDelivery(await findDelivery(tx, caller, deliveryId)))
+  },
+})
+
+const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
+
+function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
+  if (!delivery) throw new NotFoundError('there is no such delivery')
+  return delivery
+}
+
+export const deliveryRoutes: readonly Route[] = [listRoute, readRoute, retryRoute]

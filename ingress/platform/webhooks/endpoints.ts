@@ -1,0 +1,174 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import type { Endpoint } from '#shared/webhooks/endpoint.ts'
+import {
+  changeEndpoint,
+  closeEndpoint,
+  countEndpoints,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  rotateEndpointSecret,
+} from '#shared/webhooks/endpoint-store.ts'
+import { formatSecret, SECRET_BYTES } from '#shared/webhooks/signing-secret.ts'
+import type { Route } from '../../route.ts'
+import type { Caller } from '../authenticate.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { defineRead } from '../platform-route.ts'
+import { defineAction, defineChange, NoBody } from './action-route.ts'
+import {
+  EndpointChangeBody,
+  EndpointSchema,
+  EndpointWithSecretSchema,
+  endpointParam,
+  NewEndpointBody,
+} from './schemas.ts'
+import { urlRefusal } from './target.ts'
+import { endpointView } from './views.ts'
+
+/** Endpoints of an organisation and environment. */
+const MAX_ENDPOINTS = 100
+const HOUR = 3600
+
+const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+const params = { endpointId: endpointParam }
+
+/** @throws NotFoundError alike for what does not exist and for what is another organisation's */
+export function found(endpoint: Endpoint | undefined): Endpoint {
+  if (!endpoint) throw new NotFoundError('there is no such endpoint')
+  return endpoint
+}
+
+export async function lockOwn(tx: Knex, caller: Caller, id: string): Promise<Endpoint> {
+  return found(await lockEndpoint(tx, caller, id))
+}
+
+const createEndpoint = defineAction({
+  ...common,
+  path: '/v1/webhooks/endpoints',
+  operationId: 'createWebhookEndpoint',
+  summary: 'Register an endpoint that events are sent to',
+  description:
+    'Answers with the signing secret, which is shown this once. In the sandbox events are signed and stored and never sent: see GET /v1/sandbox/webhook-inbox.',
+  params: {},
+  body: NewEndpointBody,
+  returns: EndpointWithSecretSchema,
+  status: 201,
+  seal: true,
+  examine: ({ caller, body }, deps) => urlRefusal(body.url, caller.env, deps),
+  async handle({ caller, body }, tx, _enqueue, deps) {
+    const { organisationId, env } = caller
+    if ((await countEndpoints(tx, caller)) >= MAX_ENDPOINTS) {
+      throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
+    }
+    const secret = formatSecret(randomBytes(SECRET_BYTES))
+    const sealedSecret = deps.secrets.seal(secret)
+    const endpoint = await insertEndpoint(tx, { id: randomUUID(), organisationId, env, ...body, sealedSecret })
+    return { ...endpointView(endpoint), secret }
+  },
+})
+
+const Cursor = z.tuple([z.iso.datetime(), z.uuid()])
+
+const listEndpointsRoute = defineRead({
+  ...common,
+  path: '/v1/webhooks/endpoints',
+  operationId: 'listWebhookEndpoints',
+  summary: 'Endpoints, in order of creation',
+  params: {},
+  query: PageQuery,
+  returns: z.object({ endpoints: z.array(EndpointSchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, query }, { db }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const after = decodeCursor(query.cursor, Cursor)
+    const rows = await listEndpoints(db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      after: after && { createdAt: after[0], id: after[1] },
+      limit: limit + 1,
+    })
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    const nextCursor = rows.length > limit && last ? encodeCursor([last.createdAt.toISOString(), last.id]) : null
+    return { endpoints: page.map(endpointView), nextCursor }
+  },
+})
+
+const readEndpoint = defineRead({
+  ...common,
+  path: '/v1/webhooks/endpoints/{endpointId}',
+  operationId: 'getWebhookEndpoint',
+  summary: 'One endpoint',
+  params,
+  returns: EndpointSchema,
+  async handle({ caller, params: { endpointId } }, { db }) {
+    return endpointView(found(await findEndpoint(db, caller, endpointId)))
+  },
+})
+
+const patchEndpoint = defineChange({
+  ...common,
+  method: 'patch',
+  path: '/v1/webhooks/endpoints/{endpointId}',
+  operationId: 'changeWebhookEndpoint',
+  summary: 'Change an endpoint',
+  description: 'Members that are absent stay as they are. A filter or order holds for events from now on.',
+  params,
+  body: EndpointChangeBody,
+  returns: EndpointSchema,
+  async examine({ caller, params: { endpointId }, body }, deps) {
+    found(await findEndpoint(deps.db, caller, endpointId))
+    return body.url === undefined ? null : await urlRefusal(body.url, caller.env, deps)
+  },
+  async handle({ caller, params: { endpointId }, body }, tx) {
+    const endpoint = await lockOwn(tx, caller, endpointId)
+    const { url = null, description = null, eventTypes = null, ordered = null } = body
+    return endpointView(await changeEndpoint(tx, endpoint.id, { url, description, eventTypes, ordered }))
+  },
+})
+
+const deleteEndpoint = defineChange({
+  ...common,
+  method: 'delete',
+  path: '/v1/webhooks/endpoints/{endpointId}',
+  operationId: 'deleteWebhookEndpoint',
+  summary: 'Delete an endpoint; what it is still owed is cancelled',
+  params,
+  body: NoBody,
+  returns: null,
+  async handle({ caller, params: { endpointId } }, tx, _enqueue, deps) {
+    const endpoint = await lockOwn(tx, caller, endpointId)
+    await closeEndpoint(tx, endpoint.id, 'DELETED', deps.now())
+    return null
+  },
+})
+
+const rotateSecret = defineAction({
+  ...common,
+  path: '/v1/webhooks/endpoints/{endpointId}/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  summary: 'A new signing secret, shown this once',
+  description: 'The old secret signs beside the new one for `overlapHours` (24 unless said; 0 ends it at once).',
+  params,
+  body: z.strictObject({ overlapHours: z.int().min(0).max(168).default(24) }),
+  returns: EndpointWithSecretSchema,
+  seal: true,
+  async handle({ caller, params: { endpointId }, body }, tx, _enqueue, { secrets }) {
+    const endpoint = await lockOwn(tx, caller, endpointId)
+    const secret = formatSecret(randomBytes(SECRET_BYTES))
+    const changed = await rotateEndpointSecret(tx, endpoint.id, secrets.seal(secret), body.overlapHours * HOUR)
+    return { ...endpointView(changed), secret }
+  },
+})
+
+export const endpointRoutes: readonly Route[] = [
+  createEndpoint,
+  listEndpointsRoute,
+  readEndpoint,
+  patchEndpoint,
+  deleteEndpoint,
+  rotateSecret,
+]

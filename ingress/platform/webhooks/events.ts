@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { listEvents } from '#shared/webhooks/event-store.ts'
+import { EVENT_TYPES } from '#shared/webhooks/event-types.ts'
+import type { Route } from '../../route.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { defineRead } from '../platform-route.ts'
+import { EventPayloadSchema } from './schemas.ts'
+
+const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+
+export const EventQuery = PageQuery.extend({
+  event: z.string().max(100).optional().meta({ description: 'an exact event type' }),
+  dealId: z.string().max(200).optional(),
+})
+
+export const EventCursor = z.tuple([z.iso.datetime(), z.uuid()])
+
+/** The cursor after the last of a page; null when it was the last page. */
+export function eventCursor(page: readonly { id: string; occurredAt: Date }[], hasMore: boolean): string | null {
+  const last = page.at(-1)
+  return hasMore && last ? encodeCursor([last.occurredAt.toISOString(), last.id]) : null
+}
+
+const listRoute = defineRead({
+  ...common,
+  path: '/v1/webhooks/events',
+  operationId: 'listWebhookEvents',
+  summary: 'Events of the organisation, newest first, exactly as they are sent',
+  params: {},
+  query: EventQuery,
+  returns: z.object({ events: z.array(EventPayloadSchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, query }, { db }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, EventCursor)
+    const rows = await listEvents(db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      type: query.event ?? null,
+      dealId: query.dealId ?? null,
+      before: before && { occurredAt: before[0], id: before[1] },
+      limit: limit + 1,
+    })
+    const page = rows.slice(0, limit)
+    return { events: page.map(({ body }) => JSON.parse(body)), nextCursor: eventCursor(page, rows.length > limit) }
+  },
+})
+
+const typesRoute = defineRead({
+  ...common,
+  path: '/v1/webhooks/event-types',
+  operationId: 'listWebhookEventTypes',
+  summary: 'Every kind of event',
+  params: {},
+  returns: z.object({
+    eventTypes: z.array(z.object({ event: z.string(), description: z.string() })),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle() {
+    const eventTypes = Object.entries(EVENT_TYPES).map(([event, description]) => ({ event, description }))
+    return { eventTypes, nextCursor: null }
+  },
+})
+
+export const eventRoutes: readonly Route[] = [listRoute, typesRoute]

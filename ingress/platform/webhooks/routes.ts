@@ -1,0 +1,15 @@
+import type { Route } from '../../route.ts'
+import { sandboxInboxRoute } from '../sandbox-inbox.ts'
+import { deliveryRoutes } from './deliveries.ts'
+import { endpointActionRoutes } from './endpoint-actions.ts'
+import { endpointRoutes } from './endpoints.ts'
+import { eventRoutes } from './events.ts'
+
+/** Webhooks: endpoints, what was sent to them, and the inbox of the sandbox. */
+export const webhookRoutes: readonly Route[] = [
+  ...endpointRoutes,
+  ...endpointActionRoutes,
+  ...deliveryRoutes,
+  ...eventRoutes,
+  sandboxInboxRoute,
+]
