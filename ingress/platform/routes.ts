@@ -7,6 +7,7 @@ import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/
 import { listPacksRoute, readEvidenceRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
 import { usageRoute } from './usage.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** Every operation under `/v1`. */
 export const platformRoutes: readonly Route[] = [
@@ -27,4 +28,5 @@ export const platformRoutes: readonly Route[] = [
   policyRoute,
   inclusionRoute,
   consistencyRoute,
+  ...webhookRoutes,
 ]
