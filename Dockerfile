@@ -5,9 +5,7 @@ FROM ${NODE_IMAGE} AS dependencies
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# npm ci refuses the lock file where a registry lacks the optional binaries of other platforms; install takes the same
-# versions from it.
-RUN (npm ci --omit=dev || npm install --omit=dev --no-save) && npm cache clean --force
+RUN npm ci --omit=dev && npm cache clean --force
 # A base image with an older Node (NODE_IMAGE) gets the version the project is developed on beside it.
 RUN mkdir -p /opt/node/node_modules/.bin \
  && if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 24 ]; then \

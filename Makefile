@@ -50,10 +50,9 @@ secrets: ## the secret files that compose.yaml mounts, made once
 
 check: test ## what continuous integration runs
 
-# A stamp of our own: npm leaves none that tells an interrupted installation from a finished one. `npm ci` refuses the lock
-# file where a registry lacks the optional binaries of other platforms; `npm install` takes the same versions from it.
+# A stamp of our own: npm leaves none that tells an interrupted installation from a finished one.
 $(STAMP): package.json package-lock.json
 	@if [ node_modules/.package-lock.json -nt package-lock.json ] && [ -x node_modules/.bin/tsx ]; then :; else \
 	  echo 'installing dependencies (once; a minute or two)'; \
-	  npm ci --loglevel=error >/dev/null 2>&1 || npm install --no-save --loglevel=error >/dev/null; fi
+	  npm ci --loglevel=error >/dev/null; fi
 	@touch $(STAMP)
