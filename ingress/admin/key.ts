@@ -1,4 +1,6 @@
+import { announceOnce } from '#shared/platform/announce-once.ts'
 import { listProjectKeys, revokeProjectKey } from '#shared/projects/store.ts'
+import type { CacheChange } from '../deps.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 import { createKey, requireProject } from './project.ts'
 
@@ -41,7 +43,10 @@ const revoke: Command = {
     const keyId = numberOf(given, 'key')
     if (keyId === null) throw new UsageError('--key is missing')
     if (!(await revokeProjectKey(context.db, id, keyId))) throw new UsageError(`the project has no key ${keyId}`)
-    return { json: { revoked: keyId }, text: `revoked key ${keyId}` }
+    const change: CacheChange = { kind: 'project', projectId: id }
+    const isAnnounced = await announceOnce(context.config.amqpUrl, [change])
+    const late = isAnnounced ? '' : '; the broker cannot be reached: a ping key may work for another 30 seconds'
+    return { json: { revoked: keyId }, text: `revoked key ${keyId}${late}` }
   },
 }
 

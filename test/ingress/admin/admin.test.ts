@@ -9,6 +9,7 @@ import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { settingsDocument } from '../../../ingress/admin/settings.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
 let app: TestApp
@@ -68,6 +69,17 @@ test('keys are added, listed by their first characters, and revoked', async (t) 
   const id = listed.find(({ prefix }) => key.startsWith(prefix))?.id
   await json('key', 'revoke', '--project', projectId, '--key', String(id))
   t.is((await json<unknown[]>('key', 'list', '--project', projectId)).length, 3)
+})
+
+test('a revoked ping key stops working at once in processes that know it', async (t) => {
+  const { projectId, pingKey } = await json<CreatedProject>('project', 'create', '--name', 'P')
+  const ping = async () => (await send(app.url, `/ping/${pingKey}/job?create=1`)).status
+  t.is(await ping(), 201)
+  t.is(await ping(), 200)
+  const listed = await json<{ id: number; kind: string }[]>('key', 'list', '--project', projectId)
+  const id = listed.find(({ kind }) => kind === 'ping')?.id
+  await json('key', 'revoke', '--project', projectId, '--key', String(id))
+  t.is(await eventually('the key to be forgotten', async () => ((await ping()) === 404 ? 404 : null), 5_000), 404)
 })
 
 test('an integration is created, or refused with the name of what is wrong', async (t) => {

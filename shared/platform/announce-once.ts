@@ -1,0 +1,22 @@
+import { connect } from 'amqplib'
+import { CACHE_EXCHANGE } from '../contracts/topology.ts'
+
+/**
+ * Tells every ingress process of changes, from a process that lives for one command.
+ * @returns false when the broker could not be reached: caches then keep what they have for their thirty seconds
+ */
+export async function announceOnce(url: string, changes: readonly object[]): Promise<boolean> {
+  if (changes.length === 0) return true
+  try {
+    const connection = await connect(url, { clientProperties: { connection_name: 'signalbox-admin' }, timeout: 5_000 })
+    connection.on('error', () => {})
+    const channel = await connection.createConfirmChannel()
+    channel.on('error', () => {})
+    for (const change of changes) channel.publish(CACHE_EXCHANGE, '', Buffer.from(JSON.stringify(change)))
+    await channel.waitForConfirms()
+    await connection.close()
+    return true
+  } catch {
+    return false
+  }
+}
