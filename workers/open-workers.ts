@@ -15,7 +15,7 @@ export async function openWorkers(
   const platform = await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log)
   const deps: WorkerDeps = { config, ...platform, log, now: nowMicros, ...override }
   for (const worker of chosen) {
-    const opened = worker.start({ ...deps, log: log.child({ worker: worker.name }) })
+    const opened = worker.start({ ...deps, log: deps.log.child({ worker: worker.name }) })
     for (const part of opened) resources.use(part)
   }
   return deps

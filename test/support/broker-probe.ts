@@ -1,9 +1,9 @@
-import { type Channel, connect, type GetMessage, type Options } from 'amqplib'
+import { type ConfirmChannel, connect, type GetMessage, type Options } from 'amqplib'
 import { eventually } from './eventually.ts'
 
 /** A bare connection to a test's broker, to look into queues and to send what the product itself never would. */
 export interface BrokerProbe extends AsyncDisposable {
-  channel: Channel
+  channel: ConfirmChannel
   /** resolves when the broker has the message */
   put(queue: string, body: Buffer, properties?: Options.Publish): Promise<void>
   depth(queue: string): Promise<number>
