@@ -83,9 +83,10 @@ Create a check, ping it, read it back:
   curl -s ${address}/ping/${project.pingKey}/demo
   curl -s '${address}/api/v3/checks/?slug=demo' -H 'X-Api-Key: ${project.apiKey}'
 
-Fetch a token, ask for a risk-signals pack:
+Fetch a token, ask for a risk-signals pack, verify its anchor without us (a second later, when it is in the log):
 
   TOKEN=$(curl -s ${address}/v1/oauth/token -d grant_type=client_credentials -d client_id=${client.clientId} -d client_secret=${client.clientSecret} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s)" -d '${pack}'
+  curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s)" -d '${pack}' >pack.json
+  curl -s ${address}/v1/anchors/$(sed 's/.*"txId":"\\([0-9a-f]*\\)".*/\\1/' pack.json) >proof.json && npm run -s verify -- pack.json --proof proof.json --key "$(curl -s ${address}/v1/transparency/sandbox/log-key)"
 `
 }
