@@ -9,6 +9,7 @@ import { openApiCommand } from './openapi.ts'
 import { projectCommands } from './project.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
+import { userCommands } from './user.ts'
 
 /** Every command, in the order of the help. */
 export const commands: readonly (Command | OfflineCommand)[] = [
@@ -16,6 +17,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...keyCommands,
   ...channelCommands,
   ...clientCommands,
+  ...userCommands,
   ...riskKeyCommands,
   ...documentCommands,
   ...deadLetterCommands,

@@ -1,7 +1,63 @@
 import { Router } from 'express'
 import type { IngressDeps } from '../deps.ts'
+import { accountPages } from './accounts/account.tsx'
+import { invitationPages } from './accounts/invitation.tsx'
+import { oidcPages } from './accounts/oidc.ts'
+import { resetPages } from './accounts/reset-password.tsx'
+import { setUpPages } from './accounts/set-up.tsx'
+import { signInPages } from './accounts/sign-in.tsx'
+import { createAssetRouter } from './assets.ts'
+import { checkActions } from './checks/actions.ts'
+import { checkListPages } from './checks/list.tsx'
+import { checkPages } from './checks/page.tsx'
+import { pingPages } from './checks/ping.tsx'
+import { checkWritePages } from './checks/write.tsx'
+import { integrationPages } from './integrations/pages.tsx'
+import { createUnsubscribeRouter } from './integrations/unsubscribe.tsx'
+import { integrationWritePages } from './integrations/write.tsx'
+import { livePages } from './live.ts'
+import { auditPages } from './organisations/audit.tsx'
+import { memberPages } from './organisations/members.tsx'
+import { badgePages } from './projects/badges.tsx'
+import { exportPages } from './projects/export.tsx'
+import { keyPages } from './projects/keys.tsx'
+import { projectListPages } from './projects/list.tsx'
+import { projectSettingsPages } from './projects/settings.tsx'
+import { statusPagePages } from './projects/status-page.tsx'
+import { createPages } from './serve.ts'
 
 /** The pages for people; not part of the API document. */
-export function createWebRouter(_deps: IngressDeps): Router {
-  return Router({ caseSensitive: true, strict: true })
+export function createWebRouter(deps: IngressDeps): Router {
+  const { pages, router } = createPages(deps)
+  for (const register of [
+    signInPages,
+    setUpPages,
+    resetPages,
+    invitationPages,
+    oidcPages,
+    accountPages,
+    projectListPages,
+    projectSettingsPages,
+    keyPages,
+    badgePages,
+    exportPages,
+    statusPagePages,
+    checkListPages,
+    checkWritePages,
+    checkActions,
+    livePages,
+    pingPages,
+    checkPages,
+    integrationWritePages,
+    integrationPages,
+    memberPages,
+    auditPages,
+  ]) {
+    register(pages)
+  }
+  const all = Router({ caseSensitive: true, strict: true })
+  all.use(createAssetRouter())
+  all.use(createUnsubscribeRouter(deps))
+  all.use(router)
+  return all
 }

@@ -18,6 +18,8 @@ export interface ChannelKind<Config = unknown> {
   readonly secretFields: readonly string[]
   /** one line per option, for `--help` and the manual */
   readonly help: readonly string[]
+  /** what `parse` goes by; forms are made from it */
+  readonly schema: z.ZodType
   parse(config: unknown): ConfigVerdict<Config>
   /** whether this change is nothing to this integration: then nothing is sent and nothing is logged */
   isNoop(config: unknown, status: Status): boolean
@@ -60,6 +62,7 @@ export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): Ch
     label: spec.label,
     secretFields: spec.secretFields ?? [],
     help: spec.help,
+    schema: spec.schema,
     parse,
     // A configuration that cannot be read is not "nothing to do": the attempt must fail where its owner sees it.
     isNoop: (config, status) => whenValid(config, false, (valid) => spec.isNoop?.(valid, status) ?? false),

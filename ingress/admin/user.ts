@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { insertAudit } from '#shared/accounts/audit-store.ts'
+import { normalEmail } from '#shared/accounts/email.ts'
+import { deleteLinks, insertLink } from '#shared/accounts/link-store.ts'
+import { hashPassword, passwordProblem } from '#shared/accounts/password.ts'
+import { isRole, roles } from '#shared/accounts/roles.ts'
+import { hasAdministrator, insertMembership, insertUser, listOwnerless } from '#shared/accounts/store.ts'
+import { ensureOrganisation } from '#shared/organisations/store.ts'
+import { transaction } from '#shared/platform/db.ts'
+import { type Command, lines, textOf, UsageError } from './command.ts'
+
+const create: Command = {
+  noun: 'user',
+  verb: 'create',
+  summary: 'Create a user for the web pages',
+  options: {
+    email: { description: 'address, by which the user signs in', value: 'E', required: true },
+    password: { description: 'at least 12 characters', value: 'P', required: true },
+    name: { description: 'what people call the user', value: 'NAME' },
+    organisation: {
+      description: 'name of the organisation to join (default: all that nobody owns yet, else a new one)',
+      value: 'NAME',
+    },
+    role: { description: `one of ${roles.join(', ')} (owner)`, value: 'ROLE' },
+  },
+  async run(given, { db, actor }) {
+    const email = normalEmail(textOf(given, 'email'))
+    if (email === null) throw new UsageError('--email is not an e-mail address')
+    const password = textOf(given, 'password')
+    const problem = passwordProblem(password, email)
+    if (problem !== null) throw new UsageError(problem)
+    const role = typeof given.role === 'string' ? given.role : 'owner'
+    if (!isRole(role)) throw new UsageError(`--role is none of ${roles.join(', ')}`)
+    const passwordHash = await hashPassword(password)
+    const userId = await transaction(db, async (tx) => {
+      const name = typeof given.name === 'string' ? given.name : ''
+      const user = await insertUser(tx, { email, name, passwordHash })
+      if (!user) throw new UsageError(`${email} has an account already`)
+      const named = typeof given.organisation === 'string' ? given.organisation : null
+      const ownerless = named === null ? await listOwnerless(tx) : []
+      const ids = ownerless.length > 0 ? ownerless : [(await ensureOrganisation(tx, named ?? email)).id]
+      for (const organisationId of ids) {
+        await insertMembership(tx, { organisationId, userId: user.id, role })
+        await insertAudit(tx, {
+          organisationId,
+          userId: null,
+          actor: `operator ${actor}`,
+          action: 'user.created',
+          target: `${email} as ${role}`,
+          address: '',
+        })
+      }
+      if (role === 'owner') await deleteLinks(tx, 'set-up')
+      return user.uuid
+    })
+    const created = { userId, email, role }
+    return { json: created, text: lines(created) }
+  },
+}
+
+/** Prints nothing once somebody can sign in as owner. A new link replaces the one before. */
+const setUpLink: Command = {
+  noun: 'setup-link',
+  summary: 'Print the one-time link by which the first administrator signs up; nothing once there is one',
+  options: {},
+  async run(_given, { db, secrets, config }) {
+    const token = randomBytes(32).toString('base64url')
+    const isNeeded = await transaction(db, async (tx) => {
+      if (await hasAdministrator(tx)) return false
+      await deleteLinks(tx, 'set-up')
+      await insertLink(tx, { purpose: 'set-up', digest: secrets.digest(`set-up:${token}`) })
+      return true
+    })
+    const link = isNeeded ? `${config.publicUrl}/set-up/${token}` : null
+    return { json: { link }, text: link === null ? '' : `set up here     ${link}` }
+  },
+}
+
+export const userCommands: readonly Command[] = [create, setUpLink]

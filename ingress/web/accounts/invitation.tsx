@@ -1,0 +1,133 @@
+import { insertAudit } from '#shared/accounts/audit-store.ts'
+import { findLink, type OneTimeLink, useLink } from '#shared/accounts/link-store.ts'
+import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/accounts/password.ts'
+import { type Role, roleMeanings } from '#shared/accounts/roles.ts'
+import { findUserByEmail, insertMembership, insertUser } from '#shared/accounts/store.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { transaction } from '#shared/platform/db.ts'
+import { Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { startSession } from '../sessions.ts'
+
+/** Joining an organisation: with a new account, or with the one that the browser is signed in to. */
+export function invitationPages(pages: Pages): void {
+  pages.get('/invitations/:token', async (context) => await show(context, {}))
+  pages.post('/invitations/:token', accept)
+}
+
+type Invitation = OneTimeLink & { organisationId: number; role: Role }
+
+/** @throws NotFoundError for unknown, used, withdrawn and old ones alike */
+async function openInvitation(context: Context): Promise<Invitation> {
+  const { db, secrets } = context.deps
+  const link = await findLink(db, 'invitation', secrets.digests(`invitation:${context.params.token}`))
+  if (!link || link.organisationId === null || link.role === '') {
+    throw new NotFoundError('This invitation has been used, withdrawn, or is older than a week. Ask for another one.')
+  }
+  return { ...link, organisationId: link.organisationId, role: link.role }
+}
+
+async function accept(context: FormContext): Promise<void> {
+  const { deps, form, session } = context
+  const invitation = await openInvitation(context)
+  if (session) {
+    await join(context, invitation, { id: session.userId, email: session.email })
+    return redirect(context, '/projects')
+  }
+  if (await findUserByEmail(deps.db, invitation.email)) {
+    return redirect(context, `/sign-in?next=${encodeURIComponent(context.request.path)}`)
+  }
+  const name = field(form, 'name').slice(0, 100)
+  const password = form.get('password') ?? ''
+  const problem = passwordProblem(password, invitation.email)
+  if (problem !== null) return await show(context, { name, problem }, 400)
+  const passwordHash = await hashPassword(password)
+  const userId = await join(context, invitation, { email: invitation.email, name, passwordHash })
+  await startSession(context, userId)
+  redirect(context, '/projects')
+}
+
+/** Uses the link up and makes the person a member, with an account where there is none. */
+async function join(
+  context: Context,
+  invitation: Invitation,
+  person: { id: number; email: string } | { email: string; name: string; passwordHash: string },
+): Promise<number> {
+  return await transaction(context.deps.db, async (tx) => {
+    if (!(await useLink(tx, invitation.id))) throw new NotFoundError('This invitation was used a moment ago.')
+    const user = 'id' in person ? person : await insertUser(tx, person)
+    if (!user) throw new ConflictError('That address has an account by now: sign in, then open the link again.')
+    await insertMembership(tx, { organisationId: invitation.organisationId, userId: user.id, role: invitation.role })
+    await insertAudit(tx, {
+      organisationId: invitation.organisationId,
+      userId: user.id,
+      actor: person.email,
+      action: 'invitation.accepted',
+      target: invitation.role,
+      address: context.address,
+    })
+    return user.id
+  })
+}
+
+async function show(context: Context, state: { name?: string; problem?: string }, status = 200): Promise<void> {
+  const invitation = await openInvitation(context)
+  const { session } = context
+  const { config } = context.deps
+  const isKnown = !session && (await findUserByEmail(context.deps.db, invitation.email)) !== null
+  const action = `/invitations/${context.params.token}`
+  sendPage(
+    context,
+    { title: 'Invitation' },
+    <section class="card narrow">
+      <h1>Join {invitation.organisationName}</h1>
+      <p>
+        You are invited as <b>{invitation.role}</b>: {roleMeanings[invitation.role]}.
+      </p>
+      <Problem text={state.problem} />
+      {session ? (
+        <Form context={context} action={action} class="stack">
+          <p>
+            You are signed in as <b>{session.email}</b>.
+          </p>
+          <button type="submit" class="primary">
+            Join with this account
+          </button>
+        </Form>
+      ) : isKnown ? (
+        <p>
+          <a class="button primary" href={`/sign-in?next=${encodeURIComponent(action)}`}>
+            Sign in to join
+          </a>
+        </p>
+      ) : (
+        <Form context={context} action={action} class="stack">
+          <p>
+            Your account will be <b>{invitation.email}</b>.
+          </p>
+          <TextField label="Your name" name="name" autocomplete="name" value={state.name} maxLength={100} />
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
+            required
+          />
+          <button type="submit" class="primary">
+            Create the account and join
+          </button>
+        </Form>
+      )}
+      {!session && config.oidcIssuer !== undefined && (
+        <Form context={context} action="/sign-in/oidc" class="stack or">
+          <input type="hidden" name="next" value={action} />
+          <button type="submit">Join with {new URL(config.oidcIssuer).host}</button>
+        </Form>
+      )}
+    </section>,
+    status,
+  )
+}

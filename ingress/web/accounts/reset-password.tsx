@@ -1,0 +1,144 @@
+import { insertAudit } from '#shared/accounts/audit-store.ts'
+import { normalEmail } from '#shared/accounts/email.ts'
+import { deleteLinks, findLink, insertLink, useLink } from '#shared/accounts/link-store.ts'
+import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/accounts/password.ts'
+import { deleteSessions } from '#shared/accounts/session-store.ts'
+import { findUser, findUserByEmail, type User, updatePassword } from '#shared/accounts/store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { transaction } from '#shared/platform/db.ts'
+import { Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { newToken, startSession } from '../sessions.ts'
+import { mailLink } from './mail.ts'
+import { throttle } from './throttle.ts'
+
+export function resetPages(pages: Pages): void {
+  pages.get('/reset-password', (context) => showRequest(context))
+  pages.post('/reset-password', requestReset)
+  pages.get('/reset-password/:token', async (context) => {
+    await openLink(context)
+    showChoice(context, null)
+  })
+  pages.post('/reset-password/:token', resetPassword)
+}
+
+/** The answer is the same whether the address has an account or not; the mail alone tells. */
+async function requestReset(context: FormContext): Promise<void> {
+  const { deps } = context
+  const email = normalEmail(field(context.form, 'email'))
+  await throttle(context, 'reset', email ?? '')
+  const user = email === null ? null : await findUserByEmail(deps.db, email)
+  if (user) {
+    const token = newToken()
+    await transaction(deps.db, async (tx) => {
+      await deleteLinks(tx, 'reset-password', user.id)
+      await insertLink(tx, {
+        purpose: 'reset-password',
+        digest: deps.secrets.digest(`reset-password:${token}`),
+        userId: user.id,
+      })
+    })
+    // Not awaited: how long the mail server takes must not tell that there is an account. Failures are logged.
+    void mailLink(deps, {
+      to: user.email,
+      subject: `Choose a new password for ${deps.config.siteName}`,
+      lead: 'Somebody, probably you, asked for a new password. Choose it here within an hour:',
+      path: `/reset-password/${token}`,
+      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
+    })
+  }
+  sendPage(
+    context,
+    { title: 'Mail sent' },
+    <section class="card narrow">
+      <h1>Look into your mail</h1>
+      <p>If that address has an account, a link to choose a new password is on its way. It works once, for an hour.</p>
+      {deps.config.smtpUrl === undefined && (
+        <p class="notice">This installation sends no mail (SMTP_URL is not set): ask its operator.</p>
+      )}
+      <p>
+        <a href="/sign-in">Back to sign in</a>
+      </p>
+    </section>,
+  )
+}
+
+async function openLink(context: Context): Promise<{ linkId: number; user: User }> {
+  const { db, secrets } = context.deps
+  const link = await findLink(db, 'reset-password', secrets.digests(`reset-password:${context.params.token}`))
+  const user = link?.userId ? await findUser(db, link.userId) : null
+  if (!link || !user) throw new NotFoundError('This link has been used or is older than an hour. Ask for another one.')
+  return { linkId: link.id, user }
+}
+
+async function resetPassword(context: FormContext): Promise<void> {
+  const { deps, form } = context
+  const { linkId, user } = await openLink(context)
+  const password = form.get('password') ?? ''
+  const problem = passwordProblem(password, user.email)
+  if (problem !== null) return showChoice(context, problem, 400)
+  const passwordHash = await hashPassword(password)
+  await transaction(deps.db, async (tx) => {
+    if (!(await useLink(tx, linkId))) throw new NotFoundError('This link was used a moment ago.')
+    await updatePassword(tx, user.id, passwordHash)
+    await deleteSessions(tx, user.id)
+    await insertAudit(tx, {
+      organisationId: null,
+      userId: user.id,
+      actor: user.email,
+      action: 'password.reset',
+      target: '',
+      address: context.address,
+    })
+  })
+  await startSession({ ...context, session: null }, user.id)
+  redirect(context, '/account?done=password-changed')
+}
+
+function showRequest(context: Context): void {
+  sendPage(
+    context,
+    { title: 'Forgot the password' },
+    <section class="card narrow">
+      <h1>Forgot the password?</h1>
+      <p>Give the address of your account, and a link to choose a new one is sent there.</p>
+      <Form context={context} action="/reset-password" class="stack">
+        <TextField label="E-mail address" name="email" type="email" autocomplete="username" required />
+        <button type="submit" class="primary">
+          Send the link
+        </button>
+      </Form>
+      <p class="foot">
+        <a href="/sign-in">Back to sign in</a>
+      </p>
+    </section>,
+  )
+}
+
+function showChoice(context: Context, problem: string | null, status = 200): void {
+  sendPage(
+    context,
+    { title: 'New password' },
+    <section class="card narrow">
+      <h1>Choose a new password</h1>
+      <p>You will be signed out everywhere else.</p>
+      <Problem text={problem} />
+      <Form context={context} action={`/reset-password/${context.params.token}`} class="stack">
+        <TextField
+          label="New password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
+          required
+        />
+        <button type="submit" class="primary">
+          Change the password
+        </button>
+      </Form>
+    </section>,
+    status,
+  )
+}

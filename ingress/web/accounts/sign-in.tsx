@@ -1,0 +1,93 @@
+import { normalEmail } from '#shared/accounts/email.ts'
+import { verifyPassword } from '#shared/accounts/password.ts'
+import { deleteSessions } from '#shared/accounts/session-store.ts'
+import { findUserByEmail, hasAdministrator } from '#shared/accounts/store.ts'
+import { audit } from '../audit.ts'
+import { Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { endSession, startSession } from '../sessions.ts'
+import { signedIn } from '../workspace.ts'
+import { throttle } from './throttle.ts'
+
+export function signInPages(pages: Pages): void {
+  pages.get('/sign-in', async (context) => {
+    if (context.session) return redirect(context, safeNext(context.query.get('next')))
+    await show(context, {})
+  })
+  pages.post('/sign-in', signIn)
+  pages.post('/sign-out', endSession)
+  pages.post('/sign-out-everywhere', async (context) => {
+    const { session } = await signedIn(context)
+    await deleteSessions(context.deps.db, session.userId, session.id)
+    await audit(context, null, 'sessions.ended')
+    redirect(context, '/account?done=signed-out-everywhere')
+  })
+}
+
+async function signIn(context: FormContext): Promise<void> {
+  const { form, deps } = context
+  const typed = field(form, 'email')
+  const email = normalEmail(typed) ?? typed.toLowerCase().slice(0, 254)
+  await throttle(context, 'sign-in', email)
+  const user = await findUserByEmail(deps.db, email)
+  // The same work and the same answer whether the account is unknown or the password wrong.
+  const isRight = await verifyPassword(user?.passwordHash ?? null, form.get('password') ?? '')
+  if (!user || !isRight) {
+    await show(context, { email: typed, problem: 'That address and password do not belong together.' }, 401)
+    return
+  }
+  await startSession(context, user.id)
+  redirect(context, safeNext(form.get('next')))
+}
+
+async function show(context: Context, state: { email?: string; problem?: string }, status = 200): Promise<void> {
+  const { config, db } = context.deps
+  const isSetUp = await hasAdministrator(db)
+  const next = context.query.get('next') ?? ''
+  sendPage(
+    context,
+    { title: 'Sign in' },
+    <section class="card narrow">
+      <h1>Sign in</h1>
+      {!isSetUp && (
+        <p class="notice">
+          Nobody has an account yet. Open the set-up link that <code>make up</code> printed, or print another with{' '}
+          <code>npm run -s admin -- setup-link</code>.
+        </p>
+      )}
+      <Problem text={state.problem} />
+      <Form context={context} action="/sign-in" class="stack">
+        <input type="hidden" name="next" value={next} />
+        <TextField
+          label="E-mail address"
+          name="email"
+          type="email"
+          autocomplete="username"
+          value={state.email}
+          required
+        />
+        <TextField label="Password" name="password" type="password" autocomplete="current-password" required />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </Form>
+      {config.oidcIssuer !== undefined && (
+        <Form context={context} action="/sign-in/oidc" class="stack or">
+          <input type="hidden" name="next" value={next} />
+          <button type="submit">Sign in with {new URL(config.oidcIssuer).host}</button>
+        </Form>
+      )}
+      <p class="foot">
+        <a href="/reset-password">Forgot the password?</a>
+      </p>
+    </section>,
+    status,
+  )
+}
+
+/** A path of our own to go on to; never another site. */
+export function safeNext(next: string | null): string {
+  return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'
+}

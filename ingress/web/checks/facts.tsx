@@ -1,0 +1,191 @@
+import type { StoredChannel } from '#shared/channels/store.ts'
+import type { Check } from '#shared/checks/check.ts'
+import type { AssignedCheck } from '#shared/checks/store.ts'
+import type { Downtime } from '#shared/flips/downtime.ts'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { CodeBlock, Copyable } from '../components/form.tsx'
+import { KindTile } from '../components/icons.tsx'
+import { humanDuration, inZone } from '../format.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import { snippets } from './snippets.ts'
+import { expectation } from './status-sentence.ts'
+
+/** The address in each form that works for the check, and lines that use it. */
+export function HowToPing(props: { check: Check; base: string; pingKey: string | null; emailDomain: string }) {
+  const { check, base, pingKey } = props
+  const url = `${base}/ping/${check.uuid}`
+  const slugUrl = pingKey !== null && check.slug !== '' ? `${base}/ping/${pingKey}/${check.slug}` : null
+  const email = `${check.uuid}@${props.emailDomain}`
+  return (
+    <section class="card" aria-labelledby="how">
+      <h2 id="how">How to ping</h2>
+      <p class="ping-url">
+        <Copyable text={url} label="ping address" />
+      </p>
+      {slugUrl !== null && (
+        <p class="ping-url">
+          <Copyable text={slugUrl} label="ping address by slug" />
+        </p>
+      )}
+      <p class="muted">
+        Any request counts as success. Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
+        <code>/log</code> to leave a note, or <code>/</code> and an exit status.
+      </p>
+      <div class="snippets">
+        {snippets(slugUrl ?? url, email).map((snippet, index) => (
+          <details key={snippet.id} name="snippet" open={index === 0}>
+            <summary>{snippet.label}</summary>
+            <CodeBlock text={snippet.text} label={`${snippet.label} lines`} />
+          </details>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+export function DowntimeTable({ months }: { months: readonly Downtime[] }) {
+  return (
+    <table class="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">Month</th>
+          <th scope="col">Up</th>
+          <th scope="col">Downtime</th>
+        </tr>
+      </thead>
+      <tbody>
+        {months.map((month) => (
+          <tr key={month.from}>
+            <th scope="row">{monthName.format(new Date(month.from / 1000))}</th>
+            <td>{percentUp(month)}</td>
+            <td>
+              {month.count === 0 ? (
+                'none'
+              ) : (
+                <>
+                  {humanDuration(month.seconds)}
+                  <small>
+                    {month.count} {month.count === 1 ? 'outage' : 'outages'}
+                  </small>
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Never rounded up to 100 when there was an outage. */
+export function percentUp({ from, until, seconds, count }: Downtime): string {
+  const total = (until - from) / MICROS_PER_SECOND
+  if (count === 0 || total <= 0) return '100 %'
+  return `${Math.max(0, Math.floor((1 - seconds / total) * 100_000) / 1000)} %`
+}
+
+export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
+  const next = check.kind === 'simple' ? [] : nextTimes(check.kind, check, now)
+  return (
+    <section class="card" aria-labelledby="schedule">
+      <h2 id="schedule">Schedule</h2>
+      {check.kind !== 'simple' && (
+        <p>
+          <code>{check.schedule}</code> <span class="muted">{check.tz}</span>
+        </p>
+      )}
+      <p>{expectation(check)}</p>
+      {next.length > 0 && (
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">Next in {check.tz}</th>
+              {check.tz !== 'UTC' && <th scope="col">UTC</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {next.map((at) => (
+              <tr key={at}>
+                <td>{inZone(at, check.tz) ?? inZone(at, 'UTC')}</td>
+                {check.tz !== 'UTC' && <td>{inZone(at, 'UTC')}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {check.kind !== 'simple' && next.length === 0 && <p class="muted">The schedule has no further time.</p>}
+    </section>
+  )
+}
+
+function nextTimes(kind: 'cron' | 'oncalendar', check: Check, now: Micros): Micros[] {
+  const times: Micros[] = []
+  let after: Micros | null = now
+  while (times.length < 5 && after !== null) {
+    after = nextOccurrence(kind, check.schedule, check.tz, after)
+    if (after !== null) times.push(after)
+  }
+  return times
+}
+
+export function UsedIntegrations(props: {
+  check: AssignedCheck
+  channels: readonly StoredChannel[]
+  projectUuid: string
+}) {
+  const used = props.channels.filter((channel) => props.check.channelIds.includes(channel.uuid))
+  return (
+    <section class="card" aria-labelledby="told">
+      <h2 id="told">Who is told</h2>
+      {used.length === 0 ? (
+        <p class="muted">
+          Nobody. <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
+        </p>
+      ) : (
+        <ul class="bare">
+          {used.map((channel) => (
+            <li key={channel.uuid}>
+              <KindTile kind={channel.kind} label={labelOfKind(channel.kind)} />{' '}
+              <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>
+              {channel.disabledAt !== null && <span class="pill bad">switched off</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** How pings are told apart; nothing is said of what is as usual. */
+export function FilterRules({ check }: { check: Check }) {
+  const places = [
+    ...(check.filterSubject ? ['subjects of mails'] : []),
+    ...(check.filterBody ? ['bodies of mails'] : []),
+    ...(check.filterHttpBody ? ['bodies of requests'] : []),
+  ]
+  const words = [
+    ['failure', check.failureKw],
+    ['success', check.successKw],
+    ['start', check.startKw],
+  ].filter(([, text]) => text !== '')
+  if (places.length === 0 && check.methods === '' && !check.manualResume) return null
+  return (
+    <section class="card" aria-labelledby="rules">
+      <h2 id="rules">Rules</h2>
+      <ul>
+        {check.methods === 'POST' && <li>Only POST requests count; others are recorded and ignored.</li>}
+        {check.manualResume && <li>While paused, pings are ignored.</li>}
+        {places.length > 0 && (
+          <li>
+            Looks in {places.join(' and ')}:{' '}
+            {words.map(([kind, text]) => `${kind} on “${text}”`).join(', ') || 'no words'}; else{' '}
+            {check.filterDefaultFail ? 'a failure' : 'ignored'}.
+          </li>
+        )}
+      </ul>
+    </section>
+  )
+}

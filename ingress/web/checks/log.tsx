@@ -1,0 +1,145 @@
+import type { Check } from '#shared/checks/check.ts'
+import { type LogCursor, type LogEntry, type LogKind, listCheckLog } from '#shared/pages/check-log-store.ts'
+import type { Micros } from '#shared/time.ts'
+import { Ago, Exact } from '../components/time.tsx'
+import type { Context } from '../context.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+
+const PAGE_SIZE = 40
+const kinds = ['ping', 'flip', 'notification'] as const
+const kindNames: Readonly<Record<LogKind, string>> = { ping: 'Pings', flip: 'Changes', notification: 'Messages' }
+
+export interface LogPage {
+  entries: LogEntry[]
+  next: string | null
+  /** what is listed; all of them when nothing was chosen */
+  shown: readonly LogKind[]
+}
+
+/** The page of the log that the address asks for. */
+export async function readLog(context: Context, check: Check, afterN: number): Promise<LogPage> {
+  const asked = kinds.filter((kind) => context.query.getAll('log').includes(kind))
+  const shown = asked.length === 0 ? kinds : asked
+  const before = parseCursor(context.query.get('before'))
+  const entries = await listCheckLog(context.deps.db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1 })
+  const last = entries[PAGE_SIZE - 1]
+  return {
+    entries: entries.slice(0, PAGE_SIZE),
+    next: entries.length > PAGE_SIZE && last ? `${last.at}.${last.kind}.${last.id}` : null,
+    shown,
+  }
+}
+
+function parseCursor(text: string | null): LogCursor | null {
+  const match = /^(\d{1,16})\.(ping|flip|notification)\.([0-9a-f-]{1,36})$/.exec(text ?? '')
+  const kind = kinds.find((one) => one === match?.[2])
+  return match && kind ? { at: Number(match[1]), kind, id: match[3] ?? '' } : null
+}
+
+/** Pings, changes of status and messages in one stream, newest first. */
+export function CheckLog(props: { context: Context; check: Check; log: LogPage; now: Micros }) {
+  const { check, log, now, context } = props
+  const path = `/checks/${check.uuid}`
+  const isFiltered = log.shown.length < kinds.length
+  const query = isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
+  return (
+    <section class="card log" data-region="log" aria-labelledby="log">
+      <div class="card-head">
+        <h2 id="log">Log</h2>
+        <ul class="chips small" aria-label="Entries to show">
+          <li>
+            <a href={`${path}#log`} aria-current={isFiltered ? undefined : 'true'}>
+              All
+            </a>
+          </li>
+          {kinds.map((kind) => (
+            <li key={kind}>
+              <a
+                href={`${path}?log=${kind}#log`}
+                aria-current={isFiltered && log.shown.includes(kind) ? 'true' : undefined}
+              >
+                {kindNames[kind]}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
+      {log.entries.length === 0 ? (
+        <p class="muted">Nothing yet.</p>
+      ) : (
+        <ol class="entries">
+          {log.entries.map((entry) => (
+            <li key={`${entry.kind}-${entry.id}`} class={`entry ${entry.kind}`}>
+              <span class="entry-when">
+                <Exact at={entry.at} />
+                <small>
+                  <Ago at={entry.at} now={now} />
+                </small>
+              </span>
+              <Entry entry={entry} path={path} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <nav class="pager" aria-label="Pages of the log">
+        {context.query.has('before') && <a href={`${path}?${query}#log`}>Newest</a>}
+        {log.next !== null && (
+          <a href={`${path}?${query}before=${log.next}#log`} rel="next">
+            Older
+          </a>
+        )}
+      </nav>
+    </section>
+  )
+}
+
+function Entry({ entry, path }: { entry: LogEntry; path: string }) {
+  if (entry.kind === 'flip') {
+    return (
+      <span class="entry-what">
+        <span class={`pill is-${entry.toStatus}`}>{statusWords[entry.toStatus ?? 'new']}</span>{' '}
+        <span>
+          was {entry.fromStatus}
+          {entry.reason === 'timeout' ? ': no ping in time' : entry.reason === 'fail' ? ': a failure was reported' : ''}
+        </span>
+      </span>
+    )
+  }
+  if (entry.kind === 'notification') {
+    return (
+      <span class="entry-what">
+        <span class={`pill ${entry.state === 'delivered' ? 'good' : entry.state === 'pending' ? '' : 'bad'}`}>
+          {messageWords[entry.state ?? 'pending']}
+        </span>{' '}
+        <span>
+          “{entry.toStatus}” to{' '}
+          <a href={`/integrations/${entry.channelUuid}`}>{entry.channelName || labelOfKind(entry.channelKind ?? '')}</a>
+          {entry.error ? `: ${entry.error}` : ''}
+        </span>
+      </span>
+    )
+  }
+  const n = Number(entry.id)
+  return (
+    <span class="entry-what">
+      <a href={`${path}/pings/${n}`} class={`pill ping-${entry.type}`}>
+        <span class="hidden">Ping </span>#{n} {pingWords[entry.type ?? 'log']}
+      </a>{' '}
+      <span class="entry-detail">
+        {entry.scheme} {entry.method} {entry.remoteAddr && <>from {entry.remoteAddr}</>}
+        {entry.exitStatus !== null && <>, exit status {entry.exitStatus}</>}
+        {entry.hasBody && <span class="pill">body</span>}
+        {entry.ua && <small class="ua">{entry.ua}</small>}
+      </span>
+    </span>
+  )
+}
+
+const statusWords = { up: 'went up', down: 'went down', new: 'resumed', paused: 'paused' } as const
+const messageWords = {
+  delivered: 'sent',
+  failed: 'not sent',
+  pending: 'sending',
+  suppressed: 'kept back',
+} as const
+export const pingWords = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

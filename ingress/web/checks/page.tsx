@@ -1,0 +1,177 @@
+import { may } from '#shared/accounts/roles.ts'
+import { listChannels } from '#shared/channels/store.ts'
+import { shownStatus } from '#shared/checks/status.ts'
+import { findUuidByUniqueKey } from '#shared/checks/store.ts'
+import { splitTags } from '#shared/checks/tags.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { downtimeByMonth } from '#shared/flips/downtime.ts'
+import { listFlips } from '#shared/flips/store.ts'
+import { finishDurations, planDurations } from '#shared/pings/durations.ts'
+import { listPings, lookBack } from '#shared/pings/store.ts'
+import { listProjectKeys } from '#shared/projects/store.ts'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { Form } from '../components/form.tsx'
+import { StatusGlyph } from '../components/icons.tsx'
+import { type Context, type Pages, redirect } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { type CheckWorkspace, openCheck, signedIn } from '../workspace.ts'
+import { DurationChart } from './chart.tsx'
+import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
+import { CheckLog, readLog } from './log.tsx'
+import { nameOf } from './row.tsx'
+import { runsOf } from './runs.ts'
+import { statusSentence } from './status-sentence.ts'
+
+const MONTHS = 3
+/** Pings that the chart looks at. */
+const CHARTED = 200
+
+export function checkPages(pages: Pages): void {
+  pages.get('/checks/:check', async (context) => {
+    // Messages name a check by its unique key, which tells outsiders nothing.
+    if (/^[0-9a-f]{40}$/.test(context.params.check ?? '')) return await followUniqueKey(context)
+    await showCheck(context)
+  })
+}
+
+async function followUniqueKey(context: Context): Promise<void> {
+  const { projects } = await signedIn(context)
+  for (const project of projects) {
+    const uuid = await findUuidByUniqueKey(context.deps.db, project.id, context.params.check ?? '')
+    if (uuid !== null) return redirect(context, `/checks/${uuid}`)
+  }
+  throw new NotFoundError('There is no such check, or it is not one of yours.')
+}
+
+async function showCheck(context: Context): Promise<void> {
+  const { deps } = context
+  const opened = await openCheck(context, 'view')
+  await deps.barrier.pass([opened.check.id])
+  // Read again: the pings before this request are in it now.
+  const workspace = await openCheck(context, 'view')
+  const { check, project } = workspace
+  const now = deps.now()
+  const afterN = check.nPings - deps.config.pingLogLimit
+  const [channels, flips, pings, keys, log] = await Promise.all([
+    listChannels(deps.db, project.id),
+    listFlips(deps.db, check.id, { from: null, before: null }),
+    listPings(deps.db, check.id, afterN, CHARTED),
+    listProjectKeys(deps.db, project.id),
+    readLog(context, check, afterN),
+  ])
+  const plan = planDurations(pings)
+  const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
+  const status = shownStatus(check, now, nextOccurrence)
+  const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
+  const mayEdit = may(project.role, 'edit')
+  sendPage(
+    context,
+    {
+      title: `${nameOf(check)} · ${project.name}`,
+      workspace,
+      project,
+      area: 'checks',
+      isDown: status === 'down',
+      live: `/checks/${check.uuid}/events`,
+    },
+    <>
+      <p class="crumb">
+        <a href={`/projects/${project.uuid}/checks`}>{project.name}</a>
+      </p>
+      <div class="page-head" data-region="head">
+        <h1 class="check-title">
+          <StatusGlyph status={status} isRunning={check.lastStart !== null} />
+          {nameOf(check)}
+        </h1>
+        {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
+      </div>
+      <div data-region="status">
+        <p class={`sentence is-${status}`}>{statusSentence(check, status, now)}</p>
+      </div>
+      {splitTags(check.tags).length > 0 && (
+        <p class="row-tags">
+          {splitTags(check.tags).map((tag, index) => (
+            <span class="tag small" key={`${tag}${index}`}>
+              {tag}
+            </span>
+          ))}
+        </p>
+      )}
+      {check.desc !== '' && <p class="desc">{check.desc}</p>}
+
+      <div class="check-grid">
+        <div class="check-main">
+          <HowToPing
+            check={check}
+            base={deps.config.publicUrl}
+            pingKey={sealedPingKey === null ? null : deps.secrets.open(sealedPingKey)}
+            emailDomain={deps.config.pingEmailDomain}
+          />
+          <section class="card" data-region="durations" aria-labelledby="durations">
+            <h2 id="durations">Durations</h2>
+            <DurationChart runs={runsOf(pings, durations, check.lastStart, now)} />
+          </section>
+          <CheckLog context={context} check={check} log={log} now={now} />
+        </div>
+        <div class="check-side">
+          <section class="card" data-region="downtime" aria-labelledby="downtime">
+            <h2 id="downtime">Last three months</h2>
+            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} />
+          </section>
+          <ScheduleFacts check={check} now={now} />
+          <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
+          <FilterRules check={check} />
+          {mayEdit && <MoreActions context={context} workspace={workspace} />}
+        </div>
+      </div>
+    </>,
+  )
+}
+
+function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused: boolean }) {
+  const path = `/checks/${props.workspace.check.uuid}`
+  return (
+    <div class="row">
+      <Form context={props.context} action={`${path}/${props.isPaused ? 'resume' : 'pause'}`}>
+        <button type="submit">{props.isPaused ? 'Resume' : 'Pause'}</button>
+      </Form>
+      <a class="button" href={`${path}/edit`}>
+        Edit
+      </a>
+    </div>
+  )
+}
+
+function MoreActions({ context, workspace }: { context: Context; workspace: CheckWorkspace }) {
+  const { check, project, projects } = workspace
+  const path = `/checks/${check.uuid}`
+  const targets = projects.filter((one) => one.id !== project.id && may(one.role, 'manage'))
+  return (
+    <section class="card" aria-labelledby="more">
+      <h2 id="more">More</h2>
+      <div class="stack">
+        <Form context={context} action={`${path}/copy`}>
+          <button type="submit">Make a copy</button>
+        </Form>
+        {may(project.role, 'manage') && targets.length > 0 && (
+          <Form context={context} action={`${path}/transfer`} class="inline">
+            <label for="transfer">Move to</label>
+            <select id="transfer" name="project">
+              {targets.map((one) => (
+                <option key={one.uuid} value={one.uuid}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+            <button type="submit">Move</button>
+          </Form>
+        )}
+        <Form context={context} action={`${path}/delete`} confirm={`Delete ${nameOf(check)} with its whole log?`}>
+          <button type="submit" class="danger">
+            Delete check
+          </button>
+        </Form>
+      </div>
+    </section>
+  )
+}

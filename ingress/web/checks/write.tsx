@@ -1,0 +1,114 @@
+import { listChannels } from '#shared/channels/store.ts'
+import { DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
+import { ForbiddenError, ValidationError } from '#shared/errors.ts'
+import type { Project, ProjectKey } from '#shared/projects/store.ts'
+import { createOrUpdateCheck, updateCheck } from '../../monitoring/check-changes.ts'
+import { audit } from '../audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { type CheckWorkspace, openCheck, openProject, type ProjectWorkspace } from '../workspace.ts'
+import { bodyOf, CheckForm, type CheckFormState, stateOf, stateOfForm } from './form.tsx'
+import { nameOf } from './row.tsx'
+
+/** Creating and editing: the form's fields become a request of the management API, whose functions do the work. */
+export function checkWritePages(pages: Pages): void {
+  pages.get('/projects/:project/checks/new', async (context) => {
+    const workspace = await openProject(context, 'edit')
+    const channels = await listChannels(context.deps.db, workspace.project.id)
+    const state = stateOf(
+      DEFAULT_SETTINGS,
+      channels.map(({ uuid }) => uuid),
+    )
+    await showNew(context, workspace, state)
+  })
+  pages.post('/projects/:project/checks', create)
+  pages.get('/checks/:check/edit', async (context) => {
+    const workspace = await openCheck(context, 'edit')
+    await showEdit(context, workspace, stateOf(workspace.check, workspace.check.channelIds))
+  })
+  pages.post('/checks/:check/edit', edit)
+}
+
+/** A person of the project may what its read-write key may. */
+export function asWriter(project: Project): ProjectKey {
+  return { keyId: 0, kind: 'rw', project }
+}
+
+async function create(context: FormContext): Promise<void> {
+  const workspace = await openProject(context, 'edit')
+  const { deps, form, response } = context
+  try {
+    const admitted = { key: asWriter(workspace.project), body: bodyOf(form, true) }
+    const { check } = await createOrUpdateCheck(admitted, 3, response, deps)
+    deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+    await audit(context, workspace.project.organisationId, 'check.created', nameOf(check))
+    redirect(context, `/checks/${check.uuid}?done=check-created`)
+  } catch (error) {
+    if (error instanceof ValidationError) await showNew(context, workspace, stateOfForm(form, error), 400)
+    else if (error instanceof ForbiddenError) throw new ForbiddenError('The project has as many checks as it may.')
+    else throw error
+  }
+}
+
+async function edit(context: FormContext): Promise<void> {
+  const workspace = await openCheck(context, 'edit')
+  const { deps, form, response } = context
+  const { check, project } = workspace
+  try {
+    const admitted = { key: asWriter(project), body: bodyOf(form, false), id: check.id, uuid: check.uuid }
+    const updated = await updateCheck(admitted, 3, response, deps)
+    deps.announce({ kind: 'check', uuid: check.uuid, projectId: project.id })
+    await audit(context, project.organisationId, 'check.changed', nameOf(updated))
+    redirect(context, `/checks/${check.uuid}?done=check-saved`)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    await showEdit(context, workspace, stateOfForm(form, error), 400)
+  }
+}
+
+async function showNew(context: Context, workspace: ProjectWorkspace, state: CheckFormState, status = 200) {
+  const { project } = workspace
+  const channels = await listChannels(context.deps.db, project.id)
+  sendPage(
+    context,
+    { title: 'Add check', workspace, project, area: 'checks' },
+    <>
+      <h1>Add check</h1>
+      <CheckForm
+        context={context}
+        action={`/projects/${project.uuid}/checks`}
+        state={state}
+        channels={channels}
+        submit="Create check"
+        cancel={`/projects/${project.uuid}/checks`}
+        isNew
+      />
+    </>,
+    status,
+  )
+}
+
+async function showEdit(context: Context, workspace: CheckWorkspace, state: CheckFormState, status = 200) {
+  const { project, check } = workspace
+  const channels = await listChannels(context.deps.db, project.id)
+  sendPage(
+    context,
+    { title: `Edit ${nameOf(check)}`, workspace, project, area: 'checks' },
+    <>
+      <p class="crumb">
+        <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
+      </p>
+      <h1>Edit check</h1>
+      <CheckForm
+        context={context}
+        action={`/checks/${check.uuid}/edit`}
+        state={state}
+        channels={channels}
+        submit="Save"
+        cancel={`/checks/${check.uuid}`}
+        isNew={false}
+      />
+    </>,
+    status,
+  )
+}

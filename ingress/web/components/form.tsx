@@ -1,0 +1,181 @@
+import type { ComponentChildren } from 'preact'
+import type { Context } from '../context.ts'
+
+/** A form that changes something: it always carries the token of this browser. */
+export function Form(props: {
+  context: Context
+  action: string
+  children: ComponentChildren
+  class?: string
+  id?: string
+  /** asked before it is sent, where scripts run */
+  confirm?: string
+}) {
+  return (
+    <form method="post" action={props.action} id={props.id} class={props.class} data-confirm={props.confirm}>
+      <input type="hidden" name="_csrf" value={props.context.csrf} />
+      {props.children}
+    </form>
+  )
+}
+
+interface FieldProps {
+  label: string
+  name: string
+  hint?: ComponentChildren
+  error?: string | undefined
+}
+
+function describedBy({ name, hint, error }: FieldProps): string | undefined {
+  const ids = [...(hint === undefined ? [] : [`${name}-hint`]), ...(error === undefined ? [] : [`${name}-error`])]
+  return ids.length === 0 ? undefined : ids.join(' ')
+}
+
+function Around({ field, children }: { field: FieldProps; children: ComponentChildren }) {
+  return (
+    <div class={field.error === undefined ? 'field' : 'field wrong'}>
+      <label for={field.name}>{field.label}</label>
+      {children}
+      {field.hint !== undefined && (
+        <p class="hint" id={`${field.name}-hint`}>
+          {field.hint}
+        </p>
+      )}
+      {field.error !== undefined && (
+        <p class="field-error" id={`${field.name}-error`}>
+          {field.error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** One line to type, with its label, an explanation and what is wrong with it. */
+export function TextField(
+  props: FieldProps & {
+    value?: string | undefined
+    type?: 'text' | 'email' | 'password' | 'number'
+    autocomplete?: string
+    required?: boolean
+    maxLength?: number
+    placeholder?: string
+    list?: string
+    isMono?: boolean
+  },
+) {
+  return <Around field={props}>{inputOf(props)}</Around>
+}
+
+function inputOf(props: Parameters<typeof TextField>[0]) {
+  const common = {
+    id: props.name,
+    name: props.name,
+    value: props.value ?? '',
+    autocomplete: props.autocomplete ?? 'off',
+    required: props.required,
+    maxLength: props.maxLength,
+    placeholder: props.placeholder,
+    class: props.isMono ? 'mono' : undefined,
+    'aria-describedby': describedBy(props),
+    'aria-invalid': props.error === undefined ? undefined : ('true' as const),
+  }
+  switch (props.type) {
+    case 'email':
+      return <input {...common} type="email" />
+    case 'password':
+      return <input {...common} type="password" />
+    case 'number':
+      return <input {...common} type="number" />
+    default:
+      return <input {...common} type="text" list={props.list} />
+  }
+}
+
+export function TextArea(props: FieldProps & { value?: string; rows?: number; isMono?: boolean; required?: boolean }) {
+  return (
+    <Around field={props}>
+      <textarea
+        id={props.name}
+        name={props.name}
+        rows={props.rows ?? 3}
+        required={props.required}
+        class={props.isMono ? 'mono' : undefined}
+        aria-describedby={describedBy(props)}
+        aria-invalid={props.error === undefined ? undefined : 'true'}
+      >
+        {props.value ?? ''}
+      </textarea>
+    </Around>
+  )
+}
+
+export function SelectField(
+  props: FieldProps & { value: string; options: readonly { value: string; label: string }[] },
+) {
+  return (
+    <Around field={props}>
+      <select id={props.name} name={props.name} aria-describedby={describedBy(props)}>
+        {props.options.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === props.value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </Around>
+  )
+}
+
+export function CheckBox(props: {
+  name: string
+  label: ComponentChildren
+  value?: string
+  isChecked: boolean
+  hint?: string
+}) {
+  const id = props.value === undefined ? props.name : `${props.name}-${props.value}`
+  return (
+    <div class="choice">
+      <input
+        type="checkbox"
+        id={id}
+        name={props.name}
+        value={props.value ?? 'on'}
+        checked={props.isChecked}
+        aria-describedby={props.hint === undefined ? undefined : `${id}-hint`}
+      />
+      <label for={id}>{props.label}</label>
+      {props.hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {props.hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Text to take away, with a button for it where scripts run. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
+        Copy
+      </button>
+    </span>
+  )
+}
+
+/** Several lines to take away. */
+export function CodeBlock({ text, label }: { text: string; label: string }) {
+  return (
+    <div class="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex lint/a11y/useSemanticElements: what scrolls must be reachable by keyboard, and have a name */}
+      <pre tabIndex={0} role="region" aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
+        Copy
+      </button>
+    </div>
+  )
+}

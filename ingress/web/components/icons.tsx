@@ -1,0 +1,73 @@
+import type { ShownStatus } from '#shared/checks/check.ts'
+
+/** Our mark: a signal arm in its box. Beside it the name is always written out. */
+export function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+      <rect class="logo-box" x="1" y="1" width="22" height="22" rx="6" />
+      <path class="logo-arm" d="M5 13h3.2l2.3-6 3.4 10 2.2-4H19" />
+    </svg>
+  )
+}
+
+export const statusNames: Readonly<Record<ShownStatus, string>> = {
+  up: 'Up',
+  grace: 'Late',
+  down: 'Down',
+  paused: 'Paused',
+  new: 'New',
+}
+
+/** Told apart by shape alone: a ticked disc, a clock face, a crossed octagon, two bars, a dashed ring. */
+const shapes: Readonly<Record<ShownStatus, preact.JSX.Element>> = {
+  up: (
+    <>
+      <circle class="fill" cx="12" cy="12" r="8" />
+      <path class="ink" d="M8.5 12.2l2.4 2.4 4.6-5" />
+    </>
+  ),
+  grace: (
+    <>
+      <path class="fill" d="M12 3.6l9 16H3z" />
+      <path class="ink" d="M12 9.5v4.4M12 16.6v.3" />
+    </>
+  ),
+  down: (
+    <>
+      <path class="fill" d="M8.7 4h6.6L20 8.7v6.6L15.3 20H8.7L4 15.3V8.7z" />
+      <path class="ink" d="M9.2 9.2l5.6 5.6M14.8 9.2l-5.6 5.6" />
+    </>
+  ),
+  paused: (
+    <>
+      <rect class="fill" x="6" y="5" width="4.4" height="14" rx="1.2" />
+      <rect class="fill" x="13.6" y="5" width="4.4" height="14" rx="1.2" />
+    </>
+  ),
+  new: <circle class="line" cx="12" cy="12" r="7" stroke-dasharray="3.4 3" />,
+}
+
+/** A status as people see it from afar; a ring around it while a run is open. */
+export function StatusGlyph({ status, isRunning = false }: { status: ShownStatus; isRunning?: boolean }) {
+  const label = isRunning ? `${statusNames[status]}, running` : statusNames[status]
+  return (
+    <svg class={`glyph ${status}`} viewBox="0 0 24 24" width="24" height="24" role="img" aria-label={label}>
+      <title>{label}</title>
+      {shapes[status]}
+      {isRunning && <circle class="ring" cx="12" cy="12" r="11" />}
+    </svg>
+  )
+}
+
+const kindColours = 8
+
+/** Two letters on a tile stand for a kind of integration: no brand's drawing is needed to tell them apart. */
+export function KindTile({ kind, label }: { kind: string; label: string }) {
+  const letters = label.replace(/[^A-Za-z]/g, '').slice(0, 2)
+  const colour = [...kind].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % kindColours
+  return (
+    <span class={`tile tile-${colour}`} aria-hidden="true">
+      {letters}
+    </span>
+  )
+}

@@ -1,0 +1,47 @@
+/** What a redirect may tell the next page; anything else in the address says nothing. */
+const notices: Readonly<Record<string, string>> = {
+  'signed-out': 'You are signed out.',
+  'signed-out-everywhere': 'You are signed out everywhere else.',
+  'password-changed': 'The password is changed, and you are signed out everywhere else.',
+  'name-changed': 'Saved.',
+  'check-created': 'The check is created. It waits for its first ping.',
+  'check-saved': 'The check is saved.',
+  'check-deleted': 'The check is deleted.',
+  'check-copied': 'This is the copy. It waits for its first ping.',
+  'check-transferred': 'The check has moved here. Its ping address stays the same; its integrations stayed behind.',
+  'checks-changed': 'Done.',
+  'integration-created': 'The integration is created. Send a test to see that it works.',
+  'integration-saved': 'The integration is saved.',
+  'integration-deleted': 'The integration is deleted.',
+  'integration-enabled': 'The integration is switched on again.',
+  'test-queued': 'A test message is on its way. Its result appears below.',
+  'project-created': 'The project is created.',
+  'project-saved': 'The project is saved.',
+  'project-deleted': 'The project is deleted.',
+  'key-revoked': 'The key is revoked. It stops working within seconds.',
+  'status-page-saved': 'The status page is public at the address below.',
+  'status-page-removed': 'The status page is gone.',
+  'role-changed': 'The role is changed.',
+  'member-removed': 'The person no longer belongs to the organisation.',
+  'invitation-withdrawn': 'The invitation no longer works.',
+  'identity-connected': 'Your account is connected: you can sign in that way from now on.',
+  imported: 'The checks are imported.',
+}
+
+export function Notice({ done }: { done: string }) {
+  const text = Object.hasOwn(notices, done) ? notices[done] : undefined
+  return text === undefined ? null : (
+    <p class="notice" role="status">
+      {text}
+    </p>
+  )
+}
+
+/** What is wrong with a form, above it; nothing when nothing is. */
+export function Problem({ text }: { text: string | null | undefined }) {
+  return text ? (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  ) : null
+}

@@ -1,0 +1,42 @@
+import type { Request, Response } from 'express'
+import type { Session } from '#shared/accounts/session-store.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/** One request for a page, as its handler gets it. */
+export interface Context {
+  deps: IngressDeps
+  request: Request
+  response: Response
+  params: Readonly<Record<string, string>>
+  query: URLSearchParams
+  /** where it comes from; forwarding headers count only from trusted proxies */
+  address: string
+  /** what every form of this browser must carry */
+  csrf: string
+  /** null for somebody who is not signed in */
+  session: Session | null
+}
+
+/** A sent form; its token has been verified. */
+export interface FormContext extends Context {
+  form: URLSearchParams
+}
+
+export type PageHandler = (context: Context) => Promise<void> | void
+export type FormHandler = (context: FormContext) => Promise<void> | void
+
+/** Where handlers are registered. Paths are Express's, `/checks/:uuid`. */
+export interface Pages {
+  get(path: string, handler: PageHandler): void
+  post(path: string, handler: FormHandler): void
+}
+
+/** Sends the browser on to another of our own pages, with GET. */
+export function redirect(context: Context, path: string): void {
+  context.response.status(303).set('Location', path).end()
+}
+
+/** A field of a form as it was typed, without the blanks around it. */
+export function field(form: URLSearchParams, name: string): string {
+  return (form.get(name) ?? '').trim()
+}

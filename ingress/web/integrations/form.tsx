@@ -1,0 +1,132 @@
+import type { ChannelKind } from '#shared/channels/kind.ts'
+import type { ConfigObject } from '#shared/channels/shown-config.ts'
+import type { StoredChannel } from '#shared/channels/store.ts'
+import { CheckBox, Form, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import type { Context } from '../context.ts'
+import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
+import { labelOfKind } from './labels.ts'
+
+/** The form of one kind of integration, for a new one and for one that exists. */
+export function IntegrationForm(props: {
+  context: Context
+  action: string
+  kind: ChannelKind
+  name: string
+  /** without secrets */
+  config: ConfigObject
+  others: readonly StoredChannel[]
+  problem: string | null
+  isNew: boolean
+  cancel: string
+}) {
+  const { kind, config, isNew } = props
+  const notes = notesOf(kind)
+  return (
+    <Form context={props.context} action={props.action} class="stack check-form">
+      <Problem text={props.problem} />
+      <fieldset>
+        <legend>{kind.label}</legend>
+        <TextField
+          label="Name"
+          name="name"
+          value={props.name}
+          maxLength={100}
+          hint="What people call it, like “on-call phone”."
+        />
+        {optionFields(kind).map((field) => (
+          <Option key={field.name} field={field} config={config} others={props.others} isNew={isNew} />
+        ))}
+        {notes !== '' && <p class="hint">{notes}</p>}
+      </fieldset>
+      {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
+      <div class="form-foot">
+        <button type="submit" class="primary">
+          {isNew ? 'Create integration' : 'Save'}
+        </button>
+        <a class="button" href={props.cancel}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  )
+}
+
+function Option(props: { field: OptionField; config: ConfigObject; others: readonly StoredChannel[]; isNew: boolean }) {
+  const { field, config, isNew } = props
+  const name = `option-${field.name}`
+  const hint = field.isSecret && !isNew ? `${field.hint}. Left empty, the stored one stays.` : field.hint
+  const text = textOfOption(field, config)
+  switch (field.type) {
+    case 'flag': {
+      const value = config[field.name] ?? field.fallback
+      return <CheckBox name={name} isChecked={value === true} label={field.label} />
+    }
+    case 'choice':
+      return (
+        <SelectField
+          label={field.label}
+          name={name}
+          value={text || String(field.fallback ?? '')}
+          options={[
+            ...(field.fallback === null ? [{ value: '', label: 'as usual' }] : []),
+            ...field.choices.map((choice) => ({ value: choice, label: choice })),
+          ]}
+          hint={hint}
+        />
+      )
+    case 'long-text':
+    case 'headers':
+      return (
+        <TextArea
+          label={field.label}
+          name={name}
+          value={text}
+          isMono
+          hint={field.type === 'headers' ? `${hint}. One per line, “Name: value”.` : hint}
+        />
+      )
+    case 'integrations':
+      return (
+        <div class="choices">
+          <p class="sub">{field.label}</p>
+          {props.others.length === 0 && <p class="muted">There is no other integration yet.</p>}
+          {props.others.map((other) => (
+            <CheckBox
+              key={other.uuid}
+              name={name}
+              value={other.uuid}
+              isChecked={text.includes(other.uuid)}
+              label={
+                <>
+                  {other.name || labelOfKind(other.kind)} <small>{labelOfKind(other.kind)}</small>
+                </>
+              }
+            />
+          ))}
+        </div>
+      )
+    case 'number':
+      return (
+        <TextField
+          label={field.label}
+          name={name}
+          type="number"
+          value={text || String(field.fallback ?? '')}
+          hint={hint}
+        />
+      )
+    default:
+      return (
+        <TextField
+          label={field.label}
+          name={name}
+          type={field.isSecret && !field.name.startsWith('url') ? 'password' : 'text'}
+          autocomplete={field.isSecret ? 'new-password' : 'off'}
+          value={text || (typeof field.fallback === 'string' ? field.fallback : '')}
+          hint={hint}
+          {...(field.isSecret && !isNew && { placeholder: 'stored' })}
+        />
+      )
+  }
+}

@@ -1,0 +1,151 @@
+import type { ComponentChildren } from 'preact'
+import { render } from 'preact-render-to-string'
+import type { MemberProject } from '#shared/accounts/project-store.ts'
+import { assets } from './assets.ts'
+import { Logo } from './components/icons.tsx'
+import { Notice } from './components/notice.tsx'
+import type { Context } from './context.ts'
+import { type Area, navigation } from './navigation.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Frame {
+  title: string
+  /** absent on pages for people who are not signed in */
+  workspace?: Workspace
+  project?: MemberProject
+  area?: Area
+  /** turns the tab's icon red */
+  isDown?: boolean
+  /** address of the events that make this page read itself again */
+  live?: string
+  /** makes a page that others may read say so little as possible to machines */
+  isPublic?: boolean
+}
+
+/** Answers with a whole page. */
+export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
+  const html = render(
+    <Page context={context} frame={frame}>
+      {content}
+    </Page>,
+  )
+  context.response.status(status).type('text/html').end(`<!doctype html>${html}`)
+}
+
+function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {
+  const { siteName } = context.deps.config
+  const done = context.query.get('done')
+  return (
+    <html lang="en" data-live={frame.live}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${frame.title} · ${siteName}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link
+          rel="icon"
+          href={frame.isDown ? assets.iconDown.path : assets.icon.path}
+          data-up={assets.icon.path}
+          data-down={assets.iconDown.path}
+        />
+        <link rel="stylesheet" href={assets.style.path} />
+        <script src={assets.script.path} defer />
+      </head>
+      <body class={frame.workspace ? 'framed' : 'plain'}>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        {frame.workspace ? (
+          <Sidebar context={context} workspace={frame.workspace} project={frame.project} area={frame.area} />
+        ) : (
+          <header class="brand-only">
+            <Brand name={siteName} />
+          </header>
+        )}
+        <main id="main" tabIndex={-1}>
+          {done && <Notice done={done} />}
+          {children}
+        </main>
+      </body>
+    </html>
+  )
+}
+
+function Brand({ name }: { name: string }) {
+  return (
+    <a class="brand" href="/">
+      <Logo />
+      <span>{name}</span>
+    </a>
+  )
+}
+
+function Sidebar(props: {
+  context: Context
+  workspace: Workspace
+  project: MemberProject | undefined
+  area: Area | undefined
+}) {
+  const { context, workspace, project, area } = props
+  const { session } = workspace
+  return (
+    <header class="side">
+      <div class="side-top">
+        <Brand name={context.deps.config.siteName} />
+        {workspace.projects.length > 0 && <ProjectMenu workspace={workspace} project={project} />}
+      </div>
+      <nav aria-label="Main">
+        {navigation(workspace, project).map((section) => (
+          <div class="nav-section" key={section.title}>
+            <p class="nav-title">{section.title}</p>
+            <ul>
+              {section.links.map((link) => (
+                <li key={link.href}>
+                  <a href={link.href} aria-current={link.area === area ? 'page' : undefined}>
+                    {link.label}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div class="who">
+        <a href="/account" aria-current={area === 'account' ? 'page' : undefined} title={session.email}>
+          {session.name || session.email}
+        </a>
+        <form method="post" action="/sign-out">
+          <input type="hidden" name="_csrf" value={context.csrf} />
+          <button class="link" type="submit">
+            Sign out
+          </button>
+        </form>
+      </div>
+    </header>
+  )
+}
+
+function ProjectMenu({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
+  const several = workspace.memberships.length > 1
+  return (
+    <details class="menu">
+      <summary>
+        <span class="menu-label">{project?.name ?? 'Choose a project'}</span>
+      </summary>
+      <ul>
+        {workspace.projects.map((one) => (
+          <li key={one.uuid}>
+            <a href={`/projects/${one.uuid}/checks`} aria-current={one.id === project?.id ? 'true' : undefined}>
+              {one.name}
+              {several && <small>{one.organisationName}</small>}
+            </a>
+          </li>
+        ))}
+        <li class="menu-foot">
+          <a href="/projects">All projects</a>
+        </li>
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,46 @@
+import type { MemberProject } from '#shared/accounts/project-store.ts'
+import { may } from '#shared/accounts/roles.ts'
+import type { Workspace } from './workspace.ts'
+
+/** The place in the navigation that a page belongs to. */
+export type Area = 'checks' | 'integrations' | 'badges' | 'settings' | 'projects' | 'members' | 'audit' | 'account'
+
+export interface NavigationSection {
+  title: string
+  links: { area: Area; href: string; label: string }[]
+}
+
+/** What a person finds at the side of every page: a new area of the product is a section here. */
+export function navigation(workspace: Workspace, project: MemberProject | undefined): NavigationSection[] {
+  const sections: NavigationSection[] = []
+  if (project) {
+    const base = `/projects/${project.uuid}`
+    sections.push({
+      title: 'Monitoring',
+      links: [
+        { area: 'checks', href: `${base}/checks`, label: 'Checks' },
+        { area: 'integrations', href: `${base}/integrations`, label: 'Integrations' },
+        { area: 'badges', href: `${base}/badges`, label: 'Badges' },
+        ...(may(project.role, 'manage')
+          ? [{ area: 'settings' as const, href: `${base}/settings`, label: 'Settings' }]
+          : []),
+      ],
+    })
+  }
+  const organisation = project
+    ? { uuid: project.organisationUuid, role: project.role }
+    : workspace.memberships.map(({ organisationUuid, role }) => ({ uuid: organisationUuid, role })).at(0)
+  sections.push({
+    title: 'Organisation',
+    links: [
+      { area: 'projects', href: '/projects', label: 'Projects' },
+      ...(organisation
+        ? [{ area: 'members' as const, href: `/organisations/${organisation.uuid}/members`, label: 'People' }]
+        : []),
+      ...(organisation && may(organisation.role, 'manage')
+        ? [{ area: 'audit' as const, href: `/organisations/${organisation.uuid}/audit`, label: 'Audit log' }]
+        : []),
+    ],
+  })
+  return sections
+}

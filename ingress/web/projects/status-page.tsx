@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import {
+  deleteStatusPage,
+  findStatusPage,
+  findStatusPageByToken,
+  type StatusPage,
+  saveStatusPage,
+} from '#shared/accounts/status-page-store.ts'
+import type { ShownStatus } from '#shared/checks/check.ts'
+import { shownStatus } from '#shared/checks/status.ts'
+import { type AssignedCheck, listChecks } from '#shared/checks/store.ts'
+import { splitTags } from '#shared/checks/tags.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { type DownDay, downDays } from '#shared/pages/down-days.ts'
+import { listFlipsOfChecks } from '#shared/pages/status-history-store.ts'
+import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { audit } from '../audit.ts'
+import { StatusGlyph, statusNames } from '../components/icons.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
+import { humanDuration } from '../format.ts'
+import { sendPage } from '../layout.tsx'
+import { openProject } from '../workspace.ts'
+
+const DAYS = 90
+/** A page for people; more would be a list. */
+const MAX_SHOWN = 200
+
+export function statusPagePages(pages: Pages): void {
+  pages.get('/status/:token', showStatusPage)
+  pages.post('/projects/:project/status-page', save)
+  pages.post('/projects/:project/status-page/remove', async (context) => {
+    const { project } = await openProject(context, 'manage')
+    await deleteStatusPage(context.deps.db, project.id)
+    await audit(context, project.organisationId, 'status-page.removed', project.name)
+    redirect(context, `/projects/${project.uuid}/settings?done=status-page-removed`)
+  })
+}
+
+async function save(context: FormContext): Promise<void> {
+  const { project } = await openProject(context, 'manage')
+  const { db } = context.deps
+  const known = await findStatusPage(db, project.id)
+  await saveStatusPage(db, {
+    projectId: project.id,
+    token: known?.token ?? randomBytes(16).toString('base64url'),
+    title: field(context.form, 'title').slice(0, 100) || project.name,
+    tags: field(context.form, 'tags').slice(0, 200),
+  })
+  await audit(context, project.organisationId, 'status-page.published', project.name)
+  redirect(context, `/projects/${project.uuid}/settings?done=status-page-saved`)
+}
+
+/** The same answer for an address that never was and one that was taken down. */
+async function showStatusPage(context: Context): Promise<void> {
+  const { db } = context.deps
+  const token = context.params.token ?? ''
+  const page = /^[\w-]{22}$/.test(token) ? await findStatusPageByToken(db, token) : null
+  if (!page) throw new NotFoundError('There is no status page at this address.')
+  const now = context.deps.now()
+  const checks = (await listChecks(db, page.projectId)).filter((check) => isShown(page, check)).slice(0, MAX_SHOWN)
+  const flips = await listFlipsOfChecks(
+    db,
+    checks.map(({ id }) => id),
+  )
+  const shown = checks.map((check) => ({
+    check,
+    status: shownStatus(check, now, nextOccurrence),
+    days: downDays(flips.get(check.id) ?? [], DAYS, now),
+  }))
+  const down = shown.filter(({ status }) => status === 'down').length
+  const late = shown.filter(({ status }) => status === 'grace').length
+  sendPage(
+    context,
+    { title: page.title, isDown: down > 0 },
+    <>
+      <h1>{page.title}</h1>
+      <section class="card">
+        <p class="status-hero">
+          <StatusGlyph status={down > 0 ? 'down' : late > 0 ? 'grace' : 'up'} />
+          {overall(shown.length, down, late)}
+        </p>
+      </section>
+      {shown.length > 0 && (
+        <section class="card table-card" aria-label="Checks">
+          {shown.map(({ check, status, days }) => (
+            <PublicCheck key={check.uuid} name={check.name || 'unnamed'} status={status} days={days} />
+          ))}
+        </section>
+      )}
+      <p class="muted foot">
+        The last {DAYS} days, oldest left. As of {new Date(now / 1000).toISOString().slice(0, 16).replace('T', ' ')}{' '}
+        UTC.
+      </p>
+    </>,
+  )
+}
+
+function isShown(page: StatusPage, check: AssignedCheck): boolean {
+  const wanted = splitTags(page.tags)
+  const tags = new Set(splitTags(check.tags))
+  return wanted.length === 0 || wanted.some((tag) => tags.has(tag))
+}
+
+function overall(total: number, down: number, late: number): string {
+  if (total === 0) return 'Nothing is shown yet.'
+  if (down > 0) return `${down} of ${total} ${down === 1 ? 'is' : 'are'} down.`
+  return late > 0 ? `Everything works, ${late} ${late === 1 ? 'is' : 'are'} late.` : 'Everything works.'
+}
+
+function PublicCheck({ name, status, days }: { name: string; status: ShownStatus; days: readonly DownDay[] }) {
+  const bad = days.filter((day) => (day.seconds ?? 0) > 0)
+  return (
+    <div class="public-check">
+      <div class="row">
+        <b class="breakable">{name}</b>
+        <span class="row">
+          <StatusGlyph status={status} /> {statusNames[status]}
+        </span>
+      </div>
+      <svg
+        class="days"
+        viewBox={`0 0 ${days.length * 4} 28`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={
+          bad.length === 0 ? 'No downtime in this time.' : `Downtime on ${bad.length} of ${days.length} days.`
+        }
+      >
+        {days.map((day, index) => (
+          <rect
+            key={day.date}
+            class={day.seconds === null ? 'day none' : day.seconds > 0 ? 'day bad' : 'day'}
+            x={index * 4 + 0.5}
+            width="3"
+            y={day.seconds !== null && day.seconds > 0 ? 0 : 4}
+            height={day.seconds !== null && day.seconds > 0 ? 28 : 24}
+          >
+            <title>{`${day.date}: ${day.seconds === null ? 'not known' : day.seconds > 0 ? `down ${humanDuration(day.seconds)}` : 'no downtime'}`}</title>
+          </rect>
+        ))}
+      </svg>
+    </div>
+  )
+}

@@ -1,0 +1,128 @@
+import { type Request, type Response, Router } from 'express'
+import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
+import { parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
+import type { IngressDeps } from '../deps.ts'
+import { readBody } from '../middleware/body.ts'
+import { type Context, type FormHandler, field, type PageHandler, type Pages, redirect } from './context.ts'
+import { readCookie, setCookie } from './cookies.ts'
+import { csrfToken, isCsrfToken } from './csrf.ts'
+import { sendErrorPage } from './error-page.tsx'
+import { loadSession, newToken } from './sessions.ts'
+
+/** Longer than any form of ours; an import of checks is the largest. */
+const MAX_FORM_BYTES = 1_048_576
+
+/** Mounts pages: who asks, form tokens, headers and errors are the same for all of them. */
+export function createPages(deps: IngressDeps): { pages: Pages; router: Router } {
+  const router = Router({ caseSensitive: true, strict: true })
+  const csrfKey = deps.secrets.derive('web-csrf')
+  const trusted = parseTrustedProxies(deps.config.trustedProxies)
+
+  async function createContext(request: Request, response: Response): Promise<Context> {
+    const { remoteAddr } = resolveClient(
+      {
+        peer: request.socket.remoteAddress,
+        forwardedFor: headerText(request.headers['x-forwarded-for']),
+        forwarded: headerText(request.headers.forwarded),
+        forwardedProto: undefined,
+      },
+      trusted,
+    )
+    const address = remoteAddr ?? 'unknown'
+    const known = await loadSession(request, response, deps, address)
+    return {
+      deps,
+      request,
+      response,
+      params: textParams(request.params),
+      query: queryOf(request),
+      address,
+      csrf: csrfToken(csrfKey, known?.token ?? visit(request, response)),
+      session: known?.session ?? null,
+    }
+  }
+
+  function visit(request: Request, response: Response): string {
+    const known = readCookie(request, deps.config, 'visit')
+    if (known.length === 43) return known
+    const name = newToken()
+    setCookie(response, deps.config, 'visit', name)
+    return name
+  }
+
+  function mount(method: 'get' | 'post', path: string, answer: (context: Context) => Promise<void> | void): void {
+    router[method](path, async (request, response) => {
+      observe(request, response, path, deps)
+      setSafetyHeaders(response, deps)
+      let context: Context | undefined
+      try {
+        context = await createContext(request, response)
+        await answer(context)
+      } catch (error) {
+        if (context && error instanceof UnauthorizedError) return redirectToSignIn(context)
+        sendErrorPage(error, request, response, deps, context)
+      }
+    })
+  }
+
+  return {
+    router,
+    pages: {
+      get: (path: string, handler: PageHandler) => mount('get', path, handler),
+      post: (path: string, handler: FormHandler) =>
+        mount('post', path, async (context) => {
+          if (context.request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
+          const body = await readBody(context.request, MAX_FORM_BYTES)
+          const form = new URLSearchParams(body.toString('utf8'))
+          if (!isCsrfToken(context.csrf, field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
+          await handler({ ...context, form })
+        }),
+    },
+  }
+}
+
+const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
+
+/** What a browser may do with any of our pages: nothing from elsewhere, nothing inline, never framed, never kept. */
+export function setSafetyHeaders(response: Response, deps: IngressDeps): void {
+  const issuer = deps.config.oidcIssuer
+  const mayPostTo = issuer === undefined ? `'self'` : `'self' ${new URL(issuer).origin}`
+  response.set({
+    'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action ${mayPostTo}; base-uri 'none'; frame-ancestors 'none'`,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+    'Cache-Control': 'no-store',
+  })
+  if (deps.config.publicUrl.startsWith('https:')) response.set('Strict-Transport-Security', 'max-age=31536000')
+}
+
+function redirectToSignIn(context: Context): void {
+  const { method, originalUrl } = context.request
+  redirect(context, method === 'GET' ? `/sign-in?next=${encodeURIComponent(originalUrl)}` : '/sign-in')
+}
+
+/** Counts and times the answer under its path's pattern. */
+function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
+  const startedAt = performance.now()
+  response.once('finish', () => {
+    deps.metrics.httpRequests
+      .labels(route, request.method, String(response.statusCode))
+      .observe((performance.now() - startedAt) / 1000)
+  })
+}
+
+function queryOf(request: Request): URLSearchParams {
+  const at = request.url.indexOf('?')
+  return new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1))
+}
+
+function textParams(params: Readonly<Record<string, string | string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
+}
+
+function headerText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header
+}

@@ -1,0 +1,99 @@
+import { insertAudit } from '#shared/accounts/audit-store.ts'
+import { listProjectsOf, type MemberProject } from '#shared/accounts/project-store.ts'
+import { may, type Right, type Role } from '#shared/accounts/roles.ts'
+import type { Session } from '#shared/accounts/session-store.ts'
+import { listMemberships, type Membership } from '#shared/accounts/store.ts'
+import { type AssignedCheck, findCheck } from '#shared/checks/store.ts'
+import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
+import { isUuid } from '#shared/pings/url.ts'
+import type { Context } from './context.ts'
+
+/** What a signed-in person may see. Everything a page shows is found through it. */
+export interface Workspace {
+  session: Session
+  memberships: Membership[]
+  projects: MemberProject[]
+}
+
+export interface ProjectWorkspace extends Workspace {
+  project: MemberProject
+}
+
+export interface CheckWorkspace extends ProjectWorkspace {
+  check: AssignedCheck
+}
+
+/** @throws UnauthorizedError for somebody who is not signed in: they are sent to the sign-in page */
+export async function signedIn(context: Context): Promise<Workspace> {
+  const { session, deps } = context
+  if (!session) throw new UnauthorizedError('sign in first')
+  const [memberships, projects] = await Promise.all([
+    listMemberships(deps.db, session.userId),
+    listProjectsOf(deps.db, session.userId),
+  ])
+  return { session, memberships, projects }
+}
+
+/**
+ * The project that the path names.
+ * @throws NotFoundError for unknown ones and those of organisations one does not belong to, alike
+ * @throws ForbiddenError when the role does not suffice, which is noted in the audit log
+ */
+export async function openProject(context: Context, right: Right, uuid?: string): Promise<ProjectWorkspace> {
+  const workspace = await signedIn(context)
+  const wanted = uuid ?? context.params.project
+  const project = workspace.projects.find((candidate) => candidate.uuid === wanted)
+  if (!project) throw new NotFoundError('There is no such project, or it is not one of yours.')
+  await requireRight(context, workspace, project, right)
+  return { ...workspace, project }
+}
+
+/** The check that the path names, within a project of one's own. @throws as openProject does */
+export async function openCheck(context: Context, right: Right): Promise<CheckWorkspace> {
+  const workspace = await signedIn(context)
+  const uuid = context.params.check ?? ''
+  const check = isUuid(uuid) ? await findCheck(context.deps.db, uuid) : null
+  const project = workspace.projects.find((candidate) => candidate.id === check?.projectId)
+  if (!check || !project) throw new NotFoundError('There is no such check, or it is not one of yours.')
+  await requireRight(context, workspace, project, right)
+  return { ...workspace, project, check }
+}
+
+/** The organisation that the path names. @throws as openProject does */
+export async function openOrganisation(
+  context: Context,
+  right: Right,
+): Promise<Workspace & { organisation: Membership }> {
+  const workspace = await signedIn(context)
+  const organisation = workspace.memberships.find((one) => one.organisationUuid === context.params.organisation)
+  if (!organisation) throw new NotFoundError('There is no such organisation, or you do not belong to it.')
+  await requireRight(context, workspace, organisation, right)
+  return { ...workspace, organisation }
+}
+
+/** @throws ForbiddenError, having noted who tried what */
+export async function requireRight(
+  context: Context,
+  { session }: Pick<Workspace, 'session'>,
+  scope: { organisationId: number; role: Role },
+  right: Right,
+): Promise<void> {
+  if (may(scope.role, right)) return
+  await deny(context, session, scope.organisationId)
+}
+
+/** Refuses and notes it. */
+export async function deny(context: Context, session: Session, organisationId: number): Promise<never> {
+  const { request, deps, address } = context
+  await insertAudit(deps.db, {
+    organisationId,
+    userId: session.userId,
+    actor: session.email,
+    action: 'request.denied',
+    target: `${request.method} ${request.path}`,
+    address,
+  })
+  throw new ForbiddenError(
+    'Your role in this organisation does not permit this. Its owners and managers can change that.',
+  )
+}

@@ -1,0 +1,100 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { Role } from './roles.ts'
+
+export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation'
+
+const LIFETIMES = { 'set-up': '1 day', 'reset-password': '1 hour', invitation: '7 days' } as const satisfies Record<
+  LinkPurpose,
+  string
+>
+
+export interface OneTimeLink {
+  id: number
+  userId: number | null
+  organisationId: number | null
+  organisationName: string | null
+  email: string
+  role: Role | ''
+}
+
+/** Stores a link by the digest of its token. Whatever it replaces is the caller's to delete first. */
+export async function insertLink(
+  db: Knex,
+  link: { purpose: LinkPurpose; digest: Buffer; userId?: number; organisationId?: number; email?: string; role?: Role },
+): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO one_time_links (purpose, digest, user_id, organisation_id, email, role, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, now() + ?::interval)`,
+    [
+      link.purpose,
+      link.digest,
+      link.userId ?? null,
+      link.organisationId ?? null,
+      link.email ?? '',
+      link.role ?? '',
+      LIFETIMES[link.purpose],
+    ],
+  )
+}
+
+/** A link that can still be used; null for unknown, used and old ones alike. */
+export async function findLink(
+  db: Knex,
+  purpose: LinkPurpose,
+  digests: readonly Buffer[],
+): Promise<OneTimeLink | null> {
+  const rows = await query<OneTimeLink>(
+    db,
+    `SELECT l.id, l.user_id AS "userId", l.organisation_id AS "organisationId", o.name AS "organisationName",
+            l.email, l.role
+     FROM one_time_links l LEFT JOIN organisations o ON o.id = l.organisation_id
+     WHERE l.purpose = ? AND l.digest = ANY(?::bytea[]) AND l.expires_at > now()`,
+    [purpose, digests],
+  )
+  return rows[0] ?? null
+}
+
+/** Uses a link up, within the transaction of its effect. @returns false when somebody else was first */
+export async function useLink(tx: Knex, id: number): Promise<boolean> {
+  return (await execute(tx, 'DELETE FROM one_time_links WHERE id = ?', [id])) === 1
+}
+
+/** Ends the links of a purpose: all of them, or a person's. */
+export async function deleteLinks(tx: Knex, purpose: LinkPurpose, userId?: number): Promise<void> {
+  if (userId === undefined) await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ?', [purpose])
+  else await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ? AND user_id = ?', [purpose, userId])
+}
+
+export interface Invitation {
+  id: number
+  email: string
+  role: Role
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** The invitations that nobody has accepted yet. */
+export async function listInvitations(db: Knex, organisationId: number): Promise<Invitation[]> {
+  return await query<Invitation>(
+    db,
+    `SELECT id, email, role, created_at AS "createdAt", expires_at AS "expiresAt" FROM one_time_links
+     WHERE organisation_id = ? AND purpose = 'invitation' AND expires_at > now() ORDER BY id`,
+    [organisationId],
+  )
+}
+
+/** Takes invitations back: the one with this id, or all to an address. */
+export async function deleteInvitations(
+  tx: Knex,
+  organisationId: number,
+  which: { id: number } | { email: string },
+): Promise<void> {
+  const [condition, value] = 'id' in which ? ['id = ?', which.id] : ['email = ?', which.email]
+  await execute(
+    tx,
+    `DELETE FROM one_time_links WHERE organisation_id = ? AND purpose = 'invitation' AND ${condition}`,
+    [organisationId, value],
+  )
+}

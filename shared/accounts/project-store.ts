@@ -1,0 +1,62 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { Project } from '../projects/store.ts'
+import type { Role } from './roles.ts'
+
+/** A project as a member of its organisation sees it. */
+export interface MemberProject extends Project {
+  organisationUuid: string
+  organisationName: string
+  role: Role
+}
+
+/** Every project that a person may see: through membership, and in no other way. */
+export async function listProjectsOf(db: Knex, userId: number): Promise<MemberProject[]> {
+  return await query<MemberProject>(
+    db,
+    `SELECT p.id, p.uuid, p.organisation_id AS "organisationId", p.name, p.badge_key AS "badgeKey",
+            p.check_limit AS "checkLimit", o.uuid AS "organisationUuid", o.name AS "organisationName", m.role
+     FROM memberships m JOIN organisations o ON o.id = m.organisation_id JOIN projects p ON p.organisation_id = o.id
+     WHERE m.user_id = ? ORDER BY o.name, o.id, p.name, p.id`,
+    [userId],
+  )
+}
+
+export interface ProjectCounts {
+  projectId: number
+  checks: number
+  down: number
+}
+
+/** How many checks the projects have, and how many of them are stored down. */
+export async function countByProject(db: Knex, projectIds: readonly number[]): Promise<ProjectCounts[]> {
+  return await query<ProjectCounts>(
+    db,
+    `SELECT project_id AS "projectId", count(*) AS checks, count(*) FILTER (WHERE status = 'down') AS down
+     FROM checks WHERE project_id = ANY(?::bigint[]) GROUP BY project_id`,
+    [projectIds],
+  )
+}
+
+export async function renameProject(db: Knex, projectId: number, name: string): Promise<void> {
+  await execute(db, 'UPDATE projects SET name = ? WHERE id = ?', [name, projectId])
+}
+
+/** Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks. */
+export async function deleteProject(tx: Knex, projectId: number): Promise<void> {
+  await execute(tx, 'SELECT id FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE', [projectId])
+  await execute(tx, 'DELETE FROM pings WHERE check_id IN (SELECT id FROM checks WHERE project_id = ?)', [projectId])
+  await execute(tx, 'DELETE FROM projects WHERE id = ?', [projectId])
+}
+
+/** Moves a check, which the caller has locked, to another project; integrations stay behind. */
+export async function moveCheck(tx: Knex, checkId: number, projectId: number): Promise<void> {
+  await execute(tx, 'DELETE FROM check_channels WHERE check_id = ?', [checkId])
+  await execute(tx, 'UPDATE checks SET project_id = ? WHERE id = ?', [projectId, checkId])
+}
+
+/** The organisation that a project belongs to; null when the project is gone. */
+export async function findProjectOrganisation(db: Knex, projectId: number): Promise<number | null> {
+  const rows = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM projects WHERE id = ?', [projectId])
+  return rows[0]?.id ?? null
+}

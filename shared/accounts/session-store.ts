@@ -1,0 +1,85 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+
+/** A session ends this long after it began, and earlier when it is not used. */
+const LIFETIME = '30 days'
+const IDLE = '7 days'
+
+export interface Session {
+  id: number
+  userId: number
+  userUuid: string
+  email: string
+  name: string
+  /** the person's rights changed: it must get another id */
+  renew: boolean
+}
+
+export async function insertSession(
+  db: Knex,
+  session: { digest: Buffer; userId: number; address: string; agent: string },
+): Promise<void> {
+  await execute(db, 'INSERT INTO sessions (digest, user_id, address, agent) VALUES (?, ?, ?, ?)', [
+    session.digest,
+    session.userId,
+    session.address,
+    session.agent,
+  ])
+}
+
+/** The live session with one of these digests; null for unknown and ended ones. */
+export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
+  const rows = await query<Session>(
+    db,
+    `SELECT s.id, s.renew, u.id AS "userId", u.uuid AS "userUuid", u.email, u.name
+     FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE s.digest = ANY(?::bytea[]) AND s.created_at > now() - ?::interval AND s.seen_at > now() - ?::interval`,
+    [digests, LIFETIME, IDLE],
+  )
+  return rows[0] ?? null
+}
+
+/** Notes that a session is in use, at most once a minute. */
+export async function touchSession(db: Knex, id: number, address: string): Promise<void> {
+  await execute(
+    db,
+    `UPDATE sessions SET seen_at = now(), address = ? WHERE id = ? AND seen_at < now() - interval '1 minute'`,
+    [address, id],
+  )
+}
+
+/** Gives a session another id. @returns false when another request was first */
+export async function renewSession(db: Knex, id: number, digest: Buffer): Promise<boolean> {
+  const changed = await execute(db, 'UPDATE sessions SET digest = ?, renew = false WHERE id = ? AND renew', [
+    digest,
+    id,
+  ])
+  return changed === 1
+}
+
+export async function deleteSession(db: Knex, userId: number, id: number): Promise<void> {
+  await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])
+}
+
+/** Ends all sessions of a person. @param but one that stays */
+export async function deleteSessions(db: Knex, userId: number, but?: number): Promise<void> {
+  await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?', [userId, but ?? null])
+}
+
+export interface ListedSession {
+  id: number
+  address: string
+  agent: string
+  createdAt: Date
+  seenAt: Date
+}
+
+/** The live sessions of a person, last used first. */
+export async function listSessions(db: Knex, userId: number): Promise<ListedSession[]> {
+  return await query<ListedSession>(
+    db,
+    `SELECT id, address, agent, created_at AS "createdAt", seen_at AS "seenAt" FROM sessions
+     WHERE user_id = ? AND created_at > now() - ?::interval AND seen_at > now() - ?::interval ORDER BY seen_at DESC`,
+    [userId, LIFETIME, IDLE],
+  )
+}

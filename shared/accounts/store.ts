@@ -1,0 +1,171 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+import type { Role } from './roles.ts'
+
+export interface User {
+  id: number
+  uuid: string
+  email: string
+  name: string
+  /** PHC text; null when the person has no password */
+  passwordHash: string | null
+}
+
+const USER_COLUMNS = 'users.id, users.uuid, users.email, users.name, users.password_hash AS "passwordHash"'
+
+/** @param email in normal form (email.ts). @returns null when there is no such account */
+export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
+  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE email = ?`, [email])
+  return rows[0] ?? null
+}
+
+export async function findUser(db: Knex, id: number): Promise<User | null> {
+  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [id])
+  return rows[0] ?? null
+}
+
+/** @returns null when the address has an account already */
+export async function insertUser(
+  tx: Knex,
+  user: { email: string; name: string; passwordHash: string | null },
+): Promise<User | null> {
+  const rows = await query<User>(
+    tx,
+    `INSERT INTO users (email, name, password_hash) VALUES (?, ?, ?)
+     ON CONFLICT (email) DO NOTHING RETURNING ${USER_COLUMNS}`,
+    [user.email, user.name, user.passwordHash],
+  )
+  return rows[0] ?? null
+}
+
+export async function updateUserName(db: Knex, id: number, name: string): Promise<void> {
+  await execute(db, 'UPDATE users SET name = ? WHERE id = ?', [name, id])
+}
+
+/** Sets the password, and ends every link that could set another one. The caller ends the sessions. */
+export async function updatePassword(tx: Knex, id: number, passwordHash: string): Promise<void> {
+  await execute(tx, 'UPDATE users SET password_hash = ? WHERE id = ?', [passwordHash, id])
+  await execute(tx, `DELETE FROM one_time_links WHERE user_id = ? AND purpose = 'reset-password'`, [id])
+}
+
+/** Whether somebody can administer this installation; until then a set-up link makes the first one. */
+export async function hasAdministrator(db: Knex): Promise<boolean> {
+  const rows = await query<{ found: boolean }>(
+    db,
+    `SELECT EXISTS (SELECT 1 FROM memberships WHERE role = 'owner') AS found`,
+  )
+  return rows[0]?.found ?? false
+}
+
+/** Serialises everything that makes the first administrator: two people with one link make one. */
+export async function lockAdministration(tx: Knex): Promise<void> {
+  await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)
+}
+
+/** The account of an identity at an issuer; the pair alone joins them, never an address. */
+export async function findUserByIdentity(db: Knex, issuer: string, subject: string): Promise<User | null> {
+  const rows = await query<User>(
+    db,
+    `SELECT ${USER_COLUMNS} FROM users JOIN identities ON identities.user_id = users.id
+     WHERE identities.issuer = ? AND identities.subject = ?`,
+    [issuer, subject],
+  )
+  return rows[0] ?? null
+}
+
+/** @returns false when the identity belongs to an account already */
+export async function insertIdentity(
+  tx: Knex,
+  identity: { issuer: string; subject: string; userId: number },
+): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    'INSERT INTO identities (issuer, subject, user_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    [identity.issuer, identity.subject, identity.userId],
+  )
+  return changed === 1
+}
+
+export async function listIdentities(db: Knex, userId: number): Promise<{ issuer: string; subject: string }[]> {
+  return await query(db, 'SELECT issuer, subject FROM identities WHERE user_id = ? ORDER BY created_at', [userId])
+}
+
+export interface Membership {
+  organisationId: number
+  organisationUuid: string
+  organisationName: string
+  role: Role
+}
+
+/** The organisations a person belongs to, by name. */
+export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
+  return await query<Membership>(
+    db,
+    `SELECT o.id AS "organisationId", o.uuid AS "organisationUuid", o.name AS "organisationName", m.role
+     FROM memberships m JOIN organisations o ON o.id = m.organisation_id
+     WHERE m.user_id = ? ORDER BY o.name, o.id`,
+    [userId],
+  )
+}
+
+/** Makes somebody a member; a member already stays what they are. @returns false then */
+export async function insertMembership(
+  tx: Knex,
+  membership: { organisationId: number; userId: number; role: Role },
+): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    'INSERT INTO memberships (organisation_id, user_id, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    [membership.organisationId, membership.userId, membership.role],
+  )
+  return changed === 1
+}
+
+export interface Member {
+  userId: number
+  userUuid: string
+  email: string
+  name: string
+  role: Role
+  createdAt: Date
+}
+
+/** The people of an organisation, longest there first. */
+export async function listMembers(db: Knex, organisationId: number): Promise<Member[]> {
+  return await query<Member>(
+    db,
+    `SELECT u.id AS "userId", u.uuid AS "userUuid", u.email, u.name, m.role, m.created_at AS "createdAt"
+     FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organisation_id = ? ORDER BY m.created_at, u.id`,
+    [organisationId],
+  )
+}
+
+/** Changes a role; that person's sessions get other ids at their next request. */
+export async function updateRole(tx: Knex, organisationId: number, userId: number, role: Role): Promise<void> {
+  await execute(tx, 'UPDATE memberships SET role = ? WHERE organisation_id = ? AND user_id = ?', [
+    role,
+    organisationId,
+    userId,
+  ])
+  await execute(tx, 'UPDATE sessions SET renew = true WHERE user_id = ?', [userId])
+}
+
+export async function deleteMembership(tx: Knex, organisationId: number, userId: number): Promise<void> {
+  await execute(tx, 'DELETE FROM memberships WHERE organisation_id = ? AND user_id = ?', [organisationId, userId])
+  await execute(tx, 'UPDATE sessions SET renew = true WHERE user_id = ?', [userId])
+}
+
+/** Keeps others from changing who owns the organisation until the transaction ends. */
+export async function lockOrganisation(tx: Knex, organisationId: number): Promise<void> {
+  await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
+}
+
+/** Organisations nobody owns yet: made by the command line before there was anybody to own them. */
+export async function listOwnerless(db: Knex): Promise<number[]> {
+  const rows = await query<{ id: number }>(
+    db,
+    `SELECT id FROM organisations o
+     WHERE NOT EXISTS (SELECT 1 FROM memberships m WHERE m.organisation_id = o.id AND m.role = 'owner') ORDER BY id`,
+  )
+  return rows.map(({ id }) => id)
+}

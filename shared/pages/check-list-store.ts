@@ -1,0 +1,137 @@
+import type { Knex } from 'knex'
+import type { ShownStatus } from '../checks/check.ts'
+import { microsOf, timestampOf } from '../checks/lock-store.ts'
+import type { CheckTimes } from '../checks/status.ts'
+import { query, type SqlValue } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
+import type { CheckFilter, CheckSort, ListCursor } from './check-list.ts'
+
+/** What a row of the list shows. */
+export interface ListedCheck extends CheckTimes {
+  id: number
+  uuid: string
+  name: string
+  slug: string
+  tags: string
+  /** uuids of the integrations it is assigned to */
+  channelIds: string[]
+  /** what the order is by; the cursor of the next page */
+  sortKey: string | number
+}
+
+const NOW = timestampOf('?::bigint')
+const GRACE = "c.grace_seconds * interval '1 second'"
+/** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
+const DUE = `CASE WHEN c.kind = 'simple' THEN c.last_ping + c.timeout_seconds * interval '1 second'
+                  ELSE c.alert_after - ${GRACE} END`
+
+/** status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes the instant four times. */
+const SHOWN = `
+  CASE WHEN c.last_start + ${GRACE} <= ${NOW} THEN 'down'
+       WHEN c.status <> 'up' THEN c.status
+       WHEN ${DUE} + ${GRACE} <= ${NOW} THEN 'down'
+       WHEN ${DUE} <= ${NOW} THEN 'grace'
+       ELSE 'up' END`
+const SHOWN_VALUES = 3
+
+const SORTS = {
+  name: { key: 'lower(c.name)', type: 'text' },
+  created: { key: 'c.id', type: 'bigint' },
+  'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
+  status: {
+    key: `CASE c.status WHEN 'down' THEN 0 WHEN 'up' THEN 1 WHEN 'new' THEN 2 ELSE 3 END`,
+    type: 'bigint',
+  },
+} as const satisfies Record<CheckSort, { key: string; type: string }>
+
+/**
+ * One page of a project's checks, found by key and not by offset: a page costs the same wherever it lies, and a check
+ * that moves is neither shown twice nor left out.
+ */
+export async function listCheckPage(
+  db: Knex,
+  projectId: number,
+  page: { filter: CheckFilter; sort: CheckSort; after: ListCursor | null; limit: number; now: Micros },
+): Promise<ListedCheck[]> {
+  const { key, type } = SORTS[page.sort]
+  const where = conditions(projectId, page.filter, page.now)
+  const after = page.after ? `AND (${key}, c.id) > (?::${type}, ?::bigint)` : ''
+  return await query<ListedCheck>(
+    db,
+    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, c.kind, c.timeout_seconds AS "timeoutSeconds",
+            c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status, c.n_pings AS "nPings",
+            ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
+            c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
+            ${microsOf('c.alert_after')} AS "alertAfter", ${key} AS "sortKey",
+            coalesce((SELECT array_agg(channels.uuid::text) FROM check_channels
+                      JOIN channels ON channels.id = check_channels.channel_id
+                      WHERE check_channels.check_id = c.id), '{}') AS "channelIds"
+     FROM checks c WHERE ${where.sql} ${after} ORDER BY ${key}, c.id LIMIT ?`,
+    [...where.values, ...(page.after ? [page.after.key, page.after.id] : []), page.limit],
+  )
+}
+
+/** How many checks of the project look how, whatever is filtered. */
+export async function countByStatus(
+  db: Knex,
+  projectId: number,
+  now: Micros,
+): Promise<{ status: ShownStatus; count: number }[]> {
+  return await query(
+    db,
+    `SELECT ${SHOWN} AS status, count(*) AS count FROM checks c WHERE c.project_id = ? GROUP BY 1`,
+    [...Array<number>(SHOWN_VALUES).fill(now), projectId],
+  )
+}
+
+export interface TagCount {
+  tag: string
+  count: number
+  /** how many of them are stored down */
+  down: number
+}
+
+/** The tags in use, by name, and how many checks have each. */
+export async function countByTag(db: Knex, projectId: number): Promise<TagCount[]> {
+  return await query<TagCount>(
+    db,
+    `SELECT tag, count(*) AS count, count(*) FILTER (WHERE status = 'down') AS down
+     FROM (SELECT DISTINCT c.id, c.status, btrim(piece) AS tag
+           FROM checks c, unnest(string_to_array(c.tags, ' ')) AS piece WHERE c.project_id = ? AND c.tags <> '') AS t
+     WHERE tag <> '' GROUP BY tag ORDER BY tag LIMIT 200`,
+    [projectId],
+  )
+}
+
+/** Changes when anything in the project's list may look different: compared by who watches the list. */
+export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
+  const rows = await query<{ mark: string; down: number }>(
+    db,
+    `SELECT concat_ws(' ', count(*), sum(n_pings), max(last_ping), max(last_start), count(last_start), max(id),
+                      count(*) FILTER (WHERE status = 'paused'), count(*) FILTER (WHERE status = 'down'),
+                      count(*) FILTER (WHERE status = 'up')) AS mark,
+            count(*) FILTER (WHERE status = 'down') AS down
+     FROM checks WHERE project_id = ?`,
+    [projectId],
+  )
+  return rows[0] ?? { mark: '', down: 0 }
+}
+
+function conditions(projectId: number, filter: CheckFilter, now: Micros): { sql: string; values: SqlValue[] } {
+  const parts = ['c.project_id = ?']
+  const values: SqlValue[] = [projectId]
+  if (filter.tags.length > 0) {
+    parts.push(`string_to_array(c.tags, ' ') @> ?::text[]`)
+    values.push(filter.tags)
+  }
+  if (filter.search !== '') {
+    parts.push(`concat_ws(' ', c.name, c.slug, c.tags, c.uuid) ILIKE ?`)
+    values.push(`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`)
+  }
+  if (filter.status === 'running') parts.push('c.last_start IS NOT NULL')
+  else if (filter.status !== null) {
+    parts.push(`${SHOWN} = ?`)
+    values.push(...Array<number>(SHOWN_VALUES).fill(now), filter.status)
+  }
+  return { sql: parts.join(' AND '), values }
+}

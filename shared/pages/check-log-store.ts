@@ -1,0 +1,131 @@
+import type { Knex } from 'knex'
+import type { StoredStatus } from '../checks/check.ts'
+import { microsOf, timestampOf } from '../checks/lock-store.ts'
+import type { PingType } from '../checks/state-machine.ts'
+import { query } from '../platform/sql.ts'
+import type { Micros } from '../time.ts'
+
+export type LogKind = 'ping' | 'flip' | 'notification'
+
+export interface LogCursor {
+  at: Micros
+  kind: LogKind
+  id: string
+}
+
+/** One line of a check's log; what does not belong to its kind is null. */
+export interface LogEntry extends LogCursor {
+  type: PingType | null
+  scheme: string | null
+  method: string | null
+  remoteAddr: string | null
+  ua: string | null
+  rid: string | null
+  exitStatus: number | null
+  hasBody: boolean | null
+  fromStatus: StoredStatus | null
+  toStatus: StoredStatus | null
+  reason: string | null
+  channelName: string | null
+  channelKind: string | null
+  channelUuid: string | null
+  state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
+  error: string | null
+}
+
+/**
+ * Pings, changes of status and messages in one stream, newest first. Each source gives at most a page, so a page costs
+ * no more than three index scans.
+ * @param afterN the highest ping number that is no longer shown
+ */
+export async function listCheckLog(
+  db: Knex,
+  checkId: number,
+  page: { kinds: readonly LogKind[]; before: LogCursor | null; afterN: number; limit: number },
+): Promise<LogEntry[]> {
+  const { before } = page
+  const bound = before ? `WHERE (at, kind, id) < (${timestampOf('?::bigint')}, ?::text, ?::text)` : ''
+  const boundValues = before ? [before.at, before.kind, before.id] : []
+  const until = before ? `AND at <= ${timestampOf('?::bigint')}` : ''
+  const untilNotified = before ? `AND n.created_at <= ${timestampOf('?::bigint')}` : ''
+  const untilValues = before ? [before.at] : []
+  return await query<LogEntry>(
+    db,
+    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", "hasBody",
+            "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error
+     FROM (
+       (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
+               rid, exit_status AS "exitStatus", coalesce(octet_length(body), 0) > 0 AS "hasBody",
+               NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "channelName",
+               NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error
+        FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
+       UNION ALL
+       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL
+        FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
+       UNION ALL
+       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error
+        FROM notifications n JOIN channels c ON c.id = n.channel_id
+        WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
+     ) AS log ${bound} ORDER BY log.at DESC, kind DESC, id DESC LIMIT ?`,
+    [
+      checkId,
+      page.afterN,
+      page.kinds.includes('ping'),
+      ...untilValues,
+      page.limit + 1,
+      checkId,
+      page.kinds.includes('flip'),
+      ...untilValues,
+      page.limit + 1,
+      checkId,
+      page.kinds.includes('notification'),
+      ...untilValues,
+      page.limit + 1,
+      ...boundValues,
+      page.limit,
+    ],
+  )
+}
+
+export interface PingDetails {
+  n: number
+  type: PingType
+  at: Micros
+  scheme: string
+  method: string
+  remoteAddr: string | null
+  ua: string
+  rid: string | null
+  exitStatus: number | null
+  body: Buffer | null
+}
+
+/** One ping with its body; null when it is not kept (any more). */
+export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
+  const rows = await query<PingDetails>(
+    db,
+    `SELECT n, type, ${microsOf('at')} AS at, scheme, method, remote_addr AS "remoteAddr", ua, rid,
+            exit_status AS "exitStatus", body
+     FROM pings WHERE check_id = ? AND n = ?`,
+    [checkId, n],
+  )
+  return rows[0] ?? null
+}
+
+/** Changes when the check's page may look different. */
+export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mark: string; isDown: boolean }> {
+  const rows = await query<{ mark: string; isDown: boolean }>(
+    db,
+    `SELECT concat_ws(' ', status, n_pings, last_start, alert_after,
+                      (SELECT max(id) FROM flips WHERE check_id = checks.id),
+                      (SELECT string_agg(state || attempts, ' ') FROM
+                        (SELECT state, attempts FROM notifications n WHERE n.check_id = checks.id
+                         ORDER BY created_at DESC LIMIT 20) AS newest)) AS mark,
+            status = 'down' AS "isDown"
+     FROM checks WHERE id = ?`,
+    [checkId],
+  )
+  return rows[0] ?? { mark: '', isDown: false }
+}

@@ -1,0 +1,39 @@
+import type { Flip } from '../flips/view.ts'
+import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+
+export interface DownDay {
+  /** UTC, YYYY-MM-DD */
+  date: string
+  /** whole seconds of downtime; null for a day before anything is known */
+  seconds: number | null
+}
+
+const DAY: Micros = 86_400 * MICROS_PER_SECOND
+
+/**
+ * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
+ * known: the check may not have been there.
+ * @param days how many, today included
+ */
+export function downDays(flips: readonly Flip[], days: number, now: Micros): DownDay[] {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  const first = ordered[0]
+  const outages: { from: Micros; until: Micros }[] = []
+  for (const [index, flip] of ordered.entries()) {
+    if (flip.to === 'down') outages.push({ from: flip.at, until: ordered[index + 1]?.at ?? now })
+  }
+  const today = Math.floor(now / DAY) * DAY
+  return Array.from({ length: days }, (_, index) => {
+    const from = today - (days - 1 - index) * DAY
+    const until = Math.min(from + DAY, now)
+    const micros = outages.reduce(
+      (sum, outage) => sum + Math.max(0, Math.min(outage.until, until) - Math.max(outage.from, from)),
+      0,
+    )
+    const isKnown = first !== undefined && first.at < until
+    return {
+      date: new Date(from / 1000).toISOString().slice(0, 10),
+      seconds: isKnown ? Math.floor(micros / MICROS_PER_SECOND) : null,
+    }
+  })
+}

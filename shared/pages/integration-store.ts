@@ -1,0 +1,123 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../platform/sql.ts'
+
+/** How many checks use each integration of a project. */
+export async function countUses(db: Knex, projectId: number): Promise<Map<string, number>> {
+  const rows = await query<{ uuid: string; count: number }>(
+    db,
+    `SELECT c.uuid, count(*) AS count FROM channels c JOIN check_channels a ON a.channel_id = c.id
+     WHERE c.project_id = ? GROUP BY c.uuid`,
+    [projectId],
+  )
+  return new Map(rows.map(({ uuid, count }) => [uuid, count]))
+}
+
+/** What happened to the newest messages through an integration. */
+export interface SentMessage {
+  id: string
+  createdAt: Date
+  status: 'up' | 'down'
+  state: 'pending' | 'delivered' | 'failed' | 'suppressed'
+  error: string
+  nextAttemptAt: Date | null
+  checkUuid: string | null
+  checkName: string | null
+  attempts: MessageAttempt[]
+}
+
+export interface MessageAttempt {
+  n: number
+  startedAt: string
+  durationMs: number
+  outcome: 'delivered' | 'temporary' | 'permanent'
+  error: string
+}
+
+/** Newest first, with every attempt that was made. A message without a check is a test. */
+export async function listSentMessages(db: Knex, channelId: number, limit: number): Promise<SentMessage[]> {
+  return await query<SentMessage>(
+    db,
+    `SELECT n.id, n.created_at AS "createdAt", n.check_status AS status, n.state, n.error,
+            CASE WHEN n.state = 'pending' THEN n.next_attempt_at END AS "nextAttemptAt",
+            c.uuid AS "checkUuid", c.name AS "checkName",
+            coalesce((SELECT json_agg(json_build_object('n', a.n, 'startedAt', a.started_at, 'durationMs', a.duration_ms,
+                                                        'outcome', a.outcome, 'error', a.error) ORDER BY a.n)
+                      FROM notification_attempts a WHERE a.notification_id = n.id), '[]') AS attempts
+     FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
+     WHERE n.channel_id = ? ORDER BY n.created_at DESC LIMIT ?`,
+    [channelId, limit],
+  )
+}
+
+/** Adds or removes one integration of one check. */
+export async function toggleAssignment(
+  tx: Knex,
+  checkId: number,
+  projectId: number,
+  channelUuid: string,
+): Promise<void> {
+  const removed = await execute(
+    tx,
+    'DELETE FROM check_channels WHERE check_id = ? AND channel_id IN (SELECT id FROM channels WHERE uuid = ?)',
+    [checkId, channelUuid],
+  )
+  if (removed > 0) return
+  await execute(
+    tx,
+    `INSERT INTO check_channels (check_id, channel_id) SELECT ?::bigint, id FROM channels WHERE project_id = ? AND uuid = ?
+     ON CONFLICT DO NOTHING`,
+    [checkId, projectId, channelUuid],
+  )
+}
+
+/** The integration that a link in one of its messages is about; null when it is gone. */
+export async function findChannelByUuid(
+  db: Knex,
+  uuid: string,
+): Promise<{
+  id: number
+  projectId: number
+  projectName: string
+  name: string
+  kind: string
+  sealedConfig: string
+} | null> {
+  const rows = await query<{
+    id: number
+    projectId: number
+    projectName: string
+    name: string
+    kind: string
+    sealedConfig: string
+  }>(
+    db,
+    `SELECT c.id, c.project_id AS "projectId", p.name AS "projectName", c.name, c.kind, c.sealed_config AS "sealedConfig"
+     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
+    [uuid],
+  )
+  return rows[0] ?? null
+}
+
+/** Every check of the project gets the integration. */
+export async function assignToAllChecks(tx: Knex, channelId: number, projectId: number): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO check_channels (check_id, channel_id) SELECT id, ?::bigint FROM checks WHERE project_id = ?
+     ON CONFLICT DO NOTHING`,
+    [channelId, projectId],
+  )
+}
+
+/** Changes when the integration's page may look different. */
+export async function integrationFingerprint(db: Knex, channelId: number): Promise<{ mark: string; isDown: boolean }> {
+  const rows = await query<{ mark: string }>(
+    db,
+    `SELECT concat_ws(' ', c.last_notify_at, c.disabled_at, c.last_error,
+                      (SELECT string_agg(n.state || n.attempts, ' ') FROM
+                        (SELECT state, attempts FROM notifications WHERE channel_id = c.id
+                         ORDER BY created_at DESC LIMIT 30) AS n)) AS mark
+     FROM channels c WHERE c.id = ?`,
+    [channelId],
+  )
+  return { mark: rows[0]?.mark ?? '', isDown: false }
+}
