@@ -1,13 +1,16 @@
 import { connect as connectBroker } from 'amqplib'
 import pg from 'pg'
 
+/** A server that is not there refuses at once; one that is there may be busy, and starting another beside it is worse. */
+const PROBE_MS = 10_000
+
 /**
  * Whether a PostgreSQL server lets us in at this URL: a whole handshake and one query, since an open port proves little.
  * @returns undefined when it does, else the reason; `code` is the SQLSTATE where the server itself refused
  */
 export async function postgresRefusal(
   url: string,
-  timeoutMs = 3_000,
+  timeoutMs = PROBE_MS,
 ): Promise<(Error & { code?: string }) | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs })
   client.on('error', () => undefined) // a server that goes away while we ask has answered already
@@ -23,7 +26,7 @@ export async function postgresRefusal(
 }
 
 /** Whether a broker opens an AMQP connection at this URL. @returns undefined when it does, else the reason */
-export async function brokerRefusal(url: string, timeoutMs = 3_000): Promise<Error | undefined> {
+export async function brokerRefusal(url: string, timeoutMs = PROBE_MS): Promise<Error | undefined> {
   try {
     const connection = await connectBroker(url, { timeout: timeoutMs })
     connection.on('error', () => undefined)
