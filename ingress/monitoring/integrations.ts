@@ -12,6 +12,7 @@ import {
 import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { insertNotifications } from '#shared/notifications/store.ts'
+import { transaction } from '#shared/platform/db.ts'
 import type { ProjectKey } from '#shared/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -146,7 +147,8 @@ export const integrationRoutes: readonly Route[] = [
     async handle(request, response, deps) {
       const key = await admitWriter(request, response, deps)
       const channel = await ownChannel(request.params.uuid, key, deps)
-      if (!(await deleteChannel(deps.db, key.project.id, channel.uuid))) throw new NotFoundError('')
+      const isDeleted = await transaction(deps.db, (tx) => deleteChannel(tx, key.project.id, channel.uuid))
+      if (!isDeleted) throw new NotFoundError('')
       sendJson(response, view(channel, deps))
     },
   }),

@@ -1,3 +1,4 @@
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,6 +29,20 @@ const context = async (): Promise<AdminContext & AsyncDisposable> => ({
   actor: 'tester',
   [Symbol.asyncDispose]: async () => {},
 })
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+function runCommand(file: string, args: string[], options: ExecFileOptions): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
 
 const admin = (...args: string[]) => runAdmin(args, commands, context)
 
@@ -136,14 +151,15 @@ test('what was given up is listed, explained, handed out again once, and the act
   )
   const [check] = rows
   if (!check) return t.fail()
-  await app.deps.barrier.pass('all')
   const shard = check.id % app.deps.config.pingShards
-  const [stream] = await query<{ stream: string; seq: number }>(
-    app.deps.db,
-    'SELECT stream, last_seq AS seq FROM ping_streams WHERE shard = ?',
-    [shard],
-  )
-  if (!stream) return t.fail()
+  const stream = await eventually('the stream of the first ping', async () => {
+    const found = await query<{ stream: string; seq: number }>(
+      app.deps.db,
+      'SELECT stream, last_seq AS seq FROM ping_streams WHERE shard = ?',
+      [shard],
+    )
+    return found[0]
+  })
   // A batch that carries a number which its stream has passed: the evaluator would drop it as a copy.
   const ping = [check.id, 'success', null, app.deps.now(), 'http', '127.0.0.1', 'GET', 'late', null, null]
   const body = JSON.stringify({ v: 1, stream: stream.stream, seq: stream.seq, pings: [ping] })
@@ -227,6 +243,22 @@ for (const [what, args] of [
     t.is(stderr.trim().split('\n').length, 1)
   })
 }
+
+test('the command line prints JSON alone on its output, and its problems elsewhere', async (t) => {
+  const { databaseUrl, amqpUrl, secretKey } = app.deps.config
+  const run = async (env: Record<string, string>, ...args: string[]) =>
+    await runCommand(process.execPath, ['--import', 'tsx', 'ingress/admin.ts', ...args], {
+      cwd: new URL('../../..', import.meta.url).pathname,
+      env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
+    })
+  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey }
+  const created = await run(settings, 'project', 'create', '--name', 'spawned', '--json')
+  t.deepEqual([created.code, created.stderr], [0, ''])
+  t.like(JSON.parse(created.stdout), { name: 'spawned' })
+  const without = await run({}, 'project', 'list')
+  t.deepEqual([without.code, without.stdout], [2, ''])
+  t.regex(without.stderr, /DATABASE_URL is not set/)
+})
 
 test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
   t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
