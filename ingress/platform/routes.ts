@@ -4,8 +4,11 @@ import type { Route } from '../route.ts'
 import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
 import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
+import { colendingRoutes } from './colending/routes.ts'
+import { packPdfRoute } from './pack-pdf.ts'
 import { listPacksRoute, readEvidenceRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
+import { securitisationRoutes } from './securitisation/receivables.ts'
 import { usageRoute } from './usage.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -18,6 +21,7 @@ export const platformRoutes: readonly Route[] = [
   listPacksRoute,
   readPackRoute,
   readEvidenceRoute,
+  packPdfRoute,
   usageRoute,
   // Before the route whose parameter would take `verify` for a txId.
   verifyAnchorRoute,
@@ -29,4 +33,6 @@ export const platformRoutes: readonly Route[] = [
   inclusionRoute,
   consistencyRoute,
   ...webhookRoutes,
+  ...colendingRoutes,
+  ...securitisationRoutes,
 ]

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import type { JsonObject } from '#shared/canonical/parse-json.ts'
+import { EvidenceContractSchema, MappedRecordSchema } from '#shared/colending/contract.ts'
+import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/colending/loan-ref.ts'
+import { mapRecord, recognise } from '#shared/colending/map-record.ts'
+import { findMapping, MAPPINGS } from '#shared/colending/mappings/registry.ts'
+import { listEvidence } from '#shared/colending/store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import type { Route } from '../../route.ts'
+import { jsonAnswer } from '../answer.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { defineRead, defineWrite } from '../platform-route.ts'
+
+const listRoute = defineRead({
+  path: '/v1/colending/evidence',
+  operationId: 'listLoanEvidence',
+  summary: 'Evidence contracts, newest first',
+  description: '`loanRef` is the partner’s own reference; it is stored and shown only as a keyed hash.',
+  tags: ['Co-lending'],
+  scope: 'colending:read',
+  params: {},
+  query: PageQuery.extend({ loanRef: z.string().min(1).max(200).optional() }),
+  returns: z.object({ evidence: z.array(EvidenceContractSchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, query }, { db, secrets }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
+    const key = secrets.derive(LOAN_REF_PURPOSE)
+    const loanRef = query.loanRef === undefined ? null : loanRefHash(key, caller.organisationId, query.loanRef)
+    const rows = await listEvidence(db, caller, { loanRef, before, limit: limit + 1 })
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    return {
+      evidence: page.map(({ body }) => JSON.parse(body)),
+      nextCursor: rows.length > limit && last ? encodeCursor([last.seq]) : null,
+    }
+  },
+})
+
+const MappingSchema = z
+  .object({
+    id: z.string(),
+    sourceSystem: z.string(),
+    sourceFormat: z.string(),
+    description: z.string(),
+    recognisedBy: z.array(z.string()),
+    event: z.object({ from: z.array(z.string()), becomes: z.record(z.string(), z.string()) }),
+    fields: z.array(
+      z.object({
+        target: z.string(),
+        from: z.array(z.string()),
+        transform: z.string(),
+        only: z.array(z.string()).optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'LoanMapping' })
+
+const mappingsRoute = defineRead({
+  path: '/v1/colending/mappings',
+  operationId: 'listLoanMappings',
+  summary: 'How source formats become evidence contracts, as data',
+  tags: ['Co-lending'],
+  scope: 'colending:read',
+  params: {},
+  returns: z.object({ mappings: z.array(MappingSchema), nextCursor: z.string().nullable() }),
+  async handle() {
+    return { mappings: MAPPINGS, nextCursor: null }
+  },
+})
+
+const previewRoute = defineWrite({
+  path: '/v1/colending/mappings/{mappingId}/preview',
+  operationId: 'previewLoanMapping',
+  summary: 'Try a mapping on a record: nothing is stored, anchored or metered',
+  tags: ['Co-lending'],
+  scope: 'colending:write',
+  params: {
+    mappingId: {
+      pattern: '[a-z-]{1,60}(?:@|%40)[0-9]{1,4}',
+      description: 'name and version of a mapping',
+      example: 'generic-envelope@1',
+    },
+  },
+  body: z.strictObject({
+    record: z.record(z.string(), z.unknown()),
+    headers: z.record(z.string().toLowerCase(), z.string()).default({}),
+  }),
+  returns: z.object({
+    mappingId: z.string(),
+    recognised: z.boolean().meta({ description: 'whether an inbound record like this would be read by this mapping' }),
+    sourceEvent: z.string().nullable(),
+    reason: z.enum(['EVENT_UNKNOWN', 'LOAN_MISSING']).nullable(),
+    contract: MappedRecordSchema.nullable(),
+  }),
+  async handle({ params, body }) {
+    const mapping = findMapping(params.mappingId.replace('%40', '@'))
+    if (!mapping) throw new NotFoundError('there is no such mapping')
+    // The whole body came through our JSON parser, so its members are JSON values.
+    const source = { body: body.record as JsonObject, headers: body.headers }
+    const { sourceEvent, reason, record } = mapRecord(mapping, source)
+    const recognised = recognise(MAPPINGS, source) === mapping
+    return jsonAnswer(200, { mappingId: mapping.id, recognised, sourceEvent, reason, contract: record })
+  },
+})
+
+export const evidenceRoutes: readonly Route[] = [listRoute, mappingsRoute, previewRoute]

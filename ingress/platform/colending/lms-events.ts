@@ -1,0 +1,135 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { LOAN_EVENTS } from '#shared/colending/contract.ts'
+import { isPathToken, isSignedBy } from '#shared/colending/lms-signature.ts'
+import { UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { findLmsIntegration } from '#shared/organisations/store.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { readBody } from '../../middleware/body.ts'
+import { defineRoute, type PathParam, type Route } from '../../route.ts'
+import { sendAnswer } from '../answer.ts'
+import { problemResponses } from '../documents.ts'
+import { JSON_LIMIT, parseJsonBytes } from '../json-body.ts'
+import { NotConfiguredError } from '../not-configured-error.ts'
+import { UUID_PATTERN } from '../webhooks/schemas.ts'
+import { receiveEvent } from './receive-event.ts'
+
+const ReceivedSchema = z
+  .object({
+    received: z.literal(true),
+    mapped: z.boolean(),
+    contractId: z.uuid().nullable(),
+    eventType: z.enum(LOAN_EVENTS).nullable(),
+    reason: z.enum(['FORMAT_UNKNOWN', 'EVENT_UNKNOWN', 'LOAN_MISSING']).nullable(),
+    anchor: z.object({ network: z.string(), txId: z.string(), payloadSha256: z.string() }).nullable(),
+  })
+  .meta({ id: 'LmsEventReceived' })
+
+const integrationParam: PathParam = {
+  pattern: UUID_PATTERN,
+  description: 'id of the inbound integration',
+  example: '7f0c2a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+}
+
+const documented = {
+  method: 'post',
+  tags: ['Co-lending'],
+  security: [],
+  body: { required: true, content: { 'application/json': z.record(z.string(), z.unknown()) } },
+  responses: {
+    200: {
+      description: 'Received; the same answer to a repetition, marked by Idempotent-Replayed',
+      content: { 'application/json': ReceivedSchema },
+    },
+    ...problemResponses(400, 401, 413, 503),
+  },
+} as const
+
+const lmsEventsRoute = defineRoute({
+  ...documented,
+  path: '/v1/colending/lms-events/{integrationId}',
+  operationId: 'receiveLmsEvent',
+  summary: 'Receive a signed event of a loan-management system',
+  description:
+    'Signed by HMAC-SHA256 over the raw body: hex in either case, `sha256=` and hex, or base64. With `x-lms-timestamp` the signed content is `timestamp.body`, and the time must be within five minutes of ours. The partner’s event id, else the hash of the body, makes it repeatable.',
+  params: { integrationId: integrationParam },
+  headers: z.object({
+    'x-lms-signature': z.string(),
+    'x-lms-timestamp': z.string().optional(),
+    'x-idempotency-key': z.string().optional().meta({ description: 'accepted, and not needed' }),
+  }),
+  async handle(request, response, deps) {
+    await receive(request, response, deps, request.params.integrationId, (secret, body) =>
+      isSignedBy(
+        secret,
+        { signature: headerOf(request, 'x-lms-signature'), timestamp: headerOf(request, 'x-lms-timestamp'), body },
+        deps.now() / 1_000_000,
+      ),
+    )
+  },
+})
+
+const hookRoute = defineRoute({
+  ...documented,
+  path: '/v1/colending/lms-events/{integrationId}/hooks/{pathToken}',
+  operationId: 'receiveLmsHook',
+  summary: 'Receive an event of a system that cannot sign, such as Apache Fineract',
+  description:
+    'Authenticated by the token in the path: hex HMAC-SHA256 of `lms-path:` and the integration’s id under its secret.',
+  params: {
+    integrationId: integrationParam,
+    pathToken: {
+      pattern: '[0-9a-f]{64}',
+      description: 'token of the integration',
+      example: '1d42c335439ed75d4672454f565cac58d87af84a178cfdebeadcf165370354fa',
+    },
+  },
+  async handle(request, response, deps) {
+    const { integrationId, pathToken } = request.params
+    await receive(request, response, deps, integrationId, (secret) => isPathToken(secret, integrationId, pathToken))
+  },
+})
+
+export const lmsEventRoutes: readonly Route[] = [lmsEventsRoute, hookRoute]
+
+async function receive(
+  request: Request,
+  response: Response,
+  deps: IngressDeps,
+  integrationId: string,
+  isAuthentic: (secret: string, body: Buffer) => boolean,
+): Promise<void> {
+  // The body is read in any case, and before it is parsed: what is signed are its bytes.
+  const raw = await readBody(request, JSON_LIMIT)
+  const integration = await findLmsIntegration(deps.db, integrationId)
+  if (integration && integration.sealedSecret === null) {
+    throw new NotConfiguredError('no secret is configured for this integration')
+  }
+  const { sealedSecret } = integration ?? { sealedSecret: null }
+  if (!integration || sealedSecret === null || !isAuthentic(deps.secrets.open(sealedSecret), raw)) {
+    throw new UnauthorizedError('the signature is missing or not valid')
+  }
+  const body = parseJsonBytes(raw)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ValidationError('the body must be a JSON object', [
+      { path: '', code: 'INVALID_TYPE', message: 'the body must be a JSON object' },
+    ])
+  }
+  const headers = {
+    'x-fineract-entity': headerOf(request, 'x-fineract-entity'),
+    'x-fineract-action': headerOf(request, 'x-fineract-action'),
+  }
+  const { organisationId, env } = integration
+  const received = await receiveEvent(deps, { id: integrationId, organisationId, env }, { raw, body, headers })
+  sendAnswer(response, {
+    status: 200,
+    headers: received.isReplay ? { 'Idempotent-Replayed': 'true' } : {},
+    body: received.answer,
+  })
+}
+
+/** A header given twice is none: it says two things. */
+function headerOf(request: Request, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,158 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { anchorObject } from '#shared/anchoring/store.ts'
+import { canonicalize } from '#shared/canonical/jcs.ts'
+import type { EvidenceContract, MappedRecord } from '#shared/colending/contract.ts'
+import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/colending/loan-ref.ts'
+import { type Mapped, mapRecord, recognise, type SourceRecord } from '#shared/colending/map-record.ts'
+import type { Mapping } from '#shared/colending/mapping.ts'
+import { MAPPINGS } from '#shared/colending/mappings/registry.ts'
+import { insertInbound, takeInbound } from '#shared/colending/store.ts'
+import { recordEvent } from '#shared/events/store.ts'
+import { recordUsage } from '#shared/metering/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import type { Enqueue } from '#shared/platform/outbox.ts'
+import type { IngressDeps } from '../../deps.ts'
+
+export interface Integration {
+  id: string
+  organisationId: number
+  env: ApiEnv
+}
+
+export interface InboundRequest extends SourceRecord {
+  /** exactly as sent */
+  raw: Buffer
+}
+
+/** What the partner is told; the same text to a repetition. */
+export interface Received {
+  answer: string
+  isReplay: boolean
+}
+
+/**
+ * Maps an inbound loan event into the canonical evidence contract, anchors it, and tells of it: once, however often it
+ * comes. An event that no mapping knows is kept by its name, so that it can be seen that it came.
+ */
+export async function receiveEvent(
+  deps: IngressDeps,
+  integration: Integration,
+  request: InboundRequest,
+): Promise<Received> {
+  const mapping = recognise(MAPPINGS, request)
+  const mapped = mapping ? mapRecord(mapping, request) : null
+  const sourceKey = sourceKeyOf(request, mapped?.eventId ?? null)
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const known = await takeInbound(tx, integration.id, sourceKey)
+    if (known !== null) return { answer: known, isReplay: true }
+    const inbound = { tx, enqueue, deps, integration, request, sourceKey }
+    const answer =
+      mapping && mapped?.record && mapped.loanRef !== null
+        ? await storeMapped(inbound, mapping, mapped, mapped.record, mapped.loanRef)
+        : await storeUnmapped(inbound, mapping, mapped)
+    return { answer, isReplay: false }
+  })
+}
+
+interface Inbound {
+  tx: Knex.Transaction
+  enqueue: Enqueue
+  deps: IngressDeps
+  integration: Integration
+  request: InboundRequest
+  sourceKey: Buffer
+}
+
+async function storeMapped(
+  inbound: Inbound,
+  mapping: Mapping,
+  mapped: Mapped,
+  record: MappedRecord,
+  loanRef: string,
+): Promise<string> {
+  const { tx, enqueue, deps, integration, request, sourceKey } = inbound
+  const { organisationId, env } = integration
+  const receivedAt = new Date(deps.now() / 1000).toISOString()
+  const loan = loanRefHash(deps.secrets.derive(LOAN_REF_PURPOSE), organisationId, loanRef)
+  const object: Omit<EvidenceContract, 'anchor'> = {
+    contractId: randomUUID(),
+    sourceSystem: mapping.sourceSystem,
+    sourceFormat: mapping.id,
+    sourceRecordSha256: hash('sha256', request.raw, 'hex'),
+    loanRef: loan.toString('hex'),
+    ...record,
+    timestamp: receivedAt,
+  }
+  const anchor = await anchorObject(tx, env, record.eventType, receivedAt, object)
+  const { contractId, eventType } = object
+  const answer = JSON.stringify({ received: true, mapped: true, contractId, eventType, reason: null, anchor })
+  await insertInbound(tx, {
+    id: contractId,
+    organisationId,
+    env,
+    integrationId: integration.id,
+    sourceKey,
+    mapping: mapping.id,
+    sourceEvent: mapped.sourceEvent,
+    reason: null,
+    loanRef: loan,
+    body: canonicalize({ ...object, anchor }),
+    answer,
+    receivedAt,
+  })
+  await recordUsage(tx, { organisationId, env, family: 'colending', unitKey: `lms/${contractId}` })
+  await recordEvent(tx, enqueue, {
+    env,
+    organisationId,
+    type: 'lms.event_mapped',
+    dealId: mapped.dealId ?? contractId,
+    fields: ['contractId', 'loanRef', ...disclosed(record)],
+    occurredAt: receivedAt,
+  })
+  return answer
+}
+
+async function storeUnmapped(inbound: Inbound, mapping: Mapping | undefined, mapped: Mapped | null): Promise<string> {
+  const { tx, deps, integration, sourceKey } = inbound
+  const reason = mapped?.reason ?? 'FORMAT_UNKNOWN'
+  const answer = JSON.stringify({
+    received: true,
+    mapped: false,
+    contractId: null,
+    eventType: null,
+    reason,
+    anchor: null,
+  })
+  await insertInbound(tx, {
+    id: randomUUID(),
+    organisationId: integration.organisationId,
+    env: integration.env,
+    integrationId: integration.id,
+    sourceKey,
+    mapping: mapping?.id ?? '',
+    sourceEvent: mapped?.sourceEvent ?? null,
+    reason,
+    loanRef: null,
+    body: null,
+    answer,
+    receivedAt: new Date(deps.now() / 1000).toISOString(),
+  })
+  return answer
+}
+
+/** The partner's event id names the event; without one the bytes do, with the headers that give them their meaning. */
+function sourceKeyOf({ raw, headers }: InboundRequest, eventId: string | null): Buffer {
+  if (eventId !== null) return hash('sha256', `id:${eventId}`, 'buffer')
+  const meaning = `${headers['x-fineract-entity'] ?? ''}/${headers['x-fineract-action'] ?? ''}`
+  return hash('sha256', Buffer.concat([Buffer.from(`body:${meaning}\n`), raw]), 'buffer')
+}
+
+/** Names of the members that have a value. */
+function disclosed(record: MappedRecord): string[] {
+  const isKnown = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null ? Object.values(value).some(isKnown) : value !== null
+  return Object.entries(record)
+    .filter(([name, value]) => name !== 'unmapped' && isKnown(value))
+    .map(([name]) => name)
+}

@@ -1,0 +1,33 @@
+import type { Request, Response } from 'express'
+import { UnauthorizedError } from '#shared/errors.ts'
+import { findConsumer } from '#shared/organisations/store.ts'
+import { hasConsumerKey, type ReceivableScope } from '#shared/receivables/store.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { authenticate } from '../authenticate.ts'
+import { NotConfiguredError } from '../not-configured-error.ts'
+
+/** Longer than any key of ours: what is longer is not looked up. */
+const MAX_KEY = 200
+
+/**
+ * Who asks for securitisation evidence, by `x-api-key`. A missing, unknown and revoked key look alike. That a key was
+ * never provisioned can be said where it is known: of the organisation whose access token is sent along, or of everybody
+ * when the service has no key at all.
+ * @throws UnauthorizedError, NotConfiguredError
+ */
+export async function authenticateConsumer(
+  request: Request,
+  response: Response,
+  deps: IngressDeps,
+): Promise<ReceivableScope> {
+  const key = request.headers['x-api-key']
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY) {
+    const consumer = await findConsumer(deps.db, deps.secrets.digests(key))
+    if (consumer) return { organisationId: consumer.organisationId, env: consumer.env }
+  }
+  const caller = request.headers.authorization === undefined ? null : await authenticate(request, response, deps)
+  if (!(await hasConsumerKey(deps.db, caller))) {
+    throw new NotConfiguredError('no x-api-key has been provisioned')
+  }
+  throw new UnauthorizedError('a valid x-api-key is required')
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+const anchor = z.object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
+
+/** The receivable evidence object of the securitisation API (domain 10.6). What is not known is null. */
+export const ReceivableSchema = z
+  .object({
+    receivableId: z.uuid(),
+    poolId: z.uuid().nullable(),
+    fingerprintRef: z.string().nullable(),
+    supplierVei: z.string().nullable(),
+    buyerVei: z.string().nullable(),
+    amountInr: z.number().nullable(),
+    currency: z.string(),
+    issueDate: z.string().nullable(),
+    dueDate: z.string().nullable(),
+    irnPresent: z.boolean().nullable(),
+    acceptance: z.string().nullable(),
+    doubleFinancing: z.string().nullable(),
+    evidence: z.array(
+      z.object({ key: z.string(), tier: z.string(), observedAt: z.string(), rawSha256: z.string().nullable() }),
+    ),
+    eventType: z.string(),
+    timestamp: z.string(),
+    anchor,
+  })
+  .meta({ id: 'ReceivableEvidence' })
+
+export type Receivable = z.output<typeof ReceivableSchema>
+
+/** Under which receivables are logged. */
+export const RECEIVABLE_EVENT_TYPE = 'receivable.recorded'
