@@ -54,7 +54,6 @@ export function createPingHandler(
       else answerRefused(response, 405, 'method not allowed', { isCacheable: true })
       return
     }
-    const receivedAt = deps.now()
     const url = request.url ?? ''
     const mark = url.indexOf('?')
     const target = parsePingPath(mark === -1 ? url.slice(PREFIX.length) : url.slice(PREFIX.length, mark))
@@ -64,9 +63,8 @@ export function createPingHandler(
       return
     }
     const known = target.form === 'uuid' ? parts.cache.byUuid.peek(target.uuid) : undefined
-    if (known && !hasBody(request)) accept(request, response, target, query, receivedAt, known, null, false)
-    else
-      answerSlowly(request, response, target, query, receivedAt, known).catch((error: unknown) => fail(response, error))
+    if (known && !hasBody(request)) accept(request, response, target, query, known, null, false)
+    else answerSlowly(request, response, target, query, known).catch((error: unknown) => fail(response, error))
   }
 
   /** The way of pings that need a look-up, a new check, or a body. */
@@ -75,7 +73,6 @@ export function createPingHandler(
     response: ServerResponse,
     target: Target,
     query: string,
-    receivedAt: number,
     known: KnownCheck | null | undefined,
   ): Promise<void> {
     const found =
@@ -91,7 +88,7 @@ export function createPingHandler(
       response.shouldKeepAlive = false
       response.once('finish', () => request.socket.destroySoon())
     }
-    accept(request, response, target, query, receivedAt, found.check, body, found.isNew)
+    accept(request, response, target, query, found.check, body, found.isNew)
   }
 
   async function findBySlug(
@@ -118,7 +115,6 @@ export function createPingHandler(
     response: ServerResponse,
     target: Target,
     query: string,
-    receivedAt: number,
     check: KnownCheck,
     body: Buffer | null,
     isNew: boolean,
@@ -129,6 +125,8 @@ export function createPingHandler(
       refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
       return
     }
+    // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
+    const receivedAt = deps.now()
     if (!mayPing(check.checkId, receivedAt / 1000)) {
       if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', bodyLimit)
       else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { type AcceptedPing, encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
+import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { openBrokerProbe } from '../support/broker-probe.ts'
+import { backlogEmpty } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const PERMUTATIONS = 1_000
+const run = { a: randomUUID(), b: randomUUID() }
+
+/** What happened, one second after the other: two runs, one inside the other, and what else a job may say. */
+const story: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
+  { kind: 'success', rid: null },
+  { kind: 'start', rid: run.a },
+  { kind: 'log', rid: run.a },
+  { kind: 'success', rid: run.a },
+  { kind: 'fail', rid: null },
+  { kind: 'start', rid: run.b },
+  { kind: 'success', rid: run.b },
+]
+
+test('a thousand shuffled stories end as the ordered one', async (t) => {
+  await using product = await openProduct({ PING_SHARDS: '1' })
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const added = await Promise.all(Array.from({ length: PERMUTATIONS + 1 }, () => addCheck(deps, project.id)))
+  const checks = added.toSorted((a, b) => a.id - b.id)
+  const begunAt = nowMicros() - 60 * MICROS_PER_SECOND
+  // The first check is told the story as it was, each of the others in an order of its own.
+  const orders = checks.map((_, index) => (index === 0 ? story.map((_signal, step) => step) : shuffled(story.length)))
+
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  for (let turn = 0; turn < story.length; turn++) {
+    const pings = checks.map(({ id }, index): AcceptedPing => {
+      const step = orders[index]?.[turn] ?? 0
+      const { kind, rid } = story[step] ?? { kind: 'log', rid: null }
+      const receivedAt = begunAt + step * MICROS_PER_SECOND
+      const rest = { exitStatus: null, scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
+      return { checkId: id, kind, rid, receivedAt, ...rest }
+    })
+    // Each turn comes from another ingress.
+    const body = encodePingBatch({ stream: randomUUID(), seq: 1, pings })
+    await probe.put('pings.0', body, { messageId: randomUUID(), headers: { v: PING_BATCH_VERSION } })
+    // Applied one after the other, so that no batch can put them in order again.
+    if (turn === 0) await product.workers(['ping-evaluator'])
+    await backlogEmpty(product.config)
+  }
+
+  const states = await product.db('checks').select('*').orderBy('id')
+  const [ordered, ...others] = states.map((row) => ({
+    status: row.status,
+    pings: Number(row.n_pings),
+    lastPing: row.last_ping,
+    lastStart: row.last_start,
+    lastStartRid: row.last_start_rid,
+    lastDuration: row.last_duration_us,
+    alertAfter: row.alert_after,
+  }))
+  t.like(ordered, { status: 'up', pings: story.length, lastStart: null })
+  t.is(Number(ordered?.lastDuration), MICROS_PER_SECOND)
+  for (const [index, state] of others.entries()) {
+    t.deepEqual(state, ordered, `told in the order ${orders[index + 1]?.join(' ')}`)
+  }
+})
+
+function shuffled(length: number): number[] {
+  const order = Array.from({ length }, (_, step) => step)
+  for (let last = length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1))
+    const [a = 0, b = 0] = [order[last], order[other]]
+    order[last] = b
+    order[other] = a
+  }
+  return order
+}
