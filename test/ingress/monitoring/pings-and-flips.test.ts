@@ -44,9 +44,9 @@ async function aCheck() {
 async function store(checkId: number, n: number, type: string, secondsAgo: number, rid: string | null = null) {
   await execute(
     app.deps.db,
-    `INSERT INTO pings (check_id, n, type, at, scheme, method, ua, rid)
-     VALUES (?, ?, ?, date_trunc('second', now()) - make_interval(secs => ?::float8), 'http', 'GET', '', ?)`,
-    [checkId, n, type, secondsAgo, rid],
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, rid)
+     VALUES (?, ?, ?, ?, date_trunc('second', now()) - make_interval(secs => ?::float8), 'http', 'GET', '', ?)`,
+    [checkId, n, n, type, secondsAgo, rid],
   )
   await execute(app.deps.db, 'UPDATE checks SET n_pings = greatest(n_pings, ?) WHERE id = ?', [n, checkId])
 }
