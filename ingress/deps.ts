@@ -23,6 +23,8 @@ export interface IngressDeps {
   secrets: Secrets
   log: Log
   metrics: Metrics
+  /** aborted once the process was told to stop: it still serves, but says that it is not ready for more */
+  draining: AbortSignal
   now(): Micros
   /** tells every ingress process, this one included, after the change has committed */
   announce(change: CacheChange): void

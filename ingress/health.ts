@@ -18,7 +18,8 @@ export function createHealthRouter(deps: IngressDeps): Router {
   })
 
   router.get('/readyz', async (_request: Request, response: Response) => {
-    const reasons = [...(await databaseReasons()), ...deps.broker.problems(), ...loopReasons()]
+    const stopping = deps.draining.aborted ? ['process: is stopping'] : []
+    const reasons = [...stopping, ...(await databaseReasons()), ...deps.broker.problems(), ...loopReasons()]
     response
       .status(reasons.length === 0 ? 200 : 503)
       .set('Cache-Control', 'no-store')

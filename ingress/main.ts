@@ -8,8 +8,9 @@ const config = readConfig()
 const log = createLog(config.logLevel, 'ingress')
 
 await runProcess(log, async (resources) => {
-  const { server } = await openIngress(resources, config, log)
+  const { server, drain } = await openIngress(resources, config, log)
   log.info({ port: server.port }, 'http.listening')
+  return drain
 })
 
 function readConfig() {

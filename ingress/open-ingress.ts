@@ -9,13 +9,17 @@ import type { IngressDeps } from './deps.ts'
 import { openPingDoor } from './ping/door.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 
-/** Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it. */
+/**
+ * Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it.
+ * `drain` comes before that: it keeps serving, turns readiness red and lets go of kept-alive connections.
+ */
 export async function openIngress(
   resources: AsyncDisposableStack,
   config: Config,
   log: Log,
   override: Partial<IngressDeps> = {},
-): Promise<{ server: HttpServer; deps: IngressDeps }> {
+): Promise<{ server: HttpServer; deps: IngressDeps; drain: () => void }> {
+  const draining = new AbortController()
   const platform = await openPlatform(resources, 'signalbox-ingress', config, log)
   const { broker, metrics } = platform
   const announcements = createAnnouncements(broker)
@@ -29,6 +33,7 @@ export async function openIngress(
     secrets: platform.secrets,
     log,
     metrics,
+    draining: draining.signal,
     now: nowMicros,
     announce: announcements.announce,
     ...override,
@@ -39,7 +44,8 @@ export async function openIngress(
   const server = await openHttpServer(
     { port: config.port, host: config.host },
     { ping: door.handle, app: createApp(deps) },
+    draining.signal,
   )
   resources.use(server)
-  return { server, deps }
+  return { server, deps, drain: () => draining.abort() }
 }

@@ -16,11 +16,14 @@ export interface HttpServer extends AsyncDisposable {
 /**
  * The HTTP server of a process: pings go straight to their handler, everything else to Express. Slow headers and slow
  * bodies are cut by a deadline. Closing stops accepting, lets requests finish, then closes idle connections.
+ * @param draining once aborted, every answer ends its connection; requests are still served
  */
 export async function openHttpServer(
   options: { port: number; host: string },
   doors: { ping: PingHandler; app: Express },
+  draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
+  let isClosing = false
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -30,6 +33,8 @@ export async function openHttpServer(
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
+      // Closes the connection behind this answer, which says so: the client goes elsewhere without an error.
+      if (isClosing || draining.aborted) response.shouldKeepAlive = false
       if (!request.url?.startsWith('/ping/')) {
         doors.app(request, response)
         return
@@ -48,6 +53,7 @@ export async function openHttpServer(
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
     async [Symbol.asyncDispose]() {
+      isClosing = true
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       await closed

@@ -29,6 +29,7 @@ export async function openMailIngress(
     secrets: platform.secrets,
     log,
     metrics,
+    draining: new AbortController().signal,
     now: nowMicros,
     announce: announcements.announce,
     ...override,

@@ -26,7 +26,11 @@ class DiscardingClient extends PostgresClient {
     try {
       return await super._query(connection, query)
     } catch (error) {
-      if (isConnectionFailure(error)) connection.__knex__disposed = error
+      if (isConnectionFailure(error)) {
+        connection.__knex__disposed = error
+        // Without this, the rollback that follows would wait for the same silent server once more.
+        connection.connection?.stream?.destroy()
+      }
       throw error
     }
   }
@@ -35,6 +39,8 @@ class DiscardingClient extends PostgresClient {
 interface PooledConnection {
   /** knex's own mark: a connection that carries it is destroyed instead of lent again */
   __knex__disposed?: unknown
+  /** the driver's own connection, and its socket */
+  connection?: { stream?: { destroy(): void } }
 }
 
 /**

@@ -3,12 +3,18 @@ import { describeError, type Log } from './log.ts'
 
 /** Longest time that finishing what is in hand may take. */
 const SHUTDOWN_MS = 20_000
+/** Time for a load balancer to see that the process is not ready any more, and to send its requests elsewhere. */
+const DRAIN_MS = 3_000
 
 /**
  * The life of a process: `open` puts everything it opens on the stack and returns when it serves; a signal closes the
  * stack in reverse order. A second signal, or a shutdown that takes too long, ends the process with a failure.
+ * @param open returns, for a process that others send requests to, how to tell them that it is about to stop
  */
-export async function runProcess(log: Log, open: (resources: AsyncDisposableStack) => Promise<void>): Promise<void> {
+export async function runProcess(
+  log: Log,
+  open: (resources: AsyncDisposableStack) => Promise<(() => void) | undefined>,
+): Promise<void> {
   // What nobody caught means that this process no longer knows its own state: it says so and lets itself be restarted.
   process.on('uncaughtException', (error) => {
     log.fatal(describeError(error), 'process.failed')
@@ -17,20 +23,24 @@ export async function runProcess(log: Log, open: (resources: AsyncDisposableStac
   const stop = stopSignal()
   const resources = new AsyncDisposableStack()
   try {
-    await open(resources)
+    const drain = await open(resources)
     log.info('process.ready')
     const signal = await stop
     log.info({ signal }, 'process.stopping')
+    forceOnSecondSignal()
+    if (drain) {
+      drain()
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_MS))
+    }
   } catch (error) {
     log.fatal(describeError(error), 'process.not-started')
     process.exitCode = 1
+    forceOnSecondSignal()
   }
   const timer = setTimeout(() => {
     log.fatal('process.shutdown-too-slow')
     process.exit(1)
   }, SHUTDOWN_MS)
-  process.once('SIGTERM', () => process.exit(1))
-  process.once('SIGINT', () => process.exit(1))
   await resources.disposeAsync()
   clearTimeout(timer)
   log.info('process.stopped')
@@ -41,6 +51,11 @@ export function explainConfigError(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exit(2)
+}
+
+function forceOnSecondSignal(): void {
+  process.once('SIGTERM', () => process.exit(1))
+  process.once('SIGINT', () => process.exit(1))
 }
 
 function stopSignal(): Promise<string> {
