@@ -93,6 +93,19 @@ export async function claimNotification(db: Knex, id: string): Promise<ClaimedNo
   return rows[0] ?? null
 }
 
+/**
+ * Whether an attempt is still in the hands of whoever claimed it. Asked right before the outside world is told: a process
+ * that was frozen in between finds that its lease ran out, and that another attempt has taken its place.
+ */
+export async function holdsLease(db: Knex, { id, attempt }: ClaimedNotification): Promise<boolean> {
+  const rows = await query(
+    db,
+    `SELECT 1 FROM notifications WHERE id = ? AND state = 'pending' AND attempts = ? AND lease_until > now()`,
+    [id, attempt],
+  )
+  return rows.length === 1
+}
+
 /** Puts a claimed attempt back uncounted, because its target is busy with others. */
 export async function postponeNotification(db: Knex, id: string, seconds: number): Promise<void> {
   await execute(
@@ -154,8 +167,9 @@ export async function recordAttempt(tx: Knex, finished: FinishedAttempt): Promis
     `UPDATE notifications SET state = ?, error = ?, lease_until = NULL, queued_until = NULL,
        next_attempt_at = now() + make_interval(secs => ?::float),
        finished_at = CASE WHEN ? = 'pending' THEN NULL ELSE now() END
-     WHERE id = ?`,
-    [state, error, (retryInMs ?? 0) / 1000, state, finished.notificationId],
+     WHERE id = ? AND state = 'pending' AND (attempts = ? OR ? = 'delivered')`,
+    // An attempt that another has overtaken has no say any more, except that what was delivered was delivered.
+    [state, error, (retryInMs ?? 0) / 1000, state, finished.notificationId, finished.attempt, state],
   )
   await execute(
     tx,

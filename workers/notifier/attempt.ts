@@ -9,6 +9,7 @@ import {
   channelForSending,
   claimNotification,
   countSentSince,
+  holdsLease,
   postponeNotification,
   recordAttempt,
 } from '#shared/notifications/store.ts'
@@ -37,6 +38,10 @@ const POSTPONE_SECONDS = 2
 /** A missed alert about ours: the operator has not set something up, and nothing was tried. */
 const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
 
+/** Ours to mend. It is tried again like any other failure, and so ends at last. */
+const INTERNAL_ERROR = temporary('Internal error', { failure: 'internal' })
+const OVERTAKEN = temporary('Another attempt has taken over', { failure: 'limit' })
+
 /**
  * Makes one attempt at a notification and records how it ended. Claiming it first makes a copy of the message, and the
  * message of a process that died in between, harmless.
@@ -54,15 +59,20 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   async function run(claimed: ClaimedNotification): Promise<Outcome> {
     const channel = await channelForSending(db, claimed.channelId)
     if (!channel) return UNKNOWN_KIND
-    const channelConfig: unknown = JSON.parse(secrets.open(channel.sealedConfig))
+    const startedAt = deps.now()
+    const channelConfig = openConfig(channel)
+    if (channelConfig === undefined) {
+      await finish(claimed, channel, startedAt, INTERNAL_ERROR)
+      return INTERNAL_ERROR
+    }
     const leave = bulkhead.enter(targetOf(channel, channelConfig))
     if (!leave) {
       await postponeNotification(db, claimed.id, POSTPONE_SECONDS)
       return temporary('Waiting for other messages to the same target', { failure: 'limit' })
     }
     try {
-      const startedAt = deps.now()
       const outcome = (await limitVerdict(channel, channelConfig)) ?? (await send(claimed, channel, channelConfig))
+      if (outcome === OVERTAKEN) return outcome
       deps.crashPoint('after-send')
       await finish(claimed, channel, startedAt, outcome)
       return outcome
@@ -71,15 +81,26 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     }
   }
 
+  /** @returns undefined when it cannot be read: the keys it was sealed under are gone, or it is damaged */
+  function openConfig(channel: ChannelForSending): unknown {
+    try {
+      return JSON.parse(secrets.open(channel.sealedConfig))
+    } catch (error) {
+      log.error({ kind: channel.kind, ...describeError(error) }, 'channel.not-readable')
+      return undefined
+    }
+  }
+
   async function send(claimed: ClaimedNotification, channel: ChannelForSending, channelConfig: unknown) {
     const transport = transports.get(channel.kind)
     const notification = await buildNotification(deps, claimed, channel)
     if (!transport || !notification) return UNKNOWN_KIND
+    if (!(await holdsLease(db, claimed))) return OVERTAKEN
     try {
       return await transport.send(contextFor(claimed, channel), channelConfig, notification)
     } catch (error) {
       log.error({ notificationId: claimed.id, kind: channel.kind, ...describeError(error) }, 'transport.failed')
-      return temporary('Internal error', { failure: 'internal' })
+      return INTERNAL_ERROR
     }
   }
 

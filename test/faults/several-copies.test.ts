@@ -1,0 +1,98 @@
+import test from 'ava'
+import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { addMail, addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { backlogEmpty } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+import { openSmtpSink } from '../support/smtp-sink.ts'
+
+const CHECKS = 40
+const HOUR = 3600 * MICROS_PER_SECOND
+
+test.serial('two sweepers, two notifiers and four evaluators tell each integration of each change once', async (t) => {
+  await using sink = await openHttpSink()
+  await using mail = await openSmtpSink()
+  await using product = await openProduct({ SMTP_URL: mail.url })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const past = await product.ingress({ now: () => nowMicros() - HOUR })
+  const checks = await Promise.all(
+    Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
+  )
+  const channels = [await addWebhook(deps, project.id, sink.url), await addMail(deps, project.id, 'ops@example.org')]
+  await tell(product.db, checks, channels)
+  for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
+  await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
+  await backlogEmpty(product.config)
+
+  const copies = ['sweeper', 'sweeper', 'notifier', 'notifier'].map((name) => product.spawn('workers', [name]))
+  // One of each kind is frozen while there is work, and goes on when the others have done some of it.
+  const [frozenSweeper, , frozenNotifier] = copies
+  await sink.waitFor(1, 60_000)
+  frozenSweeper?.signal('SIGSTOP')
+  frozenNotifier?.signal('SIGSTOP')
+  const downs = async () => (await product.db('flips').where({ to_status: 'down' }).select('id')).length
+  await eventually('every check to be down', async () => (await downs()) === CHECKS, 60_000)
+  frozenSweeper?.signal('SIGCONT')
+  frozenNotifier?.signal('SIGCONT')
+  await sink.waitFor(CHECKS, 60_000)
+  await mail.waitFor(CHECKS, 60_000)
+
+  // The recovery comes after whatever might have been sent twice.
+  await Promise.all(checks.map(({ uuid }) => fetch(`${base}/ping/${uuid}`)))
+  await sink.waitFor(2 * CHECKS, 60_000)
+  await mail.waitFor(2 * CHECKS, 60_000)
+  await eventually('every notification to have ended', async () => {
+    const open = await product.db('notifications').where({ state: 'pending' }).select('id')
+    return open.length === 0
+  })
+  const told = sink.requests.map(({ path, body }) => `${path} ${body}`)
+  t.deepEqual(told.toSorted(), checks.flatMap(({ uuid }) => [`/down ${uuid}`, `/up ${uuid}`]).toSorted())
+  t.is(mail.mails.length, 2 * CHECKS)
+  const flips = await product.db('flips').select('check_id', 'to_status')
+  // new to up, up to down, down to up
+  t.is(flips.length, 3 * CHECKS)
+  const { rows } = await product.db.raw(`SELECT count(*)::int AS attempts FROM notification_attempts`)
+  t.is(rows[0].attempts, 4 * CHECKS)
+})
+
+test.serial('a notifier that was frozen past its lease leaves the message to whoever has it now', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ DATABASE_TIMEOUT_MS: '30000' })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
+  const ping = async (suffix: string) => (await fetch(`${base}/ping/${check.uuid}${suffix}`)).text()
+  t.is(await ping(''), 'OK')
+
+  // Between claiming and sending it reads what to say, and that takes as long as we like.
+  const frozen = await product.db.transaction()
+  await frozen.raw('LOCK TABLE projects IN ACCESS EXCLUSIVE MODE')
+  t.is(await ping('/fail'), 'OK')
+  const claims = async (count: number) =>
+    await eventually(
+      `claim ${count}`,
+      async () => (await product.db('notifications').first('attempts'))?.attempts === count,
+    )
+  await claims(1)
+  await product.db.raw(`UPDATE notifications SET lease_until = now(), queued_until = now()`)
+  await claims(2)
+  await frozen.rollback()
+
+  await sink.waitFor(1)
+  t.is(await ping(''), 'OK')
+  await sink.waitFor(({ path }) => path === '/up')
+  t.deepEqual(
+    sink.requests.map(({ path }) => path),
+    ['/down', '/up'],
+  )
+  const attempts = await eventually('both changes to be recorded', async () => {
+    const rows = await product.db('notification_attempts').pluck('n').orderBy('n', 'desc')
+    return rows.length >= 2 && rows
+  })
+  t.deepEqual(attempts, [2, 1], 'the second attempt at the first change, the first at the second')
+})
