@@ -1,0 +1,90 @@
+import test from 'ava'
+import { createSecrets } from '#shared/platform/secrets.ts'
+import { freePort } from '#shared/stack/free-port.ts'
+import { openBrokerProbe } from '../support/broker-probe.ts'
+import { eventually } from '../support/eventually.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { startRabbit } from '../support/own-servers.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+/** Longer than any server takes to come back on a busy machine, and less than the minute of invariant I10. */
+const RECOVERY_MS = 60_000
+
+test('processes outlive a broker that is absent, stopped and killed, and what they accepted is counted', async (t) => {
+  await using broker = await startRabbit()
+  await broker.stopApp()
+  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '2000' })
+  const project = await product.project()
+  const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
+  const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
+  const [port, workersPort] = [await freePort(), await freePort()]
+  const ingress = product.spawn('ingress', [], { PORT: String(port) })
+  const workers = product.spawn('workers', ['ping-evaluator', 'notifier'], { METRICS_PORT: String(workersPort) })
+  const base = `http://127.0.0.1:${port}`
+  const pingUrl = `${base}/ping/${checks[0]?.uuid}`
+
+  // There is no broker yet: they stay, say why they are not ready, and promise nothing.
+  for (const { output } of [ingress, workers]) {
+    await eventually('the process to start without a broker', () => output().includes('process.ready'), RECOVERY_MS)
+  }
+  t.is((await fetch(`${base}/livez`)).status, 200)
+  for (const url of [base, `http://127.0.0.1:${workersPort}`]) {
+    const unready = await fetch(`${url}/readyz`)
+    t.is(unready.status, 503)
+    t.regex(await unready.text(), /broker \(publish\)/)
+  }
+  const refused = await fetch(pingUrl)
+  t.is(refused.status, 503)
+  t.truthy(refused.headers.get('Retry-After'))
+
+  const isReady = async () => {
+    const states = [base, `http://127.0.0.1:${workersPort}`].map(async (url) => (await fetch(`${url}/readyz`)).ok)
+    return (await Promise.all(states)).every((isOk) => isOk)
+  }
+  await broker.startApp()
+  await eventually('both processes to be ready', isReady, RECOVERY_MS)
+
+  const ledger = new Ledger()
+  let isOver = false
+  const load = sendPings({
+    base: () => base,
+    checks: checks.map(({ uuid }) => uuid),
+    connections: 8,
+    ledger,
+    more: () => !isOver && ledger.entries.size < 8_000,
+  })
+  const accepts = (what: string) => {
+    const before = ledger.count('accepted')
+    return eventually(what, () => ledger.count('accepted') > before + 100, RECOVERY_MS)
+  }
+  const refuses = () => {
+    const before = ledger.answers.get('503') ?? 0
+    return eventually('pings to be refused', () => (ledger.answers.get('503') ?? 0) > before + 5, RECOVERY_MS)
+  }
+  await accepts('pings to be accepted')
+  await broker.stopApp()
+  await refuses()
+  await broker.startApp()
+  await accepts('pings to be accepted after a stop')
+  await broker.kill()
+  await refuses()
+  await broker.start()
+  await accepts('pings to be accepted after a kill')
+  isOver = true
+  await load
+
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('refused'), 0, `answers: ${JSON.stringify([...ledger.answers])}`)
+  await eventually('both processes to be ready again', isReady, RECOVERY_MS)
+  await using probe = await openBrokerProbe(broker.url)
+  for (let shard = 0; shard < product.config.pingShards; shard++) t.is(await probe.consumers(`pings.${shard}`), 1)
+  t.is(await probe.consumers('check.flipped.notifier'), 1)
+  t.is(await probe.consumers('notification.due.notifier'), 1)
+  for (const { output } of [ingress, workers]) {
+    t.false(output().includes('process.failed'))
+    t.is(output().split('process.ready').length, 2, 'it was never started again')
+  }
+  t.is(await workers.stop(), 0)
+  t.is(await ingress.stop(), 0)
+})
