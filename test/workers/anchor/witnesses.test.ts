@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { signatureLine } from '#shared/anchoring/note.ts'
+import { formatVerifierKey, type NoteKey, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
+import { flatPolicy } from '#shared/anchoring/policy.ts'
+import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
+import { verifyAnchored } from '#shared/anchoring/verify.ts'
+import { decideCosigning, SIZE_CONTENT_TYPE, type WitnessedTree } from '#shared/anchoring/witness-protocol.ts'
+import { findLogKey } from '#shared/log-keys/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { demoRequest, openClient, send } from '../../support/platform-client.ts'
+import { openProduct } from '../../support/product.ts'
+
+/** A witness in its own right: it follows any log, and remembers the tree it cosigned last. */
+async function openWitness(name: string, logKey: () => NoteKey | undefined) {
+  const sink = await openHttpSink()
+  const signer = signerFromSeed(name, WITNESS_KEY, randomBytes(32))
+  let latest: WitnessedTree | undefined
+  sink.respond = ({ path, body }) => {
+    const key = logKey()
+    if (path !== '/add-checkpoint' || !key) return { status: 404 }
+    const decision = decideCosigning(
+      body.toString('utf8'),
+      () => [key],
+      () => latest,
+    )
+    if (decision.outcome === 'refuse') return { status: decision.status }
+    if (decision.outcome === 'conflict') {
+      return { status: 409, headers: { 'content-type': SIZE_CONTENT_TYPE }, body: `${decision.size}\n` }
+    }
+    latest = decision.checkpoint
+    return { status: 200, body: signatureLine(decision.text, signer, Math.floor(Date.now() / 1000)) }
+  }
+  return { sink, key: signer.key }
+}
+
+test('checkpoints are cosigned by more than half of the witnesses, and anchors become WITNESSED', async (t) => {
+  let logKey: NoteKey | undefined
+  const witnesses = await Promise.all(['w.one', 'w.two', 'w.three'].map((name) => openWitness(name, () => logKey)))
+  const [, , broken] = witnesses
+  if (broken) broken.sink.respond = () => ({ status: 500 })
+  await using product = await openProduct({
+    CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
+    WITNESS_URLS: witnesses.map(({ sink }) => sink.url).join(','),
+    WITNESS_KEYS: witnesses.map(({ key }) => formatVerifierKey(key)).join(','),
+  })
+  const { base } = await product.ingress()
+  await product.workers(['pack-composer', 'anchor'])
+  const client = await openClient(product, base)
+  logKey = await eventually('the log to have a key', () => findLogKey(product.db, 'SANDBOX'))
+  for (const round of [1, 2]) {
+    const { json: pack } = await client.post('/v1/po/risk-signals', demoRequest)
+    const anchor = await eventually(`the quorum of round ${round}`, async () => {
+      const { json } = await send(`${base}/v1/anchors/${pack.anchor.txId}`)
+      return json.state === 'WITNESSED' ? json : undefined
+    })
+    const trusted = witnesses.map(({ key }) => ({ key }))
+    const strict = flatPolicy([{ key: logKey }], trusted, 2)
+    t.is(verifyAnchored(pack, parseProofBundle(anchor), strict).verdict, 'VERIFIED')
+    const all = flatPolicy([{ key: logKey }], trusted, 3)
+    t.is(verifyAnchored(pack, parseProofBundle(anchor), all).verdict, 'FAILED')
+  }
+  const policy = await send(`${base}/v1/transparency/sandbox/policy`)
+  t.regex(policy.text, /^group witnesses 2 w\.one w\.two w\.three$/m)
+  for (const { sink } of witnesses) await sink[Symbol.asyncDispose]()
+})
+
+test('a checkpoint given to a calendar is EXTERNAL only once the calendar attests it', async (t) => {
+  await using calendar = await openHttpSink()
+  calendar.respond = () => ({ status: 503 })
+  await using product = await openProduct({
+    CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
+    OTS_CALENDAR_URLS: calendar.url,
+  })
+  const { base } = await product.ingress()
+  const client = await openClient(product, base)
+  await product.workers(['pack-composer', 'anchor'])
+  const { json: pack } = await client.post('/v1/po/risk-signals', demoRequest)
+  const request = await calendar.waitFor(({ path }) => path === '/digest', 45_000)
+  t.is(request.method, 'POST')
+  t.is(request.body.length, 32)
+  t.is((await send(`${base}/v1/anchors/${pack.anchor.txId}`)).json.state, 'INCLUDED')
+})
