@@ -1,0 +1,122 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { anchorObject } from '#shared/anchoring/store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { PackSchema } from '#shared/packs/pack-schema.ts'
+import type { PackProof } from '#shared/packs/pdf/proof.ts'
+import { renderPackPdf } from '#shared/packs/pdf/render.ts'
+import { findPackSource, insertPdf, lockPdf, type StoredPdf } from '#shared/packs/pdf/store.ts'
+import { transaction } from '#shared/platform/db.ts'
+import type { IngressDeps } from '../deps.ts'
+import { defineRoute } from '../route.ts'
+import { viewAnchor } from './anchors/log-view.ts'
+import { sendAnswer } from './answer.ts'
+import { problemResponses } from './documents.ts'
+import { PackFailedError, PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
+import { admit } from './platform-route.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
+const INCLUSION_WAIT_MS = 5_000
+const LOOK_EVERY_MS = 200
+
+export const packPdfRoute = defineRoute({
+  method: 'get',
+  path: '/v1/po/risk-signals/packs/{packId}/pdf',
+  operationId: 'getPackPdf',
+  summary: 'A pack as PDF',
+  description:
+    'Composed at the first request, once the log includes the pack, and the same bytes from then on. The SHA-256 of ' +
+    'the file is anchored: `Repr-Digest` states it, and the link `describedby` is its anchor.',
+  tags: ['Risk signals'],
+  security: ['accessToken'],
+  params: {
+    packId: {
+      pattern: '[^/]+',
+      description: 'packId of the pack',
+      example: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+    },
+  },
+  responses: {
+    200: {
+      description: 'The document',
+      content: { 'application/pdf': null },
+      headers: { 'Repr-Digest': 'SHA-256 of the file (RFC 9530)', Link: 'anchor of that hash, rel="describedby"' },
+    },
+    202: {
+      description: 'The pack is being composed or not in the log yet',
+      content: { 'application/json': PendingPackSchema },
+      headers: { 'Retry-After': 'seconds' },
+    },
+    ...problemResponses(401, 403, 404, 429, 500, 503),
+  },
+  async handle(request, response, deps) {
+    const caller = await admit(request, response, deps, 'risk-signals:read')
+    const { packId } = request.params
+    const pdf = await packPdf(deps, caller, packId)
+    if (!pdf) return sendAnswer(response, pendingAnswer(packId))
+    response
+      .set({ ...pdfHeaders(packId, pdf), Link: `</v1/anchors/${pdf.txId.toString('hex')}>; rel="describedby"` })
+      .end(pdf.bytes)
+  },
+})
+
+/** How a document travels: as a file, with its hash. */
+export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string, string> {
+  return {
+    'Content-Type': 'application/pdf',
+    'Content-Disposition': `attachment; filename="risk-signals-pack-${packId.slice(0, 8)}.pdf"`,
+    'Repr-Digest': `sha-256=:${sha256.toString('base64')}:`,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  }
+}
+
+/**
+ * The document of a pack, composed and anchored when nobody asked before.
+ * @returns null while the pack is not finished, or the log does not include it yet
+ * @throws NotFoundError; PackFailedError
+ */
+export async function packPdf(
+  deps: IngressDeps,
+  owner: { organisationId: number; env: ApiEnv },
+  packId: string,
+): Promise<StoredPdf | null> {
+  const source = UUID.test(packId) ? await findPackSource(deps.db, owner, packId) : undefined
+  if (!source) throw new NotFoundError('there is no such pack')
+  if (source.pdf) return source.pdf
+  if (source.state === 'FAILED') throw new PackFailedError(source.failureCode ?? 'INTERNAL')
+  if (source.body === null) return null
+  const proof = await awaitProof(deps, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
+  if (!proof) return null
+  const { publicUrl } = deps.config
+  const bytes = await renderPackPdf({ body: source.body, evidence: source.evidence, env: owner.env, proof, publicUrl })
+  return await storeFirst(deps, owner.env, packId, bytes)
+}
+
+async function awaitProof({ db }: IngressDeps, txId: string): Promise<PackProof | null> {
+  const deadline = performance.now() + INCLUSION_WAIT_MS
+  for (;;) {
+    const view = await viewAnchor(db, txId)
+    if (view && view.index !== null) return view
+    if (performance.now() >= deadline) return null
+    await setTimeout(LOOK_EVERY_MS)
+  }
+}
+
+/** Of two that composed at the same moment one is stored and anchored, and both answer with it. */
+async function storeFirst({ db, now }: IngressDeps, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
+  const sha256 = createHash('sha256').update(bytes).digest()
+  const timestamp = new Date(now() / 1000).toISOString()
+  const eventType = 'risk_signals.pack_pdf'
+  return await transaction(db, async (tx) => {
+    const existing = await lockPdf(tx, packId)
+    if (existing) return existing
+    const object = { id: randomUUID(), eventType, timestamp, packId, pdfSha256: sha256.toString('hex') }
+    const anchor = await anchorObject(tx, env, eventType, timestamp, object)
+    const pdf = { bytes, sha256, txId: Buffer.from(anchor.txId, 'hex') }
+    await insertPdf(tx, packId, { ...pdf, statement: JSON.stringify({ ...object, anchor }) })
+    return pdf
+  })
+}

@@ -1,0 +1,75 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../oauth/access-token.ts'
+import { execute, query } from '../../platform/sql.ts'
+import type { PackState } from '../store.ts'
+
+/** A pack with what a document of it needs, and the document where there is one. */
+export interface PackSource {
+  state: PackState
+  failureCode: string | null
+  /** JSON text; null unless READY */
+  body: string | null
+  /** JSON text; null unless READY */
+  evidence: string | null
+  pdf: StoredPdf | null
+}
+
+/** A document as it was first composed. */
+export interface StoredPdf {
+  bytes: Buffer
+  sha256: Buffer
+  /** of the statement that names `sha256` */
+  txId: Buffer
+}
+
+/** @returns undefined when this organisation has no such pack in this environment */
+export async function findPackSource(
+  db: Knex,
+  owner: { organisationId: number; env: ApiEnv },
+  id: string,
+): Promise<PackSource | undefined> {
+  type Row = Omit<PackSource, 'pdf'> & { [Name in keyof StoredPdf]: StoredPdf[Name] | null }
+  const rows = await query<Row>(
+    db,
+    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence, d.bytes, d.sha256, d.tx_id AS "txId"
+     FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id LEFT JOIN pack_pdfs d ON d.pack_id = p.id
+     WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  const [row] = rows
+  if (!row) return undefined
+  const { bytes, sha256, txId, ...source } = row
+  return { ...source, pdf: bytes && sha256 && txId ? { bytes, sha256, txId } : null }
+}
+
+/** Keeps others from composing this pack's document until the transaction ends. @returns the one that exists already */
+export async function lockPdf(tx: Knex.Transaction, packId: string): Promise<StoredPdf | undefined> {
+  await execute(tx, 'SELECT id FROM packs WHERE id = ? FOR NO KEY UPDATE', [packId])
+  const rows = await query<StoredPdf>(tx, 'SELECT bytes, sha256, tx_id AS "txId" FROM pack_pdfs WHERE pack_id = ?', [
+    packId,
+  ])
+  return rows[0]
+}
+
+/** Stores the first and only document of a pack; the pack must be locked. */
+export async function insertPdf(
+  tx: Knex.Transaction,
+  packId: string,
+  pdf: StoredPdf & { statement: string },
+): Promise<void> {
+  await execute(tx, 'INSERT INTO pack_pdfs (pack_id, sha256, bytes, statement, tx_id) VALUES (?, ?, ?, ?, ?)', [
+    packId,
+    pdf.sha256,
+    pdf.bytes,
+    pdf.statement,
+    pdf.txId,
+  ])
+}
+
+/** The anchored statement about a file of this hash, as JSON text. @returns undefined when we composed no such file */
+export async function findPdfStatement(db: Knex, sha256: Buffer): Promise<string | undefined> {
+  const rows = await query<{ statement: string }>(db, 'SELECT statement FROM pack_pdfs WHERE sha256 = ? LIMIT 1', [
+    sha256,
+  ])
+  return rows[0]?.statement
+}

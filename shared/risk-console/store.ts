@@ -1,0 +1,122 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../oauth/access-token.ts'
+import { execute, query } from '../platform/sql.ts'
+
+/** An API client as its organisation sees it: nothing that could be used. */
+export interface ConsoleClient {
+  clientId: string
+  name: string
+  scopes: string[]
+  /** beginnings of the secrets it may use, at most two */
+  secretPrefixes: string[]
+  createdAt: Date
+  disabledAt: Date | null
+}
+
+/** The clients of an organisation in an environment, in order of creation. */
+export async function listConsoleClients(
+  db: Knex,
+  { organisationId, env }: { organisationId: number; env: ApiEnv },
+): Promise<ConsoleClient[]> {
+  return await query<ConsoleClient>(
+    db,
+    `SELECT c.client_id AS "clientId", c.name, c.scopes, c.created_at AS "createdAt", c.disabled_at AS "disabledAt",
+       ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)
+         AS "secretPrefixes"
+     FROM clients c WHERE c.organisation_id = ? AND c.env = ? ORDER BY c.id`,
+    [organisationId, env],
+  )
+}
+
+/** The families an organisation is entitled to, by name. */
+export async function listEntitlements(
+  db: Knex,
+  organisationId: number,
+): Promise<{ family: string; grantedAt: Date }[]> {
+  return await query(
+    db,
+    'SELECT family, granted_at AS "grantedAt" FROM organisation_families WHERE organisation_id = ? ORDER BY family',
+    [organisationId],
+  )
+}
+
+/** Metered units of one family. Days are UTC. */
+export interface FamilyUsage {
+  family: string
+  today: number
+  /** the last 30 days, today included */
+  month: number
+  total: number
+}
+
+/** Units per family that was ever used in an environment. */
+export async function usageByFamily(
+  db: Knex,
+  { organisationId, env }: { organisationId: number; env: ApiEnv },
+): Promise<FamilyUsage[]> {
+  return await query<FamilyUsage>(
+    db,
+    `SELECT family, count(*) AS total, count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date) AS today,
+       count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30) AS month
+     FROM usage_units WHERE organisation_id = ? AND env = ? GROUP BY family ORDER BY family`,
+    [organisationId, env],
+  )
+}
+
+/** A link to a pack; the token itself is not stored. */
+export interface PackShare {
+  id: string
+  createdBy: string
+  createdAt: Date
+  expiresAt: Date
+  revokedAt: Date | null
+}
+
+/** @param share `digest` of the token in the link; `days` until it ends by itself */
+export async function insertShare(
+  tx: Knex,
+  share: { id: string; packId: string; digest: Buffer; createdBy: string; days: number },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO pack_shares (id, pack_id, digest, created_by, expires_at)
+     VALUES (?, ?, ?, ?, now() + make_interval(days => ?))`,
+    [share.id, share.packId, share.digest, share.createdBy, share.days],
+  )
+}
+
+/** The links of a pack, newest first. */
+export async function listShares(db: Knex, packId: string): Promise<PackShare[]> {
+  return await query<PackShare>(
+    db,
+    `SELECT id, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",
+       revoked_at AS "revokedAt"
+     FROM pack_shares WHERE pack_id = ? ORDER BY created_at DESC, id LIMIT 50`,
+    [packId],
+  )
+}
+
+/** Ends a link for good. @returns false when the pack has no such live link */
+export async function revokeShare(tx: Knex, packId: string, id: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    'UPDATE pack_shares SET revoked_at = now() WHERE id = ? AND pack_id = ? AND revoked_at IS NULL',
+    [id, packId],
+  )
+  return changed === 1
+}
+
+/** The pack behind a live link. @returns undefined for unknown, ended and revoked links alike */
+export async function findSharedPack(
+  db: Knex,
+  digests: readonly Buffer[],
+): Promise<{ packId: string; organisationId: number; env: ApiEnv } | undefined> {
+  const rows = await query<{ packId: string; organisationId: number; env: ApiEnv }>(
+    db,
+    `SELECT p.id AS "packId", p.organisation_id AS "organisationId", p.env
+     FROM pack_shares s JOIN packs p ON p.id = s.pack_id
+     WHERE s.digest = ANY(?::bytea[]) AND s.revoked_at IS NULL AND s.expires_at > now()`,
+    [digests],
+  )
+  return rows[0]
+}

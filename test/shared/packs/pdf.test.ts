@@ -1,0 +1,146 @@
+import test from 'ava'
+import { packDocument } from '#shared/packs/pdf/document.ts'
+import { inrFigure } from '#shared/packs/pdf/figures.ts'
+import { latinText } from '#shared/packs/pdf/latin-text.ts'
+import { qrMatrix } from '#shared/packs/pdf/qr-matrix.ts'
+import { renderPackPdf } from '#shared/packs/pdf/render.ts'
+import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
+import { scenarioGstins } from './demo-pack.ts'
+import { pdfInput } from './pdf-input.ts'
+
+test('the same pack gives the same bytes', async (t) => {
+  const input = await pdfInput()
+  const first = await renderPackPdf(input)
+  const second = await renderPackPdf(input)
+  t.true(first.equals(second))
+})
+
+test('another place in the log is another document', async (t) => {
+  const input = await pdfInput()
+  const other = { ...input, proof: { ...input.proof, index: 40 } }
+  t.false((await renderPackPdf(input)).equals(await renderPackPdf(other)))
+})
+
+test('its text can be selected: numbers, tiers, the sentence, the anchor and how to verify it', async (t) => {
+  const input = await pdfInput()
+  const read = await readPdf(await renderPackPdf(input))
+  if (!read) return void t.pass(NO_POPPLER)
+  const { anchor } = JSON.parse(input.body)
+  for (const part of [
+    'Risk Signals Pack',
+    'SANDBOX — NOT EVIDENCE',
+    'never a recommendation',
+    '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+    'INR 7,25,71,120.30 (7.26 crore)',
+    'Registry verified',
+    anchor.payloadSha256,
+    anchor.txId,
+    '41 in a tree of 57',
+    'npm run -s verify -- pack-6f1c9a52.json --proof proof.json --policy policy.txt',
+  ])
+    t.true(read.text.includes(part), part)
+})
+
+test('assistive technology finds a document with headings, tables and a described QR code', async (t) => {
+  const bytes = await renderPackPdf(await pdfInput())
+  t.true(bytes.includes('/Alt (QR code of https://signalbox.example/verify?txId='))
+  const read = await readPdf(bytes)
+  if (!read) return void t.pass(NO_POPPLER)
+  t.regex(read.info, /Tagged:\s+yes/)
+  t.regex(read.info, /CreationDate:.*Nov 21 06:30:00 2026/)
+  t.is(read.structure.match(/^\s*H1\b/gm)?.length, 1)
+  t.is(read.structure.match(/^\s*H2\b/gm)?.length, 11)
+  t.regex(read.structure, /Table[\s\S]*TR[\s\S]*TH[\s\S]*TD/)
+  t.regex(read.structure, /^\s*Figure$/m)
+})
+
+test('the pack and its evidence are attached byte for byte, with the proof', async (t) => {
+  const input = await pdfInput()
+  const read = await readPdf(await renderPackPdf(input))
+  if (!read) return void t.pass(NO_POPPLER)
+  t.is(read.files.get('pack-6f1c9a52.json')?.toString(), input.body)
+  t.is(read.files.get('evidence-6f1c9a52.json')?.toString(), input.evidence ?? '')
+  t.is(read.files.get('proof-6f1c9a52.txt')?.toString(), input.proof.tlogProof ?? '')
+})
+
+test('what is missing is written as plainly as what is there', async (t) => {
+  const input = await pdfInput({ borrowerGstin: scenarioGstins.borrowerGstin('12') })
+  const document = packDocument(input)
+  const missing = document.tiers.find(({ tier }) => tier === 'MISSING')
+  const evidence = JSON.parse(input.evidence ?? '').evidence.filter((one: { tier: string }) => one.tier === 'MISSING')
+  t.true(evidence.length > 0)
+  t.is(missing?.count, evidence.length)
+  const read = await readPdf(await renderPackPdf(input))
+  if (!read) return void t.pass(NO_POPPLER)
+  t.true(read.text.includes('Missing ('))
+})
+
+test('every record of the evidence is on some card', async (t) => {
+  const input = await pdfInput()
+  const keys = JSON.parse(input.evidence ?? '').evidence.map(({ key }: { key: string }) => key)
+  const shown = new Set(packDocument(input).cards.flatMap((card) => card.evidence.map(({ key }) => key)))
+  t.deepEqual(
+    keys.filter((key: string) => !shown.has(key)),
+    [],
+  )
+  t.false(packDocument(input).cards.some(({ key }) => key === 'other'))
+})
+
+test('evidence of a key no card knows is shown all the same', async (t) => {
+  const input = await pdfInput()
+  const stored = JSON.parse(input.evidence ?? '')
+  stored.evidence.push({ ...stored.evidence[0], key: 'somethingNew.value' })
+  const { cards } = packDocument({ ...input, evidence: JSON.stringify(stored) })
+  t.deepEqual(
+    cards.at(-1)?.evidence.map(({ key }) => key),
+    ['somethingNew.value'],
+  )
+})
+
+test('markup, control characters and other scripts in a pack are text, and break nothing', async (t) => {
+  const nasty = ') Tj ET /JavaScript (x) <script>alert(1)</script>\u0007\u202e हिन्दी \\( \r\n endstream'
+  const input = await pdfInput({}, (pack) => ({ ...pack, flags: [nasty] }))
+  const bytes = await renderPackPdf(input)
+  const read = await readPdf(bytes)
+  if (!read) return void t.pass(NO_POPPLER)
+  t.regex(read.info, /JavaScript:\s+no/)
+  t.true(read.text.includes('<script>alert(1)</script>[U+0007][U+202E]'))
+  t.is(read.files.get('pack-6f1c9a52.json')?.toString(), input.body)
+})
+
+test('a pack of many notes runs over as many pages as it needs', async (t) => {
+  const flags = Array.from({ length: 150 }, (_, index) => `Note number ${index + 1} of a long list`)
+  const input = await pdfInput({}, (pack) => ({ ...pack, flags }))
+  const read = await readPdf(await renderPackPdf(input))
+  if (!read) return void t.pass(NO_POPPLER)
+  t.true(read.text.includes('Note number 150 of a long list'))
+  const pages = Number(/Pages:\s+([0-9]+)/.exec(read.info)?.[1])
+  t.true(pages > 4 && pages < 9, String(pages))
+  t.true(read.text.includes(`Page ${pages} of ${pages}`))
+})
+
+for (const [amount, text] of [
+  [0, '₹0.00'],
+  [999, '₹999.00'],
+  [99999.5, '₹99,999.50'],
+  [1250000, '₹12,50,000.00 (12.50 lakh)'],
+  [72571120.3, '₹7,25,71,120.30 (7.26 crore)'],
+  [-250000, '-₹2,50,000.00 (2.50 lakh)'],
+  [null, 'missing'],
+] as const)
+  test(`${amount} rupees are written ${text}`, (t) => t.is(inrFigure(amount), text))
+
+test('the standard fonts are asked only for what they have', (t) => {
+  t.is(latinText('₹5.00 — “ok” é'), 'INR 5.00 — “ok” é')
+  t.is(latinText('a\u0000b😀'), 'a[U+0000]b[U+1F600]')
+})
+
+test('a QR code has its three finders', (t) => {
+  const { size, runs } = qrMatrix('https://signalbox.example/verify?txId=0')
+  for (const [x, y] of [
+    [0, 0],
+    [size - 7, 0],
+    [0, size - 7],
+  ])
+    t.true(runs.some((run) => run.x === x && run.y === y && run.length === 7))
+})

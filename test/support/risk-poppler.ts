@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** What other people's readers (poppler's, independent of the library that writes) find in a PDF. */
+export interface ReadPdf {
+  /** the text as it would be selected, page by page */
+  text: string
+  info: string
+  /** the tree that assistive technology follows */
+  structure: string
+  /** attachments by name */
+  files: Map<string, Buffer>
+}
+
+/** @returns null when poppler's tools are not installed (apt-get install poppler-utils) */
+export async function readPdf(bytes: Buffer): Promise<ReadPdf | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-pdf-'))
+  try {
+    const path = join(folder, 'it.pdf')
+    await writeFile(path, bytes)
+    const [text, info, structure] = await Promise.all([
+      run('pdftotext', ['-layout', path, '-']),
+      run('pdfinfo', [path]),
+      run('pdfinfo', ['-struct-text', path]),
+    ])
+    const list = await run('pdfdetach', ['-list', path])
+    const names = [...list.stdout.matchAll(/^[0-9]+: (.+)$/gm)].map((match) => match[1] ?? '')
+    const files = new Map<string, Buffer>()
+    for (const [index, name] of names.entries()) {
+      const target = join(folder, `file-${index}`)
+      await run('pdfdetach', ['-save', String(index + 1), '-o', target, path])
+      files.set(name, await readFile(target))
+    }
+    return { text: text.stdout, info: info.stdout, structure: structure.stdout, files }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+export const NO_POPPLER = 'not looked at: poppler-utils is not installed (apt-get install poppler-utils)'
