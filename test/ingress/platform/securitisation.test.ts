@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { payloadSha256 } from '#shared/anchoring/leaf.ts'
+import { recordReceivable } from '#shared/receivables/store.ts'
+import { openClient, send } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+
+let product: Product
+let base = ''
+let client: Awaited<ReturnType<typeof openClient>>
+let ref = ''
+
+test.before(async () => {
+  product = await openProduct()
+  base = (await product.ingress()).base
+  client = await openClient(product, base)
+  ref = `INV/${randomUUID()}`.replace('/', '-')
+  await record(client, ref)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+async function record(owner: typeof client, reference: string): Promise<void> {
+  const organisation = await product.db('organisations').where({ uuid: owner.credentials.organisationId }).first('id')
+  const scope = { organisationId: Number(organisation.id), env: owner.credentials.env }
+  await product.db.transaction((tx) =>
+    recordReceivable(
+      tx,
+      scope,
+      reference,
+      {
+        poolId: null,
+        fingerprintRef: null,
+        supplierVei: null,
+        buyerVei: null,
+        amountInr: 125_000.5,
+        currency: 'INR',
+        issueDate: '2026-10-01',
+        dueDate: '2026-12-30',
+        irnPresent: true,
+        acceptance: null,
+        doubleFinancing: 'CLEAN',
+        evidence: [],
+      },
+      new Date().toISOString(),
+    ),
+  )
+}
+
+const read = (reference: string, headers: Record<string, string>) =>
+  send(`${base}/v1/securitisation/receivables/${encodeURIComponent(reference)}`, { headers })
+
+test('a consumer reads a receivable by its reference or its id, as it was anchored', async (t) => {
+  const headers = { 'x-api-key': String(client.credentials.apiKey) }
+  const answer = await read(ref, headers)
+  t.is(answer.status, 200, answer.text)
+  t.is(answer.json.anchor.payloadSha256, payloadSha256(answer.json))
+  t.is((await read(answer.json.receivableId, headers)).text, answer.text)
+  await record(client, ref)
+  t.is((await read(ref, headers)).text, answer.text, 'what was recorded stays')
+  t.is((await read('INV-none', headers)).status, 404)
+})
+
+test('a missing, wrong, empty or repeated key is 401, and so is an access token alone', async (t) => {
+  const bodies = []
+  for (const headers of [
+    {},
+    { 'x-api-key': '' },
+    { 'x-api-key': 'ak_wrong' },
+    { 'x-api-key': 'x'.repeat(5000) },
+    { authorization: `Bearer ${client.token}` },
+  ]) {
+    const answer = await read(ref, headers)
+    t.is(answer.status, 401, answer.text)
+    bodies.push(answer.json.message)
+  }
+  t.is(new Set(bodies).size, 1)
+})
+
+test('another organisation’s receivable is not found', async (t) => {
+  const stranger = await openClient(product, base)
+  t.is((await read(ref, { 'x-api-key': String(stranger.credentials.apiKey) })).status, 404)
+})
+
+test('a consumer that is known and has no key is 503', async (t) => {
+  const keyless = await openClient(product, base)
+  const organisation = await product.db('organisations').where({ uuid: keyless.credentials.organisationId }).first('id')
+  await product.db('consumer_keys').where({ organisation_id: organisation.id }).del()
+  const answer = await read(ref, { authorization: `Bearer ${keyless.token}` })
+  t.is(answer.status, 503, answer.text)
+  t.is(answer.json.code, 'SERVICE_UNAVAILABLE')
+})
