@@ -42,27 +42,23 @@ export async function findPackJob(db: Knex, id: string): Promise<PackJob | undef
   return rows[0]
 }
 
-/** Takes a queued pack for this transaction. @returns false when it is finished already, or somebody's commit finished it */
-export async function lockQueuedPack(tx: Knex.Transaction, id: string): Promise<boolean> {
-  const { rows } = await tx.raw<{ rows: unknown[] }>(
-    `SELECT id FROM packs WHERE id = ? AND state = 'QUEUED' FOR UPDATE`,
-    [id],
-  )
-  return rows.length === 1
-}
-
-/** Stores the finished pack and its evidence; the pack must be locked. */
+/**
+ * Stores the finished pack and its evidence. Of several composers with the same message one succeeds: the others wait
+ * for its commit and then find the pack finished.
+ * @returns false when it was finished before
+ */
 export async function finishPack(
   tx: Knex.Transaction,
   pack: { id: string; body: string; signalLevel: string; txId: Buffer; evidence: string },
-): Promise<void> {
-  await tx.raw(
+): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
     `WITH done AS (
        UPDATE packs SET state = 'READY', body = ?, signal_level = ?, tx_id = ?, finished_at = now()
        WHERE id = ? AND state = 'QUEUED' RETURNING id)
      INSERT INTO pack_evidence (pack_id, body) SELECT id, ? FROM done`,
     [pack.body, pack.signalLevel, pack.txId, pack.id, pack.evidence],
   )
+  return rowCount === 1
 }
 
 /** Ends a pack that cannot be composed. @returns false when it had ended */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '#shared/platform/config.ts'
 import { createHttpClient } from '#shared/platform/http-client.ts'
 import { HttpClientError } from '#shared/platform/http-error.ts'
@@ -11,10 +10,22 @@ export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
   return {
     now: nowMs,
     random: Math.random,
-    sleep: async (delayMs, signal) => {
-      await pause(delayMs, undefined, { signal }).catch(() => {})
-    },
+    sleep,
   }
+}
+
+/** Every call of a connector starts one as its deadline and aborts it, so it must not cost an exception each time. */
+function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, delayMs)
+    signal.addEventListener('abort', wake)
+  })
 }
 
 /**

@@ -1,11 +1,11 @@
-import { PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
+import { anchorObject as anchorBlockOf, PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
 import { anchorObject } from '#shared/anchoring/store.ts'
 import { recordEvent } from '#shared/events/store.ts'
 import { completeKey, releaseKey } from '#shared/idempotency/store.ts'
 import { recordUsage } from '#shared/metering/store.ts'
 import type { EvidenceRecord } from '#shared/packs/evidence.ts'
 import type { PackBody } from '#shared/packs/pack-schema.ts'
-import { failPack, finishPack, lockQueuedPack, type PackJob } from '#shared/packs/store.ts'
+import { failPack, finishPack, type PackJob } from '#shared/packs/store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 type StoreDeps = Pick<WorkerDeps, 'outbox' | 'crashPoint' | 'now'>
@@ -22,23 +22,19 @@ export async function storePack(
   evidence: readonly EvidenceRecord[],
 ): Promise<void> {
   const { env, organisationId } = job
+  const { anchor } = anchorBlockOf(pack, { eventType: PACK_EVENT_TYPE, timestamp: pack.generatedAt })
+  const body = JSON.stringify({ ...pack, anchor })
+  const { payloadSha256, txId } = anchor
+  const finished = {
+    id: job.id,
+    body,
+    signalLevel: pack.signalLevel,
+    txId: Buffer.from(txId, 'hex'),
+    evidence: JSON.stringify({ packId: job.id, generatedAt: pack.generatedAt, payloadSha256, txId, evidence }),
+  }
   await deps.outbox.run(async (tx, enqueue) => {
-    if (!(await lockQueuedPack(tx, job.id))) return
-    const anchor = await anchorObject(tx, env, PACK_EVENT_TYPE, pack.generatedAt, pack)
-    const body = JSON.stringify({ ...pack, anchor })
-    await finishPack(tx, {
-      id: job.id,
-      body,
-      signalLevel: pack.signalLevel,
-      txId: Buffer.from(anchor.txId, 'hex'),
-      evidence: JSON.stringify({
-        packId: job.id,
-        generatedAt: pack.generatedAt,
-        payloadSha256: anchor.payloadSha256,
-        txId: anchor.txId,
-        evidence,
-      }),
-    })
+    if (!(await finishPack(tx, finished))) return
+    await anchorObject(tx, env, PACK_EVENT_TYPE, pack.generatedAt, pack)
     deps.crashPoint('pack-half-stored')
     await recordUsage(tx, { organisationId, env, family: 'risk-signals', unitKey: `pack/${job.id}` })
     await recordEvent(tx, enqueue, {
