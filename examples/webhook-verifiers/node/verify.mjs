@@ -1,0 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+const TOLERANCE_SECONDS = 5 * 60
+
+/**
+ * Whether the service signed exactly these bytes a moment ago.
+ * @param {string} secret the endpoint's secret, whsec_...
+ * @param {{ id: string, timestamp: string, signature: string }} headers webhook-id, -timestamp and -signature
+ * @param {Buffer} body as received, before any parsing
+ * @param {number} nowSeconds
+ */
+export function verify(secret, headers, body, nowSeconds = Date.now() / 1000) {
+  if (!/^[0-9]{1,12}$/.test(headers.timestamp)) return false
+  if (Math.abs(nowSeconds - Number(headers.timestamp)) > TOLERANCE_SECONDS) return false
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const expected = createHmac('sha256', key).update(`${headers.id}.${headers.timestamp}.`).update(body).digest()
+  // Several signatures during a rotation of the secret: one that fits is enough.
+  return headers.signature.split(' ').some((one) => {
+    const [version, text = ''] = one.split(',')
+    const given = Buffer.from(text, 'base64')
+    return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
+  })
+}
+
+const {
+  WEBHOOK_SECRET: secret,
+  WEBHOOK_ID: id = '',
+  WEBHOOK_TIMESTAMP: timestamp = '',
+  WEBHOOK_SIGNATURE: signature = '',
+} = process.env
+if (secret !== undefined) {
+  process.exitCode = verify(secret, { id, timestamp, signature }, readFileSync(0)) ? 0 : 1
+}

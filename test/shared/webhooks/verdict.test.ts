@@ -1,0 +1,107 @@
+import test from 'ava'
+import { closedBreaker } from '#shared/delivery/circuit-breaker.ts'
+import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import type { EndpointHealth } from '#shared/webhooks/endpoint.ts'
+import { filtersMatching, isEventFilter } from '#shared/webhooks/event-types.ts'
+import { heldUntil, lanesOf } from '#shared/webhooks/lanes.ts'
+import { judge } from '#shared/webhooks/verdict.ts'
+
+const SECOND = 1_000_000
+const HOUR = 3600 * SECOND
+const at = 1_800_000_000 * SECOND
+const healthy: EndpointHealth = {
+  state: 'ACTIVE',
+  reason: null,
+  breaker: closedBreaker,
+  failures: 0,
+  failingSince: null,
+  lastSuccessAt: null,
+}
+const serverError = temporary('Received status code 500', { failure: 'status' })
+
+function after(outcome: Outcome, over: { health?: Partial<EndpointHealth>; round?: number } = {}) {
+  return judge({ ...healthy, ...over.health }, { outcome, round: over.round ?? 1, random: 0.5, at })
+}
+
+const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+for (const [index, seconds] of schedule.entries()) {
+  test(`failed attempt ${index + 1} is followed by another after ${seconds} seconds`, (t) => {
+    const { delivery, nextAttemptAt } = after(serverError, { round: index + 1 })
+    t.is(delivery, 'PENDING')
+    t.is(nextAttemptAt, at + seconds * SECOND)
+  })
+}
+
+test('the tenth failed attempt exhausts the schedule', (t) => {
+  t.is(after(serverError, { round: 10 }).delivery, 'EXHAUSTED')
+})
+
+test('Retry-After lengthens a wait up to a day, and never shortens it', (t) => {
+  const asked = (retryAfterSeconds: number) => temporary('429', { failure: 'status', retryAfterSeconds })
+  t.is(after(asked(3600)).nextAttemptAt, at + HOUR)
+  t.is(after(asked(1)).nextAttemptAt, at + 5 * SECOND)
+  t.is(after(asked(1_000_000)).nextAttemptAt, at + 24 * HOUR)
+})
+
+test('a success ends the failing, and closes the account', (t) => {
+  const { delivery, health } = after(delivered, { health: { failures: 7, failingSince: at - HOUR } })
+  t.is(delivery, 'DELIVERED')
+  t.deepEqual([health.failures, health.failingSince, health.lastSuccessAt], [0, null, at])
+})
+
+test('410 switches the endpoint off', (t) => {
+  const { delivery, health } = after(permanent('410', { failure: 'status' }))
+  t.deepEqual([delivery, health.state, health.reason], ['FAILED', 'DISABLED_FAILING', 'GONE'])
+})
+
+test('an address that may not be connected to blocks the endpoint', (t) => {
+  const { delivery, health } = after(temporary('private', { failure: 'blocked' }))
+  t.deepEqual([delivery, health.state, health.reason], ['FAILED', 'BLOCKED', 'ADDRESS'])
+})
+
+for (const failure of ['dns', 'connect', 'tls', 'timeout', 'reset', 'protocol'] as const) {
+  test(`a failure of class ${failure} is tried again`, (t) => {
+    const { delivery, health } = after(temporary('no answer', { failure }))
+    t.deepEqual([delivery, health.state], ['PENDING', 'ACTIVE'])
+  })
+}
+
+const longFailing = [
+  { hours: 120, failures: 19, state: 'DISABLED_FAILING' },
+  { hours: 120, failures: 18, state: 'ACTIVE' },
+  { hours: 119, failures: 500, state: 'ACTIVE' },
+] as const
+for (const { hours, failures, state } of longFailing) {
+  test(`after ${hours} hours and ${failures + 1} failures without a success an endpoint is ${state}`, (t) => {
+    const { health } = after(serverError, { health: { failures, failingSince: at - hours * HOUR } })
+    t.is(health.state, state)
+  })
+}
+
+test('ten failures in a row open the breaker: no lane, then one, then four again', (t) => {
+  let health = healthy
+  for (let n = 0; n < 10; n++) health = judge(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  t.is(lanesOf(health, at).count, 0)
+  const until = heldUntil(health)
+  t.is(until, at + 30 * SECOND)
+  const probe = lanesOf(health, at + 30 * SECOND)
+  t.is(probe.count, 1)
+  t.is(heldUntil(probe.health), null)
+  t.is(lanesOf(probe.health, at + 31 * SECOND).count, 0, 'one probe at a time')
+  const { health: mended } = judge(probe.health, { outcome: delivered, round: 1, random: 0.5, at })
+  t.is(lanesOf(mended, at).count, 4)
+})
+
+test('an endpoint that failed three times in a row keeps one lane', (t) => {
+  let health = healthy
+  for (let n = 0; n < 3; n++) health = judge(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  t.is(lanesOf(health, at).count, 1)
+})
+
+test('a filter is a type, a prefix with a star, or a star', (t) => {
+  t.deepEqual(filtersMatching('risk_signals.pack_ready'), ['*', 'risk_signals.*', 'risk_signals.pack_ready'])
+  for (const filter of ['*', 'risk_signals.*', 'webhook.test']) t.true(isEventFilter(filter), filter)
+  for (const filter of ['', 'risk_signals', 'risk.*', '**', 'no.such', 'risk_signals.pack_*']) {
+    t.false(isEventFilter(filter), filter)
+  }
+})
