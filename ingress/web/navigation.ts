@@ -3,7 +3,16 @@ import { may } from '#shared/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 
 /** The place in the navigation that a page belongs to. */
-export type Area = 'checks' | 'integrations' | 'badges' | 'settings' | 'projects' | 'members' | 'audit' | 'account'
+export type Area =
+  | 'packs'
+  | 'checks'
+  | 'integrations'
+  | 'badges'
+  | 'settings'
+  | 'projects'
+  | 'members'
+  | 'audit'
+  | 'account'
 
 export interface NavigationSection {
   title: string
@@ -30,6 +39,10 @@ export function navigation(workspace: Workspace, project: MemberProject | undefi
   const organisation = project
     ? { uuid: project.organisationUuid, role: project.role }
     : workspace.memberships.map(({ organisationUuid, role }) => ({ uuid: organisationUuid, role })).at(0)
+  if (organisation) {
+    const href = `/organisations/${organisation.uuid}/risk/sandbox/packs`
+    sections.push({ title: 'Risk signals', links: [{ area: 'packs', href, label: 'Evidence packs' }] })
+  }
   sections.push({
     title: 'Organisation',
     links: [

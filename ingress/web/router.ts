@@ -1,4 +1,5 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
+import { NotFoundError } from '#shared/errors.ts'
 import type { IngressDeps } from '../deps.ts'
 import { accountPages } from './accounts/account.tsx'
 import { invitationPages } from './accounts/invitation.tsx'
@@ -12,6 +13,7 @@ import { checkListPages } from './checks/list.tsx'
 import { checkPages } from './checks/page.tsx'
 import { pingPages } from './checks/ping.tsx'
 import { checkWritePages } from './checks/write.tsx'
+import { sendErrorPage } from './error-page.tsx'
 import { integrationPages } from './integrations/pages.tsx'
 import { createUnsubscribeRouter } from './integrations/unsubscribe.tsx'
 import { integrationWritePages } from './integrations/write.tsx'
@@ -24,7 +26,9 @@ import { keyPages } from './projects/keys.tsx'
 import { projectListPages } from './projects/list.tsx'
 import { projectSettingsPages } from './projects/settings.tsx'
 import { statusPagePages } from './projects/status-page.tsx'
-import { createPages } from './serve.ts'
+import { createRiskAssetRouter } from './risk/assets.ts'
+import { riskPages } from './risk/pages.ts'
+import { createPages, setSafetyHeaders } from './serve.ts'
 
 /** The pages for people; not part of the API document. */
 export function createWebRouter(deps: IngressDeps): Router {
@@ -52,12 +56,24 @@ export function createWebRouter(deps: IngressDeps): Router {
     integrationPages,
     memberPages,
     auditPages,
+    riskPages,
   ]) {
     register(pages)
   }
   const all = Router({ caseSensitive: true, strict: true })
   all.use(createAssetRouter())
+  all.use(createRiskAssetRouter())
   all.use(createUnsubscribeRouter(deps))
   all.use(router)
+  all.use((request, response, next) => {
+    if (!wantsPage(request)) return next()
+    setSafetyHeaders(response, deps)
+    sendErrorPage(new NotFoundError('There is no page at this address.'), request, response, deps, undefined)
+  })
   return all
+}
+
+/** A person who followed a link that leads nowhere, not a program that mistook an address. */
+function wantsPage({ method, headers }: Request): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html')
 }

@@ -78,9 +78,10 @@ function readPackRequest(body: unknown, caller: Caller): PackRequest {
   return parsed.request
 }
 
-interface Job {
+/** A pack to be composed, asked for through the API or on a page. */
+export interface PackJobRequest {
   packId: string
-  caller: Caller
+  caller: Pick<Caller, 'organisationId' | 'env'>
   scope: KeyScope
   asked: PackRequest
   fingerprint: Buffer
@@ -88,7 +89,7 @@ interface Job {
 }
 
 /** Job, idempotency key and message commit together. @returns the stored answer of an equal request before */
-async function storeJob(deps: IngressDeps, job: Job): Promise<Answer | undefined> {
+export async function storeJob(deps: IngressDeps, job: PackJobRequest): Promise<Answer | undefined> {
   const { packId, caller, scope, asked, fingerprint } = job
   const sealedRequest = deps.secrets.seal(JSON.stringify(asked))
   const { replyTo } = platformServices(deps).packReplies

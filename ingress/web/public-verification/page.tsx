@@ -1,0 +1,127 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { instantText, words } from '#shared/packs/pdf/figures.ts'
+import { verificationLines } from '#shared/packs/pdf/proof.ts'
+import { findPdfStatement } from '#shared/packs/pdf/store.ts'
+import { type AnchorView, viewAnchor } from '../../platform/anchors/log-view.ts'
+import { CodeBlock, TextArea } from '../components/form.tsx'
+import type { Context, Pages } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { riskAssets } from '../risk/assets.ts'
+import { RiskStyle } from '../risk/console.tsx'
+
+const SHA256 = /^[0-9a-f]{64}$/
+/** Stand in the lines where a reader puts their own. */
+const EXAMPLE = { txId: '<txId of its anchor>', packId: '<packId>' }
+
+/** The page on which anybody verifies a pack or its PDF; no sign-in, and nothing is sent to us. */
+export function verificationPages(pages: Pages): void {
+  pages.get('/verify', showVerification)
+  pages.get('/verify/files/:sha256', sendStatement)
+}
+
+async function showVerification(context: Context): Promise<void> {
+  const { db, config } = context.deps
+  const asked = context.query.get('txId') ?? ''
+  const view = SHA256.test(asked) ? await viewAnchor(db, asked) : undefined
+  const log = view?.env ?? 'sandbox'
+  sendPage(
+    context,
+    { title: 'Verify a pack', isPublic: true },
+    <>
+      <RiskStyle />
+      <h1>Verify a pack</h1>
+      <p>
+        Everything is recomputed in this browser: the hash of the pack, its entry in the public log, the proof that the
+        log includes it, and the signature of the log. The pack does not leave this device.
+      </p>
+      {asked !== '' && <AskedAnchor asked={asked} view={view} />}
+      <form data-verify class="card stack" hidden>
+        <div class="field">
+          <label for="file">Pack (JSON) or its PDF</label>
+          <input id="file" name="file" type="file" accept=".json,.pdf,application/json,application/pdf" />
+        </div>
+        <TextArea label="or paste the JSON" name="pack" rows={6} isMono />
+        <p>
+          <button type="submit" class="primary">
+            Verify
+          </button>
+        </p>
+      </form>
+      <p class="problem" data-insecure hidden>
+        This browser recomputes hashes on https pages only. Verify offline, as below.
+      </p>
+      <section
+        class="card verdict"
+        data-report
+        data-tx-id={view ? asked : undefined}
+        aria-live="polite"
+        tabIndex={-1}
+        hidden
+      />
+      <section class="card" aria-labelledby="offline">
+        <h2 id="offline">Without this page</h2>
+        <p>
+          A page can only be believed as far as who serves it. These lines verify with the offline verifier of the
+          source code; get the policy once over a channel you trust, and keep it.
+        </p>
+        <CodeBlock
+          label="four lines"
+          text={verificationLines(config.publicUrl, view ? asked : EXAMPLE.txId, EXAMPLE.packId, log).join('\n')}
+        />
+      </section>
+      <script type="module" src={riskAssets.verify.path} />
+    </>,
+  )
+}
+
+/** What the service itself says of a transaction: readable without scripts, and not yet a verification. */
+function AskedAnchor({ asked, view }: { asked: string; view: AnchorView | undefined }) {
+  if (!view) {
+    return (
+      <p class="problem" role="alert">
+        The log holds no transaction <code class="breakable">{asked.slice(0, 100)}</code>.
+      </p>
+    )
+  }
+  const entry: { eventType: string; timestamp: string; payloadSha256: string } = JSON.parse(view.entry)
+  return (
+    <section class="card" aria-labelledby="transaction">
+      <h2 id="transaction">Transaction</h2>
+      {view.env === 'sandbox' && (
+        <p class="sandbox-band">
+          <strong>Sandbox — not evidence.</strong> This is an entry of the sandbox's log.
+        </p>
+      )}
+      <dl class="facts">
+        {(
+          [
+            ['Transaction', asked],
+            ['Kind', entry.eventType],
+            ['Time', instantText(entry.timestamp)],
+            ['SHA-256', entry.payloadSha256],
+            ['State', words(view.state)],
+            [
+              'Log index',
+              view.index === null ? 'no checkpoint covers it yet' : `${view.index} in a tree of ${view.treeSize}`,
+            ],
+          ] as const
+        ).map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd class="breakable figure">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+/** The anchored statement about a file. Who asks has the file: the hash of a pack's PDF cannot be guessed. */
+async function sendStatement(context: Context): Promise<void> {
+  const digest = context.params.sha256 ?? ''
+  const statement = SHA256.test(digest)
+    ? await findPdfStatement(context.deps.db, Buffer.from(digest, 'hex'))
+    : undefined
+  if (statement === undefined) throw new NotFoundError('No such document was issued here.')
+  context.response.type('application/json').end(statement)
+}

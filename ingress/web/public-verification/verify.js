@@ -1,0 +1,224 @@
+// Verifies anchored JSON and PDFs in this browser: recomputes the hash, the log entry, the inclusion proof and the
+// signature. What the service says is only believed where it can be recomputed from the file itself.
+
+const form = document.querySelector('form[data-verify]')
+const report = document.querySelector('[data-report]')
+const encoder = new TextEncoder()
+const TX_ID = /^[0-9a-f]{64}$/
+
+/** RFC 8785. Values come from JSON.parse, so only JSON's own types are met. */
+function canonicalize(value) {
+  if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalize(value[name])}`)
+  return `{${members.join(',')}}`
+}
+
+async function sha256(...parts) {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+const fromBase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+const leafHash = (entry) => sha256(Uint8Array.of(0), entry)
+const nodeHash = (left, right) => sha256(Uint8Array.of(1), left, right)
+
+/** RFC 9162 2.1.3.2: the root that a leaf and its audit path lead to; null when the path has the wrong length. */
+async function rootOf(leaf, index, size, path) {
+  if (!(index >= 0 && index < size)) return null
+  let hash = leaf
+  let node = BigInt(index)
+  let last = BigInt(size) - 1n
+  for (const sibling of path) {
+    if (last === 0n) return null
+    if (node % 2n === 1n || node === last) {
+      hash = await nodeHash(sibling, hash)
+      while (node % 2n === 0n && node !== 0n) {
+        node /= 2n
+        last /= 2n
+      }
+    } else hash = await nodeHash(hash, sibling)
+    node /= 2n
+    last /= 2n
+  }
+  return last === 0n ? hash : null
+}
+
+/** What an object says of its own entry in the log. */
+function eventOf({ eventType, timestamp, event, occurredAt, packId, generatedAt }) {
+  if (eventType && timestamp) return { eventType, timestamp }
+  if (event && occurredAt) return { eventType: event, timestamp: occurredAt }
+  return packId && generatedAt ? { eventType: 'risk_signals.pack_ready', timestamp: generatedAt } : null
+}
+
+function clear(verdict) {
+  report.replaceChildren()
+  report.dataset.verdict = verdict
+  report.hidden = false
+}
+
+function line(result, text) {
+  const item = document.createElement('li')
+  const mark = document.createElement('span')
+  mark.className = { passed: 'pill good', failed: 'pill bad', open: 'pill' }[result]
+  mark.textContent = { passed: 'ok', failed: 'failed', open: 'open' }[result]
+  item.append(mark, ' ', text)
+  list().append(item)
+  if (result === 'failed') report.dataset.verdict = 'failed'
+  else if (result === 'open' && report.dataset.verdict !== 'failed') report.dataset.verdict = 'open'
+  return result === 'passed'
+}
+
+function list() {
+  const found = report.querySelector('ul')
+  if (found) return found
+  const made = document.createElement('ul')
+  made.className = 'bare'
+  report.append(made)
+  return made
+}
+
+function conclude() {
+  const title = document.createElement('h2')
+  const { verdict } = report.dataset
+  title.textContent = { verified: 'Verified', failed: 'Not verified', open: 'Not all of it could be verified' }[verdict]
+  report.prepend(title)
+  report.focus()
+}
+
+/** Checks the hash and the entry of an object. @returns its txId when both hold */
+async function checkObject(object) {
+  const { anchor, ...rest } = object
+  if (!anchor || !TX_ID.test(String(anchor.txId))) {
+    line('failed', 'The file has no anchor: it is not a pack, or was cut.')
+    return null
+  }
+  const digest = toHex(await sha256(encoder.encode(canonicalize(rest))))
+  const isSame = line(
+    digest === anchor.payloadSha256 ? 'passed' : 'failed',
+    digest === anchor.payloadSha256
+      ? `The content hashes to ${digest}, as its anchor says.`
+      : `The content hashes to ${digest}, not to what its anchor says: it was changed.`,
+  )
+  if (!isSame) return null
+  const event = eventOf(rest)
+  if (!event) {
+    line('failed', 'The content does not say what it is and when it was made.')
+    return null
+  }
+  const entry = encoder.encode(canonicalize({ v: 1, ...event, payloadSha256: digest }))
+  const txId = toHex(await leafHash(entry))
+  const isEntry = line(
+    txId === anchor.txId ? 'passed' : 'failed',
+    txId === anchor.txId
+      ? 'The transaction is the hash of the log entry for this content.'
+      : 'The transaction is not that of a log entry for this content.',
+  )
+  return isEntry ? txId : null
+}
+
+/** Checks that the log includes a transaction, under a checkpoint that it signed. */
+async function checkLog(txId) {
+  const answer = await fetch(`/v1/anchors/${txId}`)
+  if (!answer.ok) return line('failed', 'The log of this service does not hold the transaction.')
+  const { env, index, proof, checkpoint } = await answer.json()
+  if (index === null) return line('open', 'The log holds the transaction; no checkpoint covers it yet. Try again soon.')
+  const [origin, size, root] = checkpoint.split('\n')
+  const reached = await rootOf(fromHex(txId), index, Number(size), proof.map(fromBase64))
+  const isIncluded = reached !== null && toHex(reached) === toHex(fromBase64(root))
+  line(
+    isIncluded ? 'passed' : 'failed',
+    isIncluded
+      ? `The proof leads from entry ${index} to the root of the checkpoint of ${size} entries.`
+      : 'The proof does not lead to the root of the checkpoint.',
+  )
+  if (isIncluded) await checkSignature(origin, env, checkpoint)
+}
+
+async function checkSignature(origin, env, checkpoint) {
+  const end = checkpoint.indexOf('\n\n') + 1
+  const text = encoder.encode(checkpoint.slice(0, end))
+  const key = (await (await fetch(`/v1/transparency/${env}/log-key`)).text()).trim()
+  const material = fromBase64(key.slice(key.indexOf('+', key.indexOf('+') + 1) + 1))
+  const signature = checkpoint
+    .slice(end + 1)
+    .split('\n')
+    .find((entry) => entry.startsWith(`— ${origin} `))
+  try {
+    const verifier = await crypto.subtle.importKey('raw', material.slice(1), 'Ed25519', false, ['verify'])
+    const signed = fromBase64(signature.slice(signature.lastIndexOf(' ') + 1)).slice(4)
+    const isSigned = await crypto.subtle.verify('Ed25519', verifier, signed, text)
+    line(
+      isSigned ? 'passed' : 'failed',
+      isSigned ? `The checkpoint is signed by ${origin}.` : 'The signature of the checkpoint does not verify.',
+    )
+  } catch {
+    line('open', 'This browser cannot check Ed25519 signatures: use the offline verifier for that.')
+  }
+}
+
+async function verifyText(text) {
+  let object
+  try {
+    object = JSON.parse(text)
+  } catch {
+    return line('failed', 'This is not JSON.')
+  }
+  if (object === null || typeof object !== 'object' || Array.isArray(object))
+    return line('failed', 'This is not a pack.')
+  const txId = await checkObject(object)
+  if (txId) await checkLog(txId)
+}
+
+/** A PDF of ours has an anchored statement that names its hash. */
+async function verifyPdf(bytes) {
+  const digest = toHex(await sha256(bytes))
+  const answer = await fetch(`/verify/files/${digest}`)
+  if (!answer.ok) return line('failed', `No document with the hash ${digest} was issued here: it was changed.`)
+  const statement = await answer.json()
+  const isNamed = statement.pdfSha256 === digest
+  line(
+    isNamed ? 'passed' : 'failed',
+    `The document hashes to ${digest}; the statement about pack ${statement.packId} names it.`,
+  )
+  const txId = isNamed && (await checkObject(statement))
+  if (txId) await checkLog(txId)
+}
+
+async function run(work) {
+  clear('verified')
+  try {
+    await work()
+  } catch {
+    line('open', 'The check could not be finished: the service did not answer as it should.')
+  }
+  conclude()
+}
+
+if (form && report) {
+  if (globalThis.crypto?.subtle) {
+    form.hidden = false
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      const [file] = form.elements.file.files
+      void run(async () => {
+        if (!file) return await verifyText(form.elements.pack.value)
+        const bytes = new Uint8Array(await file.arrayBuffer())
+        const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === '%PDF-'
+        if (isPdf) await verifyPdf(bytes)
+        else await verifyText(new TextDecoder().decode(bytes))
+      })
+    })
+    const { txId } = report.dataset
+    if (txId) void run(() => checkLog(txId))
+  } else document.querySelector('[data-insecure]').hidden = false
+}

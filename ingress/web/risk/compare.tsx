@@ -1,0 +1,110 @@
+import type { Card } from '#shared/packs/pdf/card.ts'
+import { type PackDocument, packDocument } from '#shared/packs/pdf/document.ts'
+import { instantText } from '#shared/packs/pdf/figures.ts'
+import type { Context, Pages } from '../context.ts'
+import { CONSOLE, openConsole, sendConsole } from './console.tsx'
+import { openPack } from './pack-page.tsx'
+import { Tier } from './tiers.tsx'
+
+/** Two packs side by side, what differs marked in words. */
+export function comparePages(pages: Pages): void {
+  pages.get(`${CONSOLE}/compare`, compare)
+}
+
+async function compare(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const [a = '', b = ''] = context.query.getAll('pack')
+  const page = { title: 'Comparison', tab: 'packs' } as const
+  if (a === '' || b === '') {
+    return sendConsole(
+      context,
+      console,
+      page,
+      <>
+        <h1>Comparison</h1>
+        <p class="empty">
+          Tick two packs in <a href={`${console.base}/packs`}>the list</a> to see them side by side.
+        </p>
+      </>,
+    )
+  }
+  const [left, right] = await Promise.all([a, b].map((id) => readPack(context, console, id)))
+  if (!left || !right) return
+  sendConsole(
+    context,
+    console,
+    page,
+    <>
+      <h1>Comparison</h1>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="card table-card scroll" tabIndex={0} aria-label="Two packs">
+        <table class="plain-table comparison">
+          <thead>
+            <tr>
+              <th scope="col">Value</th>
+              {[left, right].map(({ packId }, index) => (
+                <th scope="col" key={`${index}-${packId}`}>
+                  <a class="mono" href={`${console.base}/packs/${packId}`}>
+                    {packId.slice(0, 8)}
+                  </a>
+                </th>
+              ))}
+              <th scope="col">Same?</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Row label="Composed" values={[instantText(left.generatedAt), instantText(right.generatedAt)]} />
+            <Row label="Signal level" values={[left.level.code, right.level.code]} />
+            {left.cards.map((card) => (
+              <CardRows key={card.key} left={card} right={right.cards.find(({ key }) => key === card.key)} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>,
+  )
+}
+
+async function readPack(
+  context: Context,
+  console: Awaited<ReturnType<typeof openConsole>>,
+  id: string,
+): Promise<PackDocument | null> {
+  const { body, evidence } = await openPack(context, console, id)
+  return body === null ? null : packDocument({ body, evidence, env: console.env })
+}
+
+function CardRows({ left, right }: { left: Card; right: Card | undefined }) {
+  const labels = [...new Set([...left.values, ...(right?.values ?? [])].map(({ label }) => label))]
+  const isSameTier = left.tier === right?.tier
+  return (
+    <>
+      <tr class="comparison-head">
+        <th scope="row">{left.title}</th>
+        <td>
+          <Tier tier={left.tier} />
+        </td>
+        <td>{right ? <Tier tier={right.tier} /> : '—'}</td>
+        <td>{isSameTier ? '' : <span class="pill bad">differs</span>}</td>
+      </tr>
+      {labels.map((label) => (
+        <Row key={label} label={label} values={[textOf(left, label), textOf(right, label)]} />
+      ))}
+    </>
+  )
+}
+
+function textOf(card: Card | undefined, label: string): string {
+  return card?.values.find((value) => value.label === label)?.value ?? '—'
+}
+
+function Row({ label, values: [a, b] }: { label: string; values: [string, string] }) {
+  return (
+    <tr>
+      <th scope="row">{label}</th>
+      <td class="figure breakable">{a}</td>
+      <td class="figure breakable">{b}</td>
+      <td>{a === b ? '' : <span class="pill bad">differs</span>}</td>
+    </tr>
+  )
+}

@@ -1,0 +1,136 @@
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { isUuid } from '#shared/pings/url.ts'
+import {
+  type Attempt,
+  type Delivery,
+  findDelivery,
+  listAttempts,
+  restartDelivery,
+} from '#shared/webhooks/delivery-store.ts'
+import { findEndpoint, lockEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { requireActive } from '../../platform/webhooks/endpoint-actions.ts'
+import { audit } from '../audit.ts'
+import { CodeBlock, Form } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { curlOf } from './curl.ts'
+import { microsOf } from './micros.ts'
+import { DeliveryState } from './webhooks.tsx'
+
+const RESENDABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
+
+/** One delivery: every attempt on a line of time, what is sent, and sending it again. */
+export function deliveryPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/deliveries/:delivery`, showDelivery)
+  pages.post(`${CONSOLE}/deliveries/:delivery/resend`, resend)
+}
+
+/** @throws NotFoundError for unknown deliveries and those of others alike */
+async function openDelivery(context: Context, console: Console): Promise<Delivery & { body: string }> {
+  const id = context.params.delivery ?? ''
+  const delivery = isUuid(id) ? await findDelivery(context.deps.db, console, id) : undefined
+  if (!delivery) throw new NotFoundError('There is no such delivery, or it is not one of yours.')
+  return delivery
+}
+
+async function showDelivery(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const delivery = await openDelivery(context, console)
+  const { db, now } = context.deps
+  const [attempts, endpoint] = await Promise.all([
+    listAttempts(db, delivery.id),
+    findEndpoint(db, console, delivery.endpointId),
+  ])
+  const path = `${console.base}/deliveries/${delivery.id}`
+  sendConsole(
+    context,
+    console,
+    { title: 'Delivery', tab: 'webhooks' },
+    <>
+      <p class="crumb">
+        <a href={`${console.base}/webhooks/${delivery.endpointId}`}>{endpoint?.url ?? 'A deleted endpoint'}</a>
+      </p>
+      <div class="page-head">
+        <h1>
+          {delivery.eventType} <DeliveryState state={delivery.state} />
+        </h1>
+        {mayIn(console, 'edit') && RESENDABLE.has(delivery.state) && endpoint?.state === 'ACTIVE' && (
+          <Form context={context} action={`${path}/resend`}>
+            <button class="primary" type="submit">
+              Resend now
+            </button>
+          </Form>
+        )}
+      </div>
+      <Timeline delivery={delivery} attempts={attempts} now={now()} />
+      <section class="card" aria-labelledby="payload">
+        <h2 id="payload">What is sent</h2>
+        <CodeBlock text={JSON.stringify(JSON.parse(delivery.body), null, 2)} label="payload" />
+      </section>
+      {endpoint && (
+        <section class="card" aria-labelledby="curl">
+          <h2 id="curl">As curl</h2>
+          <p class="muted">The exact body, without the signature: an endpoint that checks it refuses this.</p>
+          <CodeBlock text={curlOf(endpoint.url, delivery)} label="curl command" />
+        </section>
+      )}
+    </>,
+  )
+}
+
+function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: readonly Attempt[]; now: number }) {
+  return (
+    <section class="card" aria-labelledby="attempts">
+      <h2 id="attempts">Attempts</h2>
+      <ol class="timeline">
+        <li>
+          <span class="pill">created</span> <Ago at={microsOf(delivery.createdAt)} now={now} />
+        </li>
+        {attempts.map((attempt) => (
+          <li key={attempt.n} class={attempt.outcome}>
+            <span class={attempt.outcome === 'delivered' ? 'pill good' : 'pill bad'}>
+              {attempt.n}. {attempt.outcome}
+            </span>{' '}
+            <Ago at={microsOf(attempt.startedAt)} now={now} />
+            <small class="breakable">
+              {[
+                attempt.statusCode === null ? null : `HTTP ${attempt.statusCode}`,
+                attempt.failure,
+                attempt.durationMs === null ? null : `${attempt.durationMs} ms`,
+              ]
+                .filter((part) => part !== null)
+                .join(' · ')}
+            </small>
+          </li>
+        ))}
+        {delivery.nextAttemptAt && (
+          <li>
+            <span class="pill">next attempt</span> <Ago at={microsOf(delivery.nextAttemptAt)} now={now} />
+          </li>
+        )}
+        {delivery.finishedAt && (
+          <li>
+            <DeliveryState state={delivery.state} /> <Ago at={microsOf(delivery.finishedAt)} now={now} />
+          </li>
+        )}
+      </ol>
+    </section>
+  )
+}
+
+async function resend(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'edit')
+  const { id, endpointId, eventType } = await openDelivery(context, console)
+  await context.deps.outbox.run(async (tx, enqueue) => {
+    const endpoint = await lockEndpoint(tx, console, endpointId)
+    if (!endpoint) throw new NotFoundError('The endpoint is gone.')
+    requireActive(endpoint)
+    // Read again now that nobody else can change it.
+    const delivery = await findDelivery(tx, console, id)
+    if (!delivery || !RESENDABLE.has(delivery.state)) throw new ConflictError('The delivery is done.')
+    await restartDelivery(tx, enqueue, delivery)
+    await audit(context, console.organisationId, 'webhook.resent', `${eventType} ${id}`, tx)
+  })
+  redirect(context, `${console.base}/deliveries/${id}`)
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { NotFoundError } from '#shared/errors.ts'
+import { type PackDocument, packDocument } from '#shared/packs/pdf/document.ts'
+import { packFileName } from '#shared/packs/pdf/proof.ts'
+import { findPackSource, type PackSource } from '#shared/packs/pdf/store.ts'
+import { isUuid } from '#shared/pings/url.ts'
+import { transaction } from '#shared/platform/db.ts'
+import { insertShare, listShares, type PackShare, revokeShare } from '#shared/risk-console/store.ts'
+import { viewAnchor } from '../../platform/anchors/log-view.ts'
+import { packPdf, pdfHeaders } from '../../platform/pack-pdf.ts'
+import { audit } from '../audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
+import { newToken } from '../sessions.ts'
+import { AnchorBlock } from './anchor-block.tsx'
+import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
+import { PackView } from './pack-view.tsx'
+import { SHARE_DAYS, ShareCard, shareDigestText } from './share-card.tsx'
+
+/** One pack, its files, and the links through which others may see it. */
+export function packPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/packs/:pack`, showPack)
+  pages.get(`${CONSOLE}/packs/:pack/pdf`, async (context) => {
+    const console = await openConsole(context, 'view')
+    await sendPdf(context, console, context.params.pack ?? '')
+  })
+  pages.get(`${CONSOLE}/packs/:pack/json`, sendJson)
+  pages.post(`${CONSOLE}/packs/:pack/shares`, share)
+  pages.post(`${CONSOLE}/packs/:pack/shares/:share/revoke`, revoke)
+}
+
+/** @throws NotFoundError for unknown packs and those of others alike */
+export async function openPack(context: Context, console: Console, id: string): Promise<PackSource> {
+  const source = isUuid(id) ? await findPackSource(context.deps.db, console, id) : undefined
+  if (!source) throw new NotFoundError('There is no such pack, or it is not one of yours.')
+  return source
+}
+
+async function showPack(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const packId = context.params.pack ?? ''
+  const source = await openPack(context, console, packId)
+  if (source.body === null) return showUnfinished(context, console, source)
+  const document = packDocument({ body: source.body, evidence: source.evidence, env: console.env })
+  await showReady(context, console, document, null)
+}
+
+/** @param link the address of a share just made, which is shown this once */
+async function showReady(context: Context, console: Console, document: PackDocument, link: string | null) {
+  const { db, config, now } = context.deps
+  const { packId } = document
+  const proof = (await viewAnchor(db, document.anchor.txId)) ?? null
+  const shares: PackShare[] = await listShares(db, packId)
+  const path = `${console.base}/packs/${packId}`
+  sendConsole(
+    context,
+    console,
+    { title: `Pack ${packId.slice(0, 8)}`, tab: 'packs' },
+    <>
+      <div class="page-head">
+        <h1>Risk Signals Pack</h1>
+        <div class="row">
+          <a class="button primary" href={`${path}/pdf`} download>
+            PDF
+          </a>
+          <a class="button" href={`${path}/json`} download={packFileName(packId)}>
+            JSON
+          </a>
+        </div>
+      </div>
+      <PackView document={document} />
+      <AnchorBlock document={document} proof={proof} publicUrl={config.publicUrl} />
+      <ShareCard context={context} console={console} path={path} shares={shares} link={link} now={now()} />
+    </>,
+  )
+}
+
+/** Waits for the composer by loading itself again, also without scripts. */
+function showUnfinished(context: Context, console: Console, source: PackSource): void {
+  const hasFailed = source.state === 'FAILED'
+  if (!hasFailed) context.response.set('Refresh', '1')
+  sendConsole(
+    context,
+    console,
+    { title: 'Pack', tab: 'packs' },
+    <>
+      <h1>Risk Signals Pack</h1>
+      <p class={hasFailed ? 'problem' : 'notice'} role="status">
+        {hasFailed
+          ? `The pack could not be composed (${source.failureCode ?? 'INTERNAL'}). A new request may succeed.`
+          : 'The pack is being composed. This page shows it as soon as it is ready.'}
+      </p>
+    </>,
+    hasFailed ? 200 : 202,
+  )
+}
+
+/** Answers with the document; while the log does not include the pack yet, with a page that tries again by itself. */
+export async function sendPdf(context: Context, owner: Parameters<typeof packPdf>[1], packId: string): Promise<void> {
+  const pdf = await packPdf(context.deps, owner, packId)
+  if (pdf) {
+    context.response.set(pdfHeaders(packId, pdf)).end(pdf.bytes)
+    return
+  }
+  context.response
+    .status(202)
+    .set({ Refresh: '2', 'Content-Type': 'text/plain; charset=utf-8' })
+    .end('The log does not include this pack yet. The document follows by itself within seconds.\n')
+}
+
+async function sendJson(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { body } = await openPack(context, console, context.params.pack ?? '')
+  if (body === null) throw new NotFoundError('The pack is not composed yet.')
+  context.response.type('application/json').end(body)
+}
+
+async function share(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'manage')
+  const { db, secrets, config } = context.deps
+  const packId = context.params.pack ?? ''
+  const { body, evidence } = await openPack(context, console, packId)
+  if (body === null) throw new NotFoundError('The pack is not composed yet.')
+  const token = newToken()
+  await transaction(db, async (tx) => {
+    await insertShare(tx, {
+      id: randomUUID(),
+      packId,
+      digest: secrets.digest(shareDigestText(token)),
+      createdBy: console.session.email,
+      days: SHARE_DAYS,
+    })
+    await audit(context, console.organisationId, 'pack.shared', packId, tx)
+  })
+  const document = packDocument({ body, evidence, env: console.env })
+  await showReady(context, console, document, `${config.publicUrl}/share/packs/${token}`)
+}
+
+async function revoke(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'manage')
+  const { pack = '', share: id = '' } = context.params
+  await openPack(context, console, pack)
+  const isRevoked = isUuid(id) && (await revokeShare(context.deps.db, pack, id))
+  if (!isRevoked) throw new NotFoundError('There is no such link.')
+  await audit(context, console.organisationId, 'pack.share-revoked', pack)
+  redirect(context, `${console.base}/packs/${pack}#shares`)
+}

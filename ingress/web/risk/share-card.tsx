@@ -1,0 +1,69 @@
+import type { PackShare } from '#shared/risk-console/store.ts'
+import { Copyable, Form } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import type { Context } from '../context.ts'
+import { type Console, mayIn } from './console.tsx'
+import { microsOf } from './micros.ts'
+
+/** How long a link works unless it is revoked before. */
+export const SHARE_DAYS = 30
+
+/** What is digested of a token, so that a digest of ours can stand for nothing else. */
+export function shareDigestText(token: string): string {
+  return `pack-share:${token}`
+}
+
+/** The links through which people without an account see this pack. */
+export function ShareCard(props: {
+  context: Context
+  console: Console
+  path: string
+  shares: readonly PackShare[]
+  link: string | null
+  now: number
+}) {
+  const { context, console, path, shares, link, now } = props
+  const mayShare = mayIn(console, 'manage')
+  if (!mayShare && shares.length === 0) return null
+  return (
+    <section class="card" id="shares" aria-labelledby="shares-title">
+      <h2 id="shares-title">Share links</h2>
+      <p class="muted">Whoever has a link sees this pack and its PDF, for {SHARE_DAYS} days or until it is revoked.</p>
+      {link && (
+        <div class="notice secret-once" role="status">
+          <p>Copy the link now: it is not shown again.</p>
+          <Copyable text={link} label="the link" />
+        </div>
+      )}
+      {shares.length > 0 && (
+        <ul class="bare">
+          {shares.map((share) => (
+            <li key={share.id} class="row">
+              <span class={stateOf(share, now) === 'works' ? 'pill good' : 'pill'}>{stateOf(share, now)}</span>
+              <span>
+                by {share.createdBy}, <Ago at={microsOf(share.createdAt)} now={now} />
+              </span>
+              {mayShare && stateOf(share, now) === 'works' && (
+                <Form context={context} action={`${path}/shares/${share.id}/revoke`}>
+                  <button class="danger" type="submit">
+                    Revoke
+                  </button>
+                </Form>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayShare && (
+        <Form context={context} action={`${path}/shares#shares`} class="foot">
+          <button type="submit">Create a share link</button>
+        </Form>
+      )}
+    </section>
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: PackShare, now: number): string {
+  if (revokedAt) return 'revoked'
+  return microsOf(expiresAt) > now ? 'works' : 'ended'
+}

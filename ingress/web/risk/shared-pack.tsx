@@ -1,0 +1,56 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { packDocument } from '#shared/packs/pdf/document.ts'
+import { findPackSource } from '#shared/packs/pdf/store.ts'
+import { findSharedPack } from '#shared/risk-console/store.ts'
+import { viewAnchor } from '../../platform/anchors/log-view.ts'
+import type { Context, Pages } from '../context.ts'
+import { sendPage } from '../layout.tsx'
+import { AnchorBlock } from './anchor-block.tsx'
+import { RiskStyle, SandboxBand } from './console.tsx'
+import { sendPdf } from './pack-page.tsx'
+import { PackView } from './pack-view.tsx'
+import { shareDigestText } from './share-card.tsx'
+
+/** A pack through a share link: no sign-in, no navigation, not for search engines. */
+export function sharedPackPages(pages: Pages): void {
+  pages.get('/share/packs/:token', showShared)
+  pages.get('/share/packs/:token/pdf', async (context) => {
+    const { packId, ...owner } = await openShare(context)
+    await sendPdf(context, owner, packId)
+  })
+}
+
+/** @throws NotFoundError for unknown, ended and revoked links alike */
+async function openShare(context: Context) {
+  const { db, secrets } = context.deps
+  context.response.set('X-Robots-Tag', 'noindex, nofollow')
+  const token = context.params.token ?? ''
+  const shared = token.length === 43 && (await findSharedPack(db, secrets.digests(shareDigestText(token))))
+  if (!shared) throw new NotFoundError('There is no such link, or it does not work any more.')
+  return shared
+}
+
+async function showShared(context: Context): Promise<void> {
+  const { db, config } = context.deps
+  const { packId, ...owner } = await openShare(context)
+  const source = await findPackSource(db, owner, packId)
+  if (!source || source.body === null) throw new NotFoundError('There is no such link, or it does not work any more.')
+  const document = packDocument({ body: source.body, evidence: source.evidence, env: owner.env })
+  const proof = (await viewAnchor(db, document.anchor.txId)) ?? null
+  sendPage(
+    context,
+    { title: `Pack ${packId.slice(0, 8)}`, isPublic: true },
+    <>
+      <RiskStyle />
+      {document.isSandbox && <SandboxBand />}
+      <div class="page-head">
+        <h1>Risk Signals Pack</h1>
+        <a class="button primary" href={`/share/packs/${context.params.token}/pdf`} download>
+          PDF
+        </a>
+      </div>
+      <PackView document={document} />
+      <AnchorBlock document={document} proof={proof} publicUrl={config.publicUrl} />
+    </>,
+  )
+}

@@ -1,0 +1,42 @@
+import { TIERS, type TierCount, tierLabel } from '#shared/packs/pdf/tiers.ts'
+
+/** A square that says a tier by how far it is filled, and an empty one with a cross for what is missing. */
+function TierMark({ tier }: { tier: string }) {
+  const place = TIERS.map(String).indexOf(tier)
+  const steps = TIERS.length - 1
+  const height = place < 0 ? 0 : (10 * (steps - place)) / steps
+  return (
+    <svg class="tier-mark" viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
+      <rect class="tier-box" x="2" y="2" width="10" height="10" />
+      {height > 0 ? (
+        <rect class="tier-fill" x="2" y={12 - height} width="10" height={height} />
+      ) : (
+        <path class="tier-box" d="M2 2l10 10M12 2L2 12" />
+      )}
+    </svg>
+  )
+}
+
+/** A tier with its mark. */
+export function Tier({ tier }: { tier: string }) {
+  return (
+    <span class={tier === 'MISSING' ? 'tier is-missing' : 'tier'}>
+      <TierMark tier={tier} />
+      {tierLabel(tier)}
+    </span>
+  )
+}
+
+/** How many values have each tier; missing is drawn as plainly as present. */
+export function TierStrip({ tiers }: { tiers: readonly TierCount[] }) {
+  return (
+    <ul class="tier-strip" aria-label="Values by evidence tier">
+      {tiers.map(({ tier, count }) => (
+        <li key={tier} class={count === 0 ? 'is-none' : undefined}>
+          <b class="figure">{count}</b>
+          <Tier tier={tier} />
+        </li>
+      ))}
+    </ul>
+  )
+}

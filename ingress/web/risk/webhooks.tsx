@@ -1,0 +1,196 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { isUuid } from '#shared/pings/url.ts'
+import { type Delivery, listDeliveries, REPLAYABLE, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
+import type { Endpoint } from '#shared/webhooks/endpoint.ts'
+import { findEndpoint, listEndpoints, lockEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { requireActive } from '../../platform/webhooks/endpoint-actions.ts'
+import { audit } from '../audit.ts'
+import { CheckBox, Form } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { microsOf } from './micros.ts'
+
+const PAGE_SIZE = 50
+/** Deliveries released per second by a replay, and at most by one. */
+const REPLAY = { perSecond: 50, limit: 10_000 } as const
+
+/** Where events are sent, and what became of each. */
+export function webhookPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/webhooks`, showEndpoints)
+  pages.get(`${CONSOLE}/webhooks/:endpoint`, showEndpoint)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/replay`, replay)
+}
+
+async function showEndpoints(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { organisationId, env } = console
+  const endpoints = await listEndpoints(context.deps.db, { organisationId, env, after: null, limit: 100 })
+  sendConsole(
+    context,
+    console,
+    { title: 'Webhooks', tab: 'webhooks' },
+    <>
+      <h1>Webhook endpoints</h1>
+      {env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>}
+      {endpoints.length === 0 && (
+        <p class="empty">
+          No endpoint yet. <code>POST /v1/webhooks/endpoints</code> registers one.
+        </p>
+      )}
+      {endpoints.map((endpoint) => (
+        <section class="card" key={endpoint.id} aria-label={endpoint.url}>
+          <div class="card-head">
+            <h2 class="breakable">
+              <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
+            </h2>
+            <EndpointState endpoint={endpoint} />
+          </div>
+          <p class="muted breakable">
+            {[endpoint.description, endpoint.eventTypes.join(', ')].filter(Boolean).join(' · ')}
+          </p>
+        </section>
+      ))}
+    </>,
+  )
+}
+
+function EndpointState({ endpoint: { state, reason } }: { endpoint: Endpoint }) {
+  const text = state.toLowerCase().replaceAll('_', ' ')
+  return (
+    <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>
+      {reason ? `${text}: ${reason.toLowerCase()}` : text}
+    </span>
+  )
+}
+
+/** @throws NotFoundError for unknown endpoints and those of others alike */
+async function openEndpoint(context: Context, console: Console): Promise<Endpoint> {
+  const id = context.params.endpoint ?? ''
+  const endpoint = isUuid(id) ? await findEndpoint(context.deps.db, console, id) : undefined
+  if (!endpoint) throw new NotFoundError('There is no such endpoint, or it is not one of yours.')
+  return endpoint
+}
+
+async function showEndpoint(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const endpoint = await openEndpoint(context, console)
+  const { db, now } = context.deps
+  const before = Number(context.query.get('before') ?? Number.NaN)
+  const page = { state: null, before: Number.isSafeInteger(before) ? before : null, limit: PAGE_SIZE + 1 }
+  const rows = await listDeliveries(db, endpoint.id, page)
+  const deliveries = rows.slice(0, PAGE_SIZE)
+  const path = `${console.base}/webhooks/${endpoint.id}`
+  sendConsole(
+    context,
+    console,
+    { title: 'Deliveries', tab: 'webhooks' },
+    <>
+      <p class="crumb">
+        <a href={`${console.base}/webhooks`}>Webhook endpoints</a>
+      </p>
+      <div class="page-head">
+        <h1 class="breakable">{endpoint.url}</h1>
+        <EndpointState endpoint={endpoint} />
+      </div>
+      <p class="muted">
+        {endpoint.eventTypes.join(', ')}
+        {endpoint.ordered && ' · in order per deal'}
+        {endpoint.failures > 0 && ` · ${endpoint.failures} failed attempts since the last success`}
+      </p>
+      {deliveries.length === 0 && <p class="empty">Nothing was owed to this endpoint yet.</p>}
+      {deliveries.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <section class="card table-card scroll" tabIndex={0} aria-label="Deliveries">
+          <DeliveryTable deliveries={deliveries} base={console.base} now={now()} />
+        </section>
+      )}
+      <nav class="pager" aria-label="Pages">
+        {page.before !== null && <a href={path}>Newest</a>}
+        {rows.length > PAGE_SIZE && (
+          <a rel="next" href={`${path}?before=${deliveries.at(-1)?.seq}`}>
+            Older
+          </a>
+        )}
+      </nav>
+      {mayIn(console, 'manage') && endpoint.state === 'ACTIVE' && (
+        <section class="card" aria-labelledby="replay">
+          <h2 id="replay">Replay</h2>
+          <p class="muted">Sends the same events with the same bodies once more, in order, at most 50 a second.</p>
+          <Form context={context} action={`${path}/replay`} class="stack">
+            <fieldset>
+              <legend>Deliveries that are</legend>
+              {REPLAYABLE.map((state) => (
+                <CheckBox
+                  key={state}
+                  name="state"
+                  value={state}
+                  label={state.toLowerCase()}
+                  isChecked={state !== 'DELIVERED'}
+                />
+              ))}
+            </fieldset>
+            <p>
+              <button type="submit">Replay</button>
+            </p>
+          </Form>
+        </section>
+      )}
+    </>,
+  )
+}
+
+function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; now: number }) {
+  return (
+    <table class="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">Event</th>
+          <th scope="col">Deal</th>
+          <th scope="col">State</th>
+          <th scope="col">Attempts</th>
+          <th scope="col">Created</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.deliveries.map((delivery) => (
+          <tr key={delivery.id}>
+            <td>
+              <a href={`${props.base}/deliveries/${delivery.id}`}>{delivery.eventType}</a>
+            </td>
+            <td class="breakable">{delivery.dealId}</td>
+            <td>
+              <DeliveryState state={delivery.state} />
+            </td>
+            <td class="figure">{delivery.attempts}</td>
+            <td>
+              <Ago at={microsOf(delivery.createdAt)} now={props.now} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** How a delivery stands, in words and in colour. */
+export function DeliveryState({ state }: { state: Delivery['state'] }) {
+  const isBad = state === 'FAILED' || state === 'EXHAUSTED'
+  const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'
+  return <span class={look}>{state.toLowerCase().replaceAll('_', ' ')}</span>
+}
+
+async function replay(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'manage')
+  const { id } = await openEndpoint(context, console)
+  const wanted = new Set(context.form.getAll('state'))
+  const states = REPLAYABLE.filter((state) => wanted.has(state))
+  await context.deps.outbox.run(async (tx, enqueue) => {
+    const endpoint = await lockEndpoint(tx, console, id)
+    if (!endpoint) throw new NotFoundError('The endpoint is gone.')
+    requireActive(endpoint)
+    await replayDeliveries(tx, enqueue, { endpointId: id, from: null, to: null, states, ...REPLAY })
+    await audit(context, console.organisationId, 'webhook.replayed', endpoint.url, tx)
+  })
+  redirect(context, `${console.base}/webhooks/${id}`)
+}
