@@ -26,6 +26,11 @@ export function humanDuration(seconds: number): string {
   return parts.join(' ') || '0 seconds'
 }
 
+/** `every hour`, `every 2 hours 30 minutes` */
+export function everyText(seconds: number): string {
+  return `every ${humanDuration(seconds)}`.replace(/^every 1 (\w+)$/, 'every $1')
+}
+
 /** `5 minutes ago`, `in 2 hours`, `just now`; one unit. */
 export function relativeTime(at: Micros, now: Micros): string {
   const seconds = Math.round((at - now) / MICROS_PER_SECOND)
@@ -37,13 +42,12 @@ export function relativeTime(at: Micros, now: Micros): string {
   return seconds < 0 ? `${text} ago` : `in ${text}`
 }
 
-/** `2026-01-31 10:00`, in a zone; null when this runtime does not know the zone. */
+/** `Sat, 31 Jan, 10:00`, in a zone; null when this runtime does not know the zone. */
 export function inZone(at: Micros, timeZone: string): string | null {
   try {
     const parts = new Intl.DateTimeFormat('en-GB', {
       timeZone,
       weekday: 'short',
-      year: 'numeric',
       month: 'short',
       day: '2-digit',
       hour: '2-digit',

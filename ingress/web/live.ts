@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Response } from 'express'
 import { listFingerprint } from '#shared/pages/check-list-store.ts'
 import { checkFingerprint } from '#shared/pages/check-log-store.ts'
@@ -36,22 +37,34 @@ export function livePages(pages: Pages): void {
   pages.get('/projects/:project/events', async (context) => {
     const { project } = await openProject(context, 'view')
     const { db } = context.deps
-    watch(context, `project ${project.id}`, async () => {
+    await watch(context, `project ${project.id}`, async () => {
       const { mark, down } = await listFingerprint(db, project.id)
       return { mark, isDown: down > 0 }
     })
   })
   pages.get('/checks/:check/events', async (context) => {
     const { check } = await openCheck(context, 'view')
-    watch(context, `check ${check.id}`, () => checkFingerprint(context.deps.db, check.id))
+    await watch(context, `check ${check.id}`, () => checkFingerprint(context.deps.db, check.id))
   })
   pages.get('/integrations/:integration/events', async (context) => {
     const { channel } = await openIntegration(context, 'view')
-    watch(context, `integration ${channel.id}`, () => integrationFingerprint(context.deps.db, channel.id))
+    await watch(context, `integration ${channel.id}`, () => integrationFingerprint(context.deps.db, channel.id))
   })
 }
 
-function watch(context: Context, name: string, look: Watched['look']): void {
+/**
+ * The address of a page's events. It says what the page is about to show, asked before anything else is read: so a
+ * change between then and the connection is not missed.
+ */
+export async function liveAddress(path: string, look: Promise<{ mark: string }>): Promise<string> {
+  return `${path}?seen=${shortened((await look).mark)}`
+}
+
+function shortened(mark: string): string {
+  return createHash('sha256').update(mark).digest('base64url').slice(0, 12)
+}
+
+async function watch(context: Context, name: string, look: Watched['look']): Promise<void> {
   const { response, deps } = context
   const things = watchedThings(deps)
   const open = [...things.values()].reduce((sum, thing) => sum + thing.watchers.size, 0)
@@ -61,6 +74,9 @@ function watch(context: Context, name: string, look: Watched['look']): void {
   }
   response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   response.write(`retry: 5000\n: watching\n\n`)
+  const { mark, isDown } = await look()
+  if (shortened(mark) !== context.query.get('seen')) response.write(changed(isDown))
+  if (response.destroyed) return
   const watched = things.get(name) ?? start(things, name, look, deps)
   watched.watchers.add(response)
   response.once('close', () => {
@@ -97,9 +113,13 @@ async function compare(watched: Watched): Promise<void> {
   const { mark, isDown } = await watched.look()
   const isFirst = watched.mark === null
   if (!isFirst && mark !== watched.mark) {
-    send(watched, `event: changed\ndata: ${isDown ? 'down' : 'up'}\n\n`)
+    send(watched, changed(isDown))
   } else if (watched.looks % COMMENT_EVERY === 0) send(watched, ': still here\n\n')
   watched.mark = mark
+}
+
+function changed(isDown: boolean): string {
+  return `event: changed\ndata: ${isDown ? 'down' : 'up'}\n\n`
 }
 
 function send(watched: Watched, text: string): void {

@@ -129,3 +129,11 @@ export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mar
   )
   return rows[0] ?? { mark: '', isDown: false }
 }
+
+/** When the check was made: before that nothing is known of it. */
+export async function findCreation(db: Knex, checkId: number): Promise<Micros> {
+  const rows = await query<{ at: Micros }>(db, `SELECT ${microsOf('created_at')} AS at FROM checks WHERE id = ?`, [
+    checkId,
+  ])
+  return rows[0]?.at ?? 0
+}

@@ -9,7 +9,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { sendPage } from '../layout.tsx'
 import { endSession, startSession } from '../sessions.ts'
 import { signedIn } from '../workspace.ts'
-import { throttle } from './throttle.ts'
+import { forgetThrottle, throttle } from './throttle.ts'
 
 export function signInPages(pages: Pages): void {
   pages.get('/sign-in', async (context) => {
@@ -38,6 +38,7 @@ async function signIn(context: FormContext): Promise<void> {
     await show(context, { email: typed, problem: 'That address and password do not belong together.' }, 401)
     return
   }
+  await forgetThrottle(context, 'sign-in', email)
   await startSession(context, user.id)
   redirect(context, safeNext(form.get('next')))
 }

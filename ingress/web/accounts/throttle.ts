@@ -1,3 +1,4 @@
+import { forgetAttempts } from '#shared/accounts/attempts-store.ts'
 import { takeTokens } from '#shared/rate-limits/store.ts'
 import { RateLimitedError } from '../../middleware/request-errors.ts'
 import type { Context } from '../context.ts'
@@ -13,17 +14,25 @@ const PER_ACCOUNT = 10
  * @throws RateLimitedError
  */
 export async function throttle(context: Context, what: string, subject: string): Promise<void> {
-  const { db, secrets } = context.deps
-  const account = secrets.digest(`throttle:${subject}`).toString('base64url')
+  const { db } = context.deps
   const grants = await takeTokens(
     db,
     [
       { bucket: `web:${what}:from:${context.address}`, wanted: 1, capacity: PER_ADDRESS },
-      { bucket: `web:${what}:to:${account}`, wanted: 1, capacity: PER_ACCOUNT },
+      { bucket: accountBucket(context, what, subject), wanted: 1, capacity: PER_ACCOUNT },
     ],
     SHARE_PER_SECOND,
   )
   if (grants.some(({ granted }) => granted < 1)) {
     throw new RateLimitedError('Too many attempts. Wait a few minutes, then try again.', 120)
   }
+}
+
+/** After a success: the person's own later attempts are not held against them. */
+export async function forgetThrottle(context: Context, what: string, subject: string): Promise<void> {
+  await forgetAttempts(context.deps.db, accountBucket(context, what, subject))
+}
+
+function accountBucket({ deps }: Context, what: string, subject: string): string {
+  return `web:${what}:to:${deps.secrets.digest(`throttle:${subject}`).toString('base64url')}`
 }

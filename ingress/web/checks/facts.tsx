@@ -46,7 +46,8 @@ export function HowToPing(props: { check: Check; base: string; pingKey: string |
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-export function DowntimeTable({ months }: { months: readonly Downtime[] }) {
+/** Months that ended before the check was made are not shown as good ones: nothing is known of them. */
+export function DowntimeTable({ months, since }: { months: readonly Downtime[]; since: Micros }) {
   return (
     <table class="plain-table">
       <thead>
@@ -60,10 +61,14 @@ export function DowntimeTable({ months }: { months: readonly Downtime[] }) {
         {months.map((month) => (
           <tr key={month.from}>
             <th scope="row">{monthName.format(new Date(month.from / 1000))}</th>
-            <td>{percentUp(month)}</td>
+            <td>{month.until <= since ? '–' : percentUp(month)}</td>
             <td>
               {month.count === 0 ? (
-                'none'
+                month.until <= since ? (
+                  '–'
+                ) : (
+                  'none'
+                )
               ) : (
                 <>
                   {humanDuration(month.seconds)}

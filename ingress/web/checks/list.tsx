@@ -3,13 +3,20 @@ import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
 import type { ShownStatus } from '#shared/checks/check.ts'
 import { shownStatus } from '#shared/checks/status.ts'
 import { type CheckFilter, checkSorts, formatCursor, parseListQuery } from '#shared/pages/check-list.ts'
-import { countByStatus, countByTag, listCheckPage, type TagCount } from '#shared/pages/check-list-store.ts'
+import {
+  countByStatus,
+  countByTag,
+  listCheckPage,
+  listFingerprint,
+  type TagCount,
+} from '#shared/pages/check-list-store.ts'
 import { listProjectKeys } from '#shared/projects/store.ts'
 import { nextOccurrence } from '#shared/schedules/schedule.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import type { Context, Pages } from '../context.ts'
 import { sendPage } from '../layout.tsx'
+import { liveAddress } from '../live.ts'
 import { openProject, type ProjectWorkspace } from '../workspace.ts'
 import { CheckRow } from './row.tsx'
 
@@ -25,6 +32,7 @@ async function showList(context: Context): Promise<void> {
   const { db, secrets, config } = context.deps
   const { filter, sort, after } = parseListQuery(context.query)
   await context.deps.barrier.pass('all')
+  const live = await liveAddress(`/projects/${project.uuid}/events`, listFingerprint(db, project.id))
   const now = context.deps.now()
   const [found, statuses, tags, channels, keys] = await Promise.all([
     listCheckPage(db, project.id, { filter, sort, after, limit: PAGE_SIZE + 1, now }),
@@ -57,7 +65,7 @@ async function showList(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: down > 0,
-      live: `/projects/${project.uuid}/events`,
+      live,
     },
     <>
       <div class="page-head">

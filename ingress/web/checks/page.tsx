@@ -6,6 +6,7 @@ import { splitTags } from '#shared/checks/tags.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { downtimeByMonth } from '#shared/flips/downtime.ts'
 import { listFlips } from '#shared/flips/store.ts'
+import { checkFingerprint, findCreation } from '#shared/pages/check-log-store.ts'
 import { finishDurations, planDurations } from '#shared/pings/durations.ts'
 import { listPings, lookBack } from '#shared/pings/store.ts'
 import { listProjectKeys } from '#shared/projects/store.ts'
@@ -14,6 +15,7 @@ import { Form } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
 import { type Context, type Pages, redirect } from '../context.ts'
 import { sendPage } from '../layout.tsx'
+import { liveAddress } from '../live.ts'
 import { type CheckWorkspace, openCheck, signedIn } from '../workspace.ts'
 import { DurationChart } from './chart.tsx'
 import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
@@ -47,17 +49,19 @@ async function showCheck(context: Context): Promise<void> {
   const { deps } = context
   const opened = await openCheck(context, 'view')
   await deps.barrier.pass([opened.check.id])
+  const live = await liveAddress(`/checks/${opened.check.uuid}/events`, checkFingerprint(deps.db, opened.check.id))
   // Read again: the pings before this request are in it now.
   const workspace = await openCheck(context, 'view')
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flips, pings, keys, log] = await Promise.all([
+  const [channels, flips, pings, keys, log, createdAt] = await Promise.all([
     listChannels(deps.db, project.id),
     listFlips(deps.db, check.id, { from: null, before: null }),
     listPings(deps.db, check.id, afterN, CHARTED),
     listProjectKeys(deps.db, project.id),
     readLog(context, check, afterN),
+    findCreation(deps.db, check.id),
   ])
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
@@ -72,7 +76,7 @@ async function showCheck(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: status === 'down',
-      live: `/checks/${check.uuid}/events`,
+      live,
     },
     <>
       <p class="crumb">
@@ -116,7 +120,7 @@ async function showCheck(context: Context): Promise<void> {
         <div class="check-side">
           <section class="card" data-region="downtime" aria-labelledby="downtime">
             <h2 id="downtime">Last three months</h2>
-            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} />
+            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={createdAt} />
           </section>
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />

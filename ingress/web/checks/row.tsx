@@ -9,7 +9,7 @@ import { Copyable, Form } from '../components/form.tsx'
 import { KindTile, StatusGlyph } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../context.ts'
-import { humanDuration } from '../format.ts'
+import { everyText, humanDuration } from '../format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** Beyond it a row says how many more there are; the check's own page has all. */
@@ -98,7 +98,7 @@ export function ScheduleText({ check }: { check: ListedCheck | Parameters<typeof
   return (
     <>
       {check.kind === 'simple' ? (
-        <span>every {humanDuration(check.timeoutSeconds)}</span>
+        <span>{everyText(check.timeoutSeconds)}</span>
       ) : (
         <span title={check.tz}>
           <code>{check.schedule}</code>

@@ -2,7 +2,7 @@ import type { Check, ShownStatus } from '#shared/checks/check.ts'
 import { goingDownAt, graceStart } from '#shared/checks/status.ts'
 import { nextOccurrence } from '#shared/schedules/schedule.ts'
 import type { Micros } from '#shared/time.ts'
-import { humanDuration, relativeTime } from '../format.ts'
+import { everyText, humanDuration, relativeTime } from '../format.ts'
 
 /** How a check stands, in words: what is, since when, and what happens next. */
 export function statusSentence(check: Check, status: ShownStatus, now: Micros): string {
@@ -36,6 +36,6 @@ export function statusSentence(check: Check, status: ShownStatus, now: Micros): 
 export function expectation(check: Check): string {
   const grace = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down.`
   return check.kind === 'simple'
-    ? `A ping at least every ${humanDuration(check.timeoutSeconds)}. ${grace}`
+    ? `A ping at least ${everyText(check.timeoutSeconds)}. ${grace}`
     : `A ping after each time of the schedule, by the clock of ${check.tz}. ${grace}`
 }

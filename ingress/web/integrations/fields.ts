@@ -59,7 +59,8 @@ function manualOf(kind: ChannelKind): Map<string, string> {
   const manual = new Map<string, string>()
   for (const line of kind.help) {
     const [, names, said] = OPTION.exec(line) ?? []
-    for (const name of names?.split(', ') ?? []) manual.set(name, said ?? '')
+    // What is said of several options is shown once, at the first.
+    for (const [index, name] of (names?.split(', ') ?? []).entries()) manual.set(name, index === 0 ? (said ?? '') : '')
   }
   return manual
 }

@@ -55,7 +55,8 @@ export function IntegrationForm(props: {
 function Option(props: { field: OptionField; config: ConfigObject; others: readonly StoredChannel[]; isNew: boolean }) {
   const { field, config, isNew } = props
   const name = `option-${field.name}`
-  const hint = field.isSecret && !isNew ? `${field.hint}. Left empty, the stored one stays.` : field.hint
+  const said = field.isSecret && !isNew ? `${field.hint}. Left empty, the stored one stays.` : field.hint
+  const hint = said === '' ? undefined : said
   const text = textOfOption(field, config)
   switch (field.type) {
     case 'flag': {
@@ -83,7 +84,11 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
           name={name}
           value={text}
           isMono
-          hint={field.type === 'headers' ? `${hint}. One per line, “Name: value”.` : hint}
+          hint={
+            field.type === 'headers'
+              ? `One per line, “Name: value”.${isNew ? '' : ' Left empty, the stored ones stay.'}`
+              : hint
+          }
         />
       )
     case 'integrations':

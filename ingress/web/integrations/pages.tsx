@@ -1,9 +1,14 @@
 import { may } from '#shared/accounts/roles.ts'
 import type { ChannelKind } from '#shared/channels/kind.ts'
 import { channelKinds, findKind } from '#shared/channels/kinds.ts'
-import { shownConfig } from '#shared/channels/shown-config.ts'
+import { type ConfigObject, shownConfig } from '#shared/channels/shown-config.ts'
 import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
-import { countUses, listSentMessages, type SentMessage } from '#shared/pages/integration-store.ts'
+import {
+  countUses,
+  integrationFingerprint,
+  listSentMessages,
+  type SentMessage,
+} from '#shared/pages/integration-store.ts'
 import type { Micros } from '#shared/time.ts'
 import { openConfig } from '../../monitoring/integration-config.ts'
 import { Form } from '../components/form.tsx'
@@ -11,6 +16,7 @@ import { KindTile } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context, Pages } from '../context.ts'
 import { sendPage } from '../layout.tsx'
+import { liveAddress } from '../live.ts'
 import { openProject } from '../workspace.ts'
 import { optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
@@ -137,18 +143,19 @@ async function showIntegration(context: Context): Promise<void> {
   const workspace = await openIntegration(context, 'view')
   const { channel, project } = workspace
   const { db, secrets } = context.deps
+  const path = `/integrations/${channel.uuid}`
+  const live = await liveAddress(`${path}/events`, integrationFingerprint(db, channel.id))
   const [messages, uses] = await Promise.all([
     listSentMessages(db, channel.id, MESSAGES_SHOWN),
     countUses(db, project.id),
   ])
   const kind = findKind(channel.kind)
   const name = channel.name || labelOfKind(channel.kind)
-  const path = `/integrations/${channel.uuid}`
   const mayEdit = may(project.role, 'edit')
   const now = context.deps.now()
   sendPage(
     context,
-    { title: `${name} · ${project.name}`, workspace, project, area: 'integrations', live: `${path}/events` },
+    { title: `${name} · ${project.name}`, workspace, project, area: 'integrations', live },
     <>
       <p class="crumb">
         <a href={`/projects/${project.uuid}/integrations`}>Integrations</a>
@@ -201,7 +208,7 @@ async function showIntegration(context: Context): Promise<void> {
           )}
         </section>
         <div>
-          {kind && <Options kind={kind} channel={channel} config={shownConfig(kind, openConfig(channel, secrets))} />}
+          {kind && <Options kind={kind} config={openConfig(channel, secrets)} />}
           <section class="card" aria-labelledby="used">
             <h2 id="used">Used by</h2>
             <p>
@@ -221,7 +228,8 @@ async function showIntegration(context: Context): Promise<void> {
   )
 }
 
-function Options(props: { kind: ChannelKind; channel: StoredChannel; config: Readonly<Record<string, unknown>> }) {
+function Options(props: { kind: ChannelKind; config: ConfigObject }) {
+  const shown = shownConfig(props.kind, props.config)
   const fields = optionFields(props.kind).filter((field) => field.type !== 'integrations')
   return (
     <section class="card" aria-labelledby="options">
@@ -235,7 +243,8 @@ function Options(props: { kind: ChannelKind; channel: StoredChannel; config: Rea
           <div key={field.name}>
             <dt>{field.label}</dt>
             <dd class="breakable">
-              {field.isSecret ? <span class="muted">stored, not shown</span> : textOfOption(field, props.config) || '–'}
+              {textOfOption(field, shown) ||
+                (textOfOption(field, props.config) ? <span class="muted">stored, not shown</span> : '–')}
             </dd>
           </div>
         ))}

@@ -10,7 +10,7 @@ import { Problem } from '../components/notice.tsx'
 import { type Context, field, type Pages, redirect } from '../context.ts'
 import { sendPage } from '../layout.tsx'
 import { openProject } from '../workspace.ts'
-import { KeyTable } from './keys.tsx'
+import { KeyTable } from './key-table.tsx'
 
 export function projectSettingsPages(pages: Pages): void {
   pages.get('/projects/:project/settings', (context) => showSettings(context, {}))
@@ -92,7 +92,7 @@ export async function showSettings(context: Context, state: SettingsState, statu
             <button type="submit">{page ? 'Save' : 'Publish'}</button>
           </Form>
           {page && (
-            <p class="row foot">
+            <div class="row foot">
               <a class="button" href={`/status/${page.token}`}>
                 Look at it
               </a>
@@ -101,7 +101,7 @@ export async function showSettings(context: Context, state: SettingsState, statu
                   Take it down
                 </button>
               </Form>
-            </p>
+            </div>
           )}
         </section>
 

@@ -1,0 +1,73 @@
+import test from 'ava'
+import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { openInstallation, setUp } from './installation.ts'
+
+test('from the set-up link to the first check, which goes down, tells somebody, and comes back', async (t) => {
+  await using sink = await openHttpSink()
+  await using app = await openInstallation()
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const broken: string[] = []
+  page.on('pageerror', (error) => broken.push(error.message))
+  await setUp(app, page)
+
+  // An integration that answers its test.
+  await page.getByRole('link', { name: 'Connect an integration' }).click()
+  await page.getByRole('link', { name: 'Webhook' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Incident bot')
+  await page.getByLabel('Address for failures').fill('ftp://nowhere')
+  await page.getByRole('button', { name: 'Create integration' }).click()
+  await page.getByRole('alert').getByText('must be a URL').waitFor()
+  await page.getByLabel('Address for failures').fill(`${sink.url}/down`)
+  await page.getByLabel('Address for recoveries').fill(`${sink.url}/up`)
+  await page.getByRole('button', { name: 'Create integration' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await sink.waitFor((request) => request.path === '/down')
+  await page.locator('[data-state=delivered]').waitFor()
+
+  // A check, refused once by the rules of the API.
+  await page.getByRole('link', { name: 'Checks' }).click()
+  await page.getByRole('link', { name: 'Add the first check' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Nightly backup')
+  await page.getByLabel('Period', { exact: true }).fill('0')
+  await page.getByRole('button', { name: 'Create check' }).click()
+  await page.getByText('timeout is too small').waitFor()
+  t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'Nightly backup', 'what was typed stays')
+  await page.getByLabel('Period', { exact: true }).fill('1')
+  await page.getByRole('button', { name: 'Create check' }).click()
+  await page.getByText('Waiting for its first ping').waitFor()
+  const path = new URL(page.url()).pathname
+  const uuid = path.split('/').at(-1) ?? ''
+
+  // A ping shows up without a reload.
+  await page.locator('html[data-watching]').waitFor()
+  const pingUrl = (await page.locator('.ping-url code').first().textContent()) ?? ''
+  t.is(pingUrl, `${app.url}/ping/${uuid}`)
+  t.is(await (await fetch(pingUrl)).text(), 'OK')
+  await page.getByText('Up. The last ping came').waitFor()
+  await page.getByRole('link', { name: /#1 OK/ }).waitFor()
+
+  // It is missed; the sweeper finds out, and the open page turns red.
+  await page.goto(`${app.url}/`)
+  await page.locator('html[data-watching]').waitFor()
+  await app.deps.db.raw(
+    `UPDATE checks SET last_ping = now() - interval '2 days', alert_after = now() - interval '1 minute' WHERE uuid = ?`,
+    [uuid],
+  )
+  await page.getByRole('img', { name: 'Down' }).waitFor()
+  t.regex(await page.title(), /^1 down/)
+  t.regex((await page.locator('link[rel=icon]').getAttribute('href')) ?? '', /icon-down/)
+  await eventually('the alert', () => sink.requests.filter((request) => request.path === '/down').length === 2)
+
+  // It comes back.
+  await fetch(pingUrl)
+  await sink.waitFor((request) => request.path === '/up')
+  await page.getByRole('img', { name: 'Up' }).waitFor()
+  await page.getByRole('link', { name: 'Nightly backup' }).click()
+  await page.getByText('“down” to').first().waitFor()
+  await page.getByText('“up” to').first().waitFor()
+  await page.getByText('went down').waitFor()
+  t.deepEqual(broken, [])
+})

@@ -1,0 +1,84 @@
+import type { TestApp } from '../../support/app.ts'
+
+const key = 'hcw_onlyForTests000000000000000a'
+
+/** A project with something of everything in it. @returns the addresses of its pages, by what they show */
+export async function furnish(app: TestApp): Promise<Record<string, string>> {
+  const { db, secrets } = app.deps
+  const project = await db('projects').first('id', 'uuid')
+  const organisation = await db('organisations').first('uuid')
+  const insertKey = (kind: string, text: string, sealed: string | null) =>
+    db('project_keys').insert({
+      project_id: project?.id,
+      kind,
+      prefix: text.slice(0, 8),
+      digest: secrets.digest(text),
+      sealed,
+    })
+  await insertKey('rw', key, null)
+  await insertKey('ping', '0123456789abcdefghijkl', secrets.seal('0123456789abcdefghijkl'))
+  await db('status_pages').insert({ project_id: project?.id, token: 'A'.repeat(22), title: 'Acme status' })
+
+  const post = async (path: string, body: object): Promise<{ id: string; uuid: string; ping_url: string }> => {
+    const answer = await fetch(`${app.url}/api/v3/${path}`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': key },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+    return await answer.json()
+  }
+  const mail = await post('channels/', { kind: 'email', name: 'On-call', config: { value: 'oncall@example.com' } })
+  const chat = await post('channels/', { kind: 'slack', name: 'Ops room', config: { url: `${app.url}/livez` } })
+  await db('channels')
+    .where({ uuid: chat.id })
+    .update({ disabled_at: new Date(), last_error: 'Received status code 404' })
+  const backup = await post('checks/', {
+    name: 'Nightly backup',
+    slug: 'nightly-backup',
+    tags: 'prod db',
+    desc: 'Dumps the main database.',
+    schedule: '15 3 * * *',
+    tz: 'Asia/Kolkata',
+    grace: 1800,
+    channels: '*',
+    filter_subject: true,
+    failure_kw: 'ERROR',
+  })
+  const queue = await post('checks/', { name: 'Mail queue', tags: 'prod', timeout: 300, grace: 60, channels: mail.id })
+  const smoke = await post('checks/', { name: 'Smoke test', tags: 'staging', timeout: 900 })
+  await post('checks/', { name: '', tags: 'staging', timeout: 900 })
+  const ping = async (url: string, body?: string) => {
+    await fetch(url, { method: 'POST', ...(body !== undefined && { body }) })
+  }
+  for (let run = 0; run < 4; run++) {
+    const rid = `00000000-0000-4000-8000-00000000000${run}`
+    await ping(`${backup.ping_url}/start?rid=${rid}`)
+    await ping(`${backup.ping_url}?rid=${rid}`, 'all tables dumped')
+  }
+  await ping(queue.ping_url)
+  await ping(`${queue.ping_url}/start`)
+  await ping(`${smoke.ping_url}/fail`, '<script>alert(1)</script>')
+  const base = `/projects/${project?.uuid}`
+  return {
+    checks: `${base}/checks`,
+    filtered: `${base}/checks?tag=staging&status=down`,
+    check: `/checks/${backup.uuid}`,
+    ping: `/checks/${smoke.uuid}/pings/1`,
+    'new check': `${base}/checks/new`,
+    'edit check': `/checks/${backup.uuid}/edit`,
+    integrations: `${base}/integrations`,
+    catalogue: `${base}/integrations/new`,
+    'new webhook': `${base}/integrations/new/webhook`,
+    'new group': `${base}/integrations/new/group`,
+    integration: `/integrations/${mail.id}`,
+    'disabled integration': `/integrations/${chat.id}`,
+    badges: `${base}/badges`,
+    settings: `${base}/settings`,
+    status: `/status/${'A'.repeat(22)}`,
+    projects: '/projects',
+    people: `/organisations/${organisation?.uuid}/members`,
+    audit: `/organisations/${organisation?.uuid}/audit`,
+    account: '/account',
+  }
+}

@@ -1,0 +1,60 @@
+import test from 'ava'
+import { openBrowser } from '../../support/browser.ts'
+import { openInstallation, password, setUp } from './installation.ts'
+
+test('a key is shown once, works, and stops working when it is revoked', async (t) => {
+  await using app = await openInstallation()
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await setUp(app, page)
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('button', { name: 'Create read and write key' }).click()
+  const key = (await page.locator('.secret-once .copyable code').textContent()) ?? ''
+  t.is(key.length, 32)
+  const ask = () => fetch(`${app.url}/api/v3/checks/`, { headers: { 'X-Api-Key': key } })
+  t.is((await ask()).status, 200)
+  await page.getByRole('link', { name: 'Settings' }).click()
+  t.false((await page.content()).includes(key), 'it is shown once')
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.getByRole('button', { name: `Revoke key ${key.slice(0, 8)}` }).click()
+  await page.getByText('The key is revoked').waitFor()
+  await page.getByText('None yet').waitFor()
+})
+
+test('somebody is invited to look, looks, and finds nothing to change', async (t) => {
+  await using app = await openInstallation()
+  await using mine = await openBrowser()
+  const owner = await mine.context.newPage()
+  await setUp(app, owner)
+  await owner.getByRole('link', { name: 'Add the first check' }).click()
+  await owner.getByLabel('Name', { exact: true }).fill('Job')
+  await owner.getByRole('button', { name: 'Create check' }).click()
+  await owner.getByRole('link', { name: 'People' }).click()
+  await owner.getByLabel('E-mail address').fill('guest@example.com')
+  await owner.getByLabel('Role', { exact: true }).selectOption('read-only')
+  await owner.getByRole('button', { name: 'Invite' }).click()
+  const link = (await owner.locator('.secret-once code').textContent()) ?? ''
+
+  await using theirs = await openBrowser()
+  const guest = await theirs.context.newPage()
+  await guest.goto(link)
+  await guest.getByLabel('Your name').fill('Grace Guest')
+  await guest.getByLabel('Password').fill(password)
+  await guest.getByRole('button', { name: 'Create the account and join' }).click()
+  await guest.getByRole('link', { name: 'My project' }).click()
+  await guest.getByRole('link', { name: 'Job' }).click()
+  await guest.getByText('Waiting for its first ping').waitFor()
+  for (const name of ['Edit', 'Settings', 'Audit log']) t.is(await guest.getByRole('link', { name }).count(), 0)
+  for (const name of ['Pause', 'Delete check']) t.is(await guest.getByRole('button', { name }).count(), 0)
+
+  // A better role counts at once, without signing in again.
+  await owner.getByRole('link', { name: 'People' }).click()
+  await owner.getByLabel('Role of guest@example.com').selectOption('member')
+  await owner.getByRole('button', { name: 'Change' }).click()
+  await owner.getByText('The role is changed').waitFor()
+  await guest.reload()
+  await guest.getByRole('link', { name: 'Edit' }).waitFor()
+  await owner.getByRole('link', { name: 'Audit log' }).click()
+  await owner.getByText('member.role-changed').waitFor()
+  await owner.getByText('invitation.accepted').waitFor()
+})

@@ -1,0 +1,144 @@
+import test from 'ava'
+import { runAdmin } from '../../../ingress/admin/run.ts'
+import { userCommands } from '../../../ingress/admin/user.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+import { createTeam, join, password, type Team } from './people.ts'
+import { createVisitor } from './visitor.ts'
+
+let app: TestApp
+let smtp: SmtpSink
+let team: Team
+
+test.before(async () => {
+  smtp = await openSmtpSink()
+  app = await openApp({ env: { SMTP_URL: smtp.url } })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await smtp?.[Symbol.asyncDispose]()
+})
+
+async function admin(...args: string[]): Promise<string> {
+  const { config, db, secrets, log } = app.deps
+  const outcome = await runAdmin(args, userCommands, async () => ({
+    config,
+    db,
+    secrets,
+    log,
+    actor: 'test',
+    async [Symbol.asyncDispose]() {},
+  }))
+  return outcome.stdout.trim()
+}
+
+async function mailedPath(to: string): Promise<string> {
+  const mail = await smtp.waitFor((one) => one.to.includes(to))
+  smtp.mails.splice(smtp.mails.indexOf(mail), 1)
+  const text = mail.raw.toString().replaceAll('=\r\n', '')
+  assertOwnLinks(text)
+  return new URL(/http:\S+\/(?:reset-password|invitations)\/[\w-]+/.exec(text)?.[0] ?? '').pathname
+}
+
+/** Links are built from the public address, never from what a request says its host is. */
+function assertOwnLinks(text: string): void {
+  if (text.includes('evil.example')) throw new Error('a mail leads to the host that the request named')
+}
+
+test.serial('the set-up link makes the first administrator once, and then there are none', async (t) => {
+  const older = new URL(/http\S+/.exec(await admin('setup-link'))?.[0] ?? '').pathname
+  const path = new URL(/http\S+/.exec(await admin('setup-link'))?.[0] ?? '').pathname
+  const visitor = createVisitor(app.url)
+  t.is((await visitor.get(older)).status, 404, 'a newer link replaces the older')
+  t.is((await visitor.get('/set-up/guess')).status, 404)
+  const fields = { name: 'Ada', email: 'ada@example.com', password, organisation: 'Acme' }
+  t.is((await visitor.post(path, { ...fields, password: 'short' }, path)).status, 400)
+  const [one, two] = await Promise.all([
+    visitor.post(path, fields),
+    createVisitor(app.url).post(path, { ...fields, email: 'eve@example.com' }),
+  ])
+  t.deepEqual([one.status, two.status].toSorted(), [303, 404], 'of two at once one wins')
+  t.is((await createVisitor(app.url).get(path)).status, 404)
+  t.is(await admin('setup-link'), '', 'an administrator exists')
+})
+
+test.serial('a password is chosen anew through a mail that works once and ends all sessions', async (t) => {
+  team = await createTeam(app, 'Beta')
+  const before = await join(app, team, 'member', 'member@example.com')
+  const visitor = createVisitor(app.url)
+  const token = await visitor.token('/reset-password')
+  const fields = { _csrf: token, email: 'member@example.com' }
+  const asked = await visitor.send('/reset-password', fields, {
+    host: 'evil.example',
+    'x-forwarded-host': 'evil.example',
+  })
+  t.is(asked.status, 200)
+  const path = await mailedPath('member@example.com')
+  const page = await visitor.get(path)
+  t.is(page.headers['referrer-policy'], 'no-referrer')
+  const chosen = { password: 'another four words here' }
+  t.is((await visitor.post(path, chosen)).status, 303)
+  t.is((await visitor.get('/account')).status, 200, 'signed in at once')
+  t.is((await before.get('/account')).status, 303, 'and out everywhere else')
+  t.is((await createVisitor(app.url).get(path)).status, 404, 'the link is used up')
+})
+
+test.serial('asking for a new password says the same of unknown addresses, and sends nothing', async (t) => {
+  const [known, unknown] = await Promise.all(
+    ['member@example.com', 'nobody@example.com'].map(async (email) => {
+      const answer = await createVisitor(app.url).post('/reset-password', { email })
+      return answer.text.replace(/name="_csrf" value="[^"]+"/g, '')
+    }),
+  )
+  t.is(known, unknown)
+  await mailedPath('member@example.com')
+  t.false(smtp.mails.some((mail) => mail.to.includes('nobody@example.com')))
+})
+
+test.serial('a change of the password ends links that were sent before it', async (t) => {
+  const team = await createTeam(app, 'Gamma')
+  const visitor = await join(app, team, 'member', 'gamma@example.com')
+  await createVisitor(app.url).post('/reset-password', { email: 'gamma@example.com' })
+  const path = await mailedPath('gamma@example.com')
+  const changed = { old: password, password: 'yet another four words' }
+  t.is((await visitor.post('/account/password', changed, '/account')).status, 303)
+  t.is((await createVisitor(app.url).get(path)).status, 404)
+})
+
+test.serial('an old link is refused', async (t) => {
+  await createVisitor(app.url).post('/reset-password', { email: 'gamma@example.com' })
+  const path = await mailedPath('gamma@example.com')
+  await app.deps.db.raw(`UPDATE one_time_links SET expires_at = now() - interval '1 second'`)
+  t.is((await createVisitor(app.url).get(path)).status, 404)
+})
+
+test.serial('an invitation makes an account of exactly the invited address and role, once', async (t) => {
+  const team = await createTeam(app, 'Delta')
+  const owner = await join(app, team, 'owner', 'delta@example.com')
+  const members = `/organisations/${team.organisationUuid}/members`
+  const sent = await owner.post(
+    `/organisations/${team.organisationUuid}/invitations`,
+    { email: 'New@Example.com', role: 'read-only' },
+    members,
+  )
+  t.is(sent.status, 200)
+  const path = await mailedPath('new@example.com')
+  const visitor = createVisitor(app.url)
+  t.is((await visitor.post(path, { name: 'New', password, email: 'other@example.com', role: 'owner' })).status, 303)
+  const page = await visitor.get(members)
+  t.is(page.status, 200)
+  const [row] = await app.deps.db('memberships').where({ organisation_id: team.organisationId, role: 'read-only' })
+  t.truthy(row)
+  t.is((await createVisitor(app.url).get(path)).status, 404)
+})
+
+test.serial('a withdrawn invitation is worth nothing', async (t) => {
+  const team = await createTeam(app, 'Epsilon')
+  const owner = await join(app, team, 'owner', 'epsilon@example.com')
+  const base = `/organisations/${team.organisationUuid}`
+  await owner.post(`${base}/invitations`, { email: 'late@example.com', role: 'member' }, `${base}/members`)
+  const path = await mailedPath('late@example.com')
+  const [link] = await app.deps.db('one_time_links').where({ email: 'late@example.com' }).select('id')
+  await owner.post(`${base}/invitations/${link?.id}/withdraw`, {}, `${base}/members`)
+  t.is((await createVisitor(app.url).get(path)).status, 404)
+})

@@ -1,0 +1,129 @@
+import test from 'ava'
+import { freePort } from '#shared/stack/free-port.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { send } from '../../support/send.ts'
+import { type Issuer, openIssuer } from './issuer.ts'
+import { createTeam, join, signedIn, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+let app: TestApp
+let issuer: Issuer
+let team: Team
+
+test.before(async () => {
+  const port = await freePort()
+  const publicUrl = `http://127.0.0.1:${port}`
+  issuer = await openIssuer(`${publicUrl}/sign-in/oidc/callback`)
+  app = await openApp({
+    env: {
+      PORT: String(port),
+      PUBLIC_URL: publicUrl,
+      OIDC_ISSUER: issuer.url,
+      OIDC_CLIENT_ID: 'signalbox',
+      OIDC_CLIENT_SECRET: 'a secret of the client',
+    },
+  })
+  team = await createTeam(app, 'Acme')
+  await join(app, team, 'owner', 'ada@example.com')
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await issuer?.[Symbol.asyncDispose]()
+})
+
+/** Walks through the issuer's pages with a browser of its own there. @returns the path it is sent back to */
+async function throughIssuer(location: string): Promise<string> {
+  const cookies = new Map<string, string>()
+  let next = location
+  for (let step = 0; step < 10; step++) {
+    const url = new URL(next, issuer.url)
+    if (url.origin !== issuer.url) return url.pathname + url.search
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await send(issuer.url, url.pathname + url.search, { headers: { cookie } })
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const [name = '', value = ''] = (line.split(';')[0] ?? '').split(/=(.*)/s)
+      cookies.set(name, value)
+    }
+    next = answer.headers.location ?? ''
+  }
+  throw new Error('the issuer does not come to an end')
+}
+
+async function begin(visitor: Visitor, next = ''): Promise<string> {
+  const answer = await visitor.post('/sign-in/oidc', { next }, '/sign-in')
+  return answer.headers.location ?? ''
+}
+
+test.serial('an identity that nobody has connected is refused, though its address has an account', async (t) => {
+  for (const email_verified of [false, true]) {
+    issuer.person = { sub: 'stranger', email: 'ada@example.com', email_verified }
+    const visitor = createVisitor(app.url)
+    const back = await throughIssuer(await begin(visitor))
+    t.is((await visitor.get(back)).status, 403)
+    t.is((await visitor.get('/account')).status, 303, 'nobody is signed in')
+  }
+})
+
+test.serial('a connected identity signs in, by issuer and subject', async (t) => {
+  issuer.person = { sub: 'subject-1', email: 'whatever@example.com', email_verified: false }
+  const owner = await signedIn(app, 'ada@example.com')
+  const started = await owner.post('/account/oidc', {}, '/account')
+  t.is(
+    (await owner.get(await throughIssuer(started.headers.location ?? ''))).headers.location,
+    '/account?done=identity-connected',
+  )
+  const visitor = createVisitor(app.url)
+  const finished = await visitor.get(await throughIssuer(await begin(visitor, '/projects')))
+  t.is(finished.headers.location, '/projects')
+  t.true((await visitor.get('/account')).text.includes('ada@example.com'))
+})
+
+test.serial(
+  'an answer is refused without the state of this browser, with another state, and the second time',
+  async (t) => {
+    issuer.person = { sub: 'subject-1', email: '', email_verified: false }
+    const [one, two] = [createVisitor(app.url), createVisitor(app.url)]
+    const back = await throughIssuer(await begin(one))
+    t.is((await createVisitor(app.url).get(back)).status, 403, 'another browser')
+    await begin(two)
+    t.is((await two.get(back)).status, 403, 'another flow')
+    const flow = one.cookies.get('signalbox-sign-in') ?? ''
+    t.is((await one.get(back)).status, 303)
+    const replayer = createVisitor(app.url)
+    replayer.cookies.set('signalbox-sign-in', flow)
+    t.is((await replayer.get(back)).status, 403, 'the code is used up')
+  },
+)
+
+test.serial('the code of another issuer, or one without the right state, is refused', async (t) => {
+  const visitor = createVisitor(app.url)
+  const url = new URL(await begin(visitor))
+  const state = url.searchParams.get('state') ?? ''
+  t.is(url.searchParams.get('code_challenge_method'), 'S256')
+  t.truthy(url.searchParams.get('nonce'))
+  const wrongIssuer = new URLSearchParams({ code: 'x', state, iss: 'https://evil.example' })
+  t.is((await visitor.get(`/sign-in/oidc/callback?${wrongIssuer}`)).status, 403)
+})
+
+test.serial('an invitation is accepted by a verified identity with exactly that address', async (t) => {
+  const owner = await signedIn(app, 'ada@example.com')
+  const members = `/organisations/${team.organisationUuid}/members`
+  const invited = await owner.post(
+    `/organisations/${team.organisationUuid}/invitations`,
+    { email: 'new@example.com', role: 'member' },
+    members,
+  )
+  const path = new URL(/http:\S+\/invitations\/[\w-]{43}/.exec(invited.text)?.[0] ?? '').pathname
+  for (const [sub, email, email_verified] of [
+    ['eve', 'eve@example.com', true],
+    ['mallory', 'new@example.com', false],
+  ] as const) {
+    issuer.person = { sub, email, email_verified }
+    const visitor = createVisitor(app.url)
+    t.is((await visitor.get(await throughIssuer(await begin(visitor, path)))).status, 403, sub)
+  }
+  issuer.person = { sub: 'new-person', email: 'new@example.com', email_verified: true }
+  const visitor = createVisitor(app.url)
+  t.is((await visitor.get(await throughIssuer(await begin(visitor, path)))).headers.location, '/projects')
+  t.is((await visitor.get(`/projects/${team.project.uuid}/checks`)).status, 200)
+})
