@@ -10,6 +10,7 @@ import { projectCommands } from './project.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
 import { userCommands } from './user.ts'
+import { webhookCommands } from './webhooks.ts'
 
 /** Every command, in the order of the help. */
 export const commands: readonly (Command | OfflineCommand)[] = [
@@ -21,6 +22,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...riskKeyCommands,
   ...documentCommands,
   ...deadLetterCommands,
+  ...webhookCommands,
   doctorCommand,
   settingsCommand,
   openApiCommand,

@@ -1,0 +1,107 @@
+import { listAttemptsWithAnswers, REPLAYABLE, type Replay, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
+import { listInactive, lockEndpoint, scopeOfEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { readBacklog } from '#shared/webhooks/fan-out-store.ts'
+import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
+
+/** Of an answer, at most; control characters are shown as such. */
+const EXCERPT = 1024
+
+const backlog: Command = {
+  noun: 'webhooks',
+  verb: 'backlog',
+  summary: 'How many deliveries wait, and for how long the oldest has been due',
+  options: {},
+  async run(_given, { db }) {
+    const waiting = await readBacklog(db, new Date())
+    return { json: waiting, text: lines({ due: waiting.due, open: waiting.open, 'oldest (s)': waiting.oldestSeconds }) }
+  },
+}
+
+const disabled: Command = {
+  noun: 'webhooks',
+  verb: 'disabled',
+  summary: 'Endpoints that are not active, those the service switched off first',
+  options: {},
+  async run(_given, { db }) {
+    const endpoints = await listInactive(db)
+    const text = endpoints.map(
+      (one) => `${one.id}  ${one.env}  ${one.state}${one.reason ? ` (${one.reason})` : ''}  ${one.since.toISOString()}`,
+    )
+    return { json: endpoints, text: text.join('\n') || 'none' }
+  },
+}
+
+const attempts: Command = {
+  noun: 'webhooks',
+  verb: 'attempts',
+  summary: 'The attempts of a delivery with the beginning of each answer, which its owner does not see',
+  options: { delivery: { description: 'id of the delivery', value: 'ID', required: true } },
+  async run(given, { db }) {
+    const log = await listAttemptsWithAnswers(db, uuidOf(textOf(given, 'delivery'), 'delivery'))
+    const shown = log.map(({ response, ...attempt }) => ({ ...attempt, answer: excerpt(response) }))
+    const text = shown.map(
+      (one) =>
+        `${one.n}  ${one.startedAt.toISOString()}  ${one.outcome}  ${one.statusCode ?? one.failure ?? ''}  ${one.answer ?? ''}`,
+    )
+    return { json: shown, text: text.join('\n') || 'none' }
+  },
+}
+
+const replay: Command = {
+  noun: 'webhooks',
+  verb: 'replay',
+  summary: 'Send deliveries of an endpoint once more: same events, same bodies, in order and at a bounded rate',
+  options: {
+    endpoint: { description: 'id of the endpoint, which must be active', value: 'ID', required: true },
+    from: { description: 'events from this instant on', value: 'ISO' },
+    to: { description: 'events up to this instant', value: 'ISO' },
+    status: { description: `${REPLAYABLE.join(', ')} (default: all but DELIVERED)`, value: 'STATE' },
+    rate: { description: 'deliveries per second (default 50)', value: 'N' },
+  },
+  async run(given, { db, actor, log }) {
+    const endpointId = uuidOf(textOf(given, 'endpoint'), 'endpoint')
+    const what: Omit<Replay, 'endpointId'> = {
+      from: instantOf(given.from, 'from'),
+      to: instantOf(given.to, 'to'),
+      states: statesOf(given.status),
+      perSecond: Math.max(1, numberOf(given, 'rate') ?? 50),
+      limit: 10_000,
+    }
+    const replayed = await db.transaction(async (tx) => {
+      const scope = await scopeOfEndpoint(tx, endpointId)
+      const endpoint = scope && (await lockEndpoint(tx, scope, endpointId))
+      if (!endpoint) throw new UsageError('there is no such endpoint')
+      if (endpoint.state !== 'ACTIVE')
+        throw new UsageError(`the endpoint is ${endpoint.state}: its owner must enable it`)
+      // The rows say it all; the sweeper finds them within a second.
+      return await replayDeliveries(tx, async () => {}, { endpointId, ...what })
+    })
+    log.warn({ endpointId, replayed, actor }, 'webhooks.replayed')
+    return { json: { endpointId, replayed }, text: `${replayed} deliveries are due again` }
+  },
+}
+
+export const webhookCommands: readonly Command[] = [backlog, disabled, attempts, replay]
+
+function excerpt(response: Buffer | null): string | null {
+  return response === null ? null : JSON.stringify(response.subarray(0, EXCERPT).toString('utf8'))
+}
+
+function uuidOf(text: string, name: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) throw new UsageError(`--${name} is not an id`)
+  return text
+}
+
+function instantOf(given: string | true | undefined, name: string): Date | null {
+  if (given === undefined) return null
+  const at = new Date(String(given))
+  if (Number.isNaN(at.getTime())) throw new UsageError(`--${name} is not an instant`)
+  return at
+}
+
+function statesOf(given: string | true | undefined): Replay['states'] {
+  if (given === undefined) return REPLAYABLE.filter((state) => state !== 'DELIVERED')
+  const states = REPLAYABLE.filter((state) => state === given)
+  if (states.length === 0) throw new UsageError(`--status is none of ${REPLAYABLE.join(', ')}`)
+  return states
+}
