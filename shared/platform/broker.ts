@@ -41,6 +41,11 @@ export interface Broker extends AsyncDisposable {
 }
 
 const HEARTBEAT_SECONDS = 10
+/**
+ * A quorum queue that is declared again while its deletion is still under way comes up with its former consumer, who is
+ * never handed anything.
+ */
+const REPAIR_AFTER_MS = 1_000
 
 export function openBroker(options: BrokerOptions): Broker {
   const { log, metrics } = options
@@ -91,7 +96,7 @@ class Connection {
   #model: ChannelModel | null = null
   #lastError = 'not connected yet'
   #blocked = ''
-  #repairing = false
+  #isRepairing = false
   #onBlocked: (isBlocked: boolean) => void = () => {}
 
   constructor(name: 'publish' | 'consume', options: BrokerOptions) {
@@ -144,14 +149,16 @@ class Connection {
   }
 
   repair(): void {
-    const model = this.#model
-    if (!model || this.#repairing) return
-    this.#repairing = true
-    declareTopology(model, this.#options.queues, this.#options.log)
-      .catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
-      .finally(() => {
-        this.#repairing = false
-      })
+    if (!this.#model || this.#isRepairing) return
+    this.#isRepairing = true
+    setTimeout(() => {
+      this.#isRepairing = false
+      const model = this.#model
+      if (!model) return
+      declareTopology(model, this.#options.queues, this.#options.log).catch((error: unknown) =>
+        this.#options.log.warn(describeError(error), 'topology.repair-failed'),
+      )
+    }, REPAIR_AFTER_MS).unref()
   }
 
   async close(): Promise<void> {

@@ -157,7 +157,11 @@ export class Publisher {
       return
     }
     const opened: OpenChannel = { channel, unconfirmed: 0, unconfirmedBytes: 0 }
-    channel.on('error', (error: Error) => this.#log.warn(describeError(error), 'publisher.channel-failed'))
+    channel.on('error', (error: Error) => {
+      this.#log.warn(describeError(error), 'publisher.channel-failed')
+      // Most likely an exchange that is gone.
+      this.#repair()
+    })
     channel.on('return', (message) => {
       this.#metrics.returned.inc()
       const pending = this.#pending.get(String(message.properties.correlationId))

@@ -16,6 +16,7 @@ export async function openBrokerProbe(url: string): Promise<BrokerProbe> {
   const connection = await connect(url)
   connection.on('error', () => {})
   const channel = await connection.createConfirmChannel()
+  channel.on('error', () => {})
   return {
     channel,
     async put(queue, body, properties = {}) {

@@ -9,6 +9,8 @@ export type TcpProxy = AsyncDisposable & {
   delay(ms: number): void
   /** Drops bytes silently in both directions: connections stay open and nobody learns of it. New ones are accepted. */
   blackhole(isOn: boolean): void
+  /** Drops only what the server says: requests arrive, and nobody hears of it. */
+  deafen(isOn: boolean): void
   /** Resets every open connection now; `refusing` also turns away new ones until `restore`. */
   cut(options?: { refusing?: boolean }): void
   /** Resets each connection once this many bytes went towards the server on it, counted from now. */
@@ -24,6 +26,7 @@ export type TcpProxy = AsyncDisposable & {
 export async function startTcpProxy(target: { host?: string; port: number }): Promise<TcpProxy> {
   let delayMs = 0
   let isBlackhole = false
+  let isDeaf = false
   let isRefusing = false
   let budget = Number.POSITIVE_INFINITY
   const pairs = new Set<{ client: Socket; upstream: Socket; remaining: number }>()
@@ -44,7 +47,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
         if (!isBlackhole) end() // behind a dead link nobody hears that the other side hung up
       })
       from.on('data', (chunk) => {
-        if (isBlackhole) return
+        if (isBlackhole || (isDeaf && !isTowardsServer)) return
         if (isTowardsServer) pair.remaining -= chunk.length
         if (pair.remaining < 0) return reset(pair)
         if (delayMs === 0) return forward(from, to, chunk)
@@ -80,6 +83,9 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     blackhole: (isOn) => {
       isBlackhole = isOn
     },
+    deafen: (isOn) => {
+      isDeaf = isOn
+    },
     cut: ({ refusing = false } = {}) => {
       isRefusing = refusing
       for (const pair of pairs) reset(pair)
@@ -91,6 +97,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     restore: () => {
       delayMs = 0
       isBlackhole = false
+      isDeaf = false
       isRefusing = false
       budget = Number.POSITIVE_INFINITY
       for (const pair of pairs) pair.remaining = budget

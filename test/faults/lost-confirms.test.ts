@@ -1,0 +1,110 @@
+import test from 'ava'
+import { checkFlipped } from '#shared/contracts/check-flipped.ts'
+import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { openBroker } from '#shared/platform/broker.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { createMetrics } from '#shared/platform/metrics.ts'
+import { createOutbox } from '#shared/platform/outbox.ts'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+import { createVhost } from '../support/services.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+test('pings whose confirms are lost are refused, and counted at most once', async (t) => {
+  await using vhost = await createVhost()
+  await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
+  await using product = await openProduct({ AMQP_URL: proxy.through(vhost.url), PUBLISH_TIMEOUT_MS: '1000' })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
+  await product.workers(['ping-evaluator'])
+  const ledger = new Ledger()
+  let isOver = false
+  const load = sendPings({
+    base: () => base,
+    checks: checks.map(({ uuid }) => uuid),
+    connections: 8,
+    ledger,
+    more: () => !isOver && ledger.entries.size < 7_500,
+  })
+  const accepts = () => {
+    const before = ledger.count('accepted')
+    return eventually('pings to be accepted', () => ledger.count('accepted') > before + 100, 60_000)
+  }
+  for (let round = 0; round < 3; round++) {
+    await accepts()
+    const refused = ledger.count('unknown')
+    proxy.deafen(true)
+    await eventually('confirms to be missed', () => ledger.count('unknown') > refused + 8, 60_000)
+    proxy.cut()
+    proxy.restore()
+  }
+  await accepts()
+  isOver = true
+  await load
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('refused'), 0)
+})
+
+test('a message whose confirm is lost is sent again under its id, and has its effect once', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await using notifier = await product.workers(['notifier'])
+  const { amqpUrl, pingShards } = product.config
+  await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port) })
+  await using broker = openBroker({
+    url: proxy.through(amqpUrl),
+    name: 'behind the proxy',
+    queues: queueDeclarations(pingShards),
+    publishTimeoutMs: 500,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await broker.connected()
+  const outbox = createOutbox(product.db, broker, createLog('silent', 'test'))
+  const [flip] = await product
+    .db('flips')
+    .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
+    .returning('id')
+
+  proxy.deafen(true)
+  await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
+  await outbox.run((_tx, enqueue) => enqueue(checkFlipped, { flipId: Number(flip.id) }))
+  await outbox.settled()
+  const [left] = await product.db('outbox').select('message_id')
+  t.truthy(left, 'unconfirmed, it stays')
+  await sink.waitFor(1)
+
+  proxy.cut()
+  proxy.restore()
+  await eventually('the copy to be sent', async () => {
+    await product.db('outbox').update({ resend_at: product.db.fn.now() })
+    return (await outbox.resend(10)) === 1
+  })
+  const handled = async () => {
+    const { values } = await notifier.metrics.handled.get()
+    const count = values.find(
+      ({ metricName, labels }) => metricName?.endsWith('_count') && labels.queue === 'check.flipped.notifier',
+    )
+    return count?.value
+  }
+  await eventually('the copy to be handled', async () => (await handled()) === 2)
+  t.is((await product.db('notifications').select('id')).length, 1)
+
+  await product.workers(['ping-evaluator'])
+  await product.db('checks').where({ id: check.id }).update({ status: 'down' })
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+  await sink.waitFor(({ path }) => path === '/up')
+  t.deepEqual(
+    sink.requests.map(({ path }) => path),
+    ['/down', '/up'],
+  )
+})

@@ -1,0 +1,90 @@
+import test from 'ava'
+import { EVENTS_EXCHANGE } from '#shared/contracts/topology.ts'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { openBrokerProbe } from '../support/broker-probe.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+test('queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ PING_SHARDS: '2' })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await using workers = await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0
+  let changes = 0
+  /** A change must be told of, whatever was missing when it happened. */
+  const change = async (what: string) => {
+    changes += 1
+    const way = changes % 2 === 1 ? 'down' : 'up'
+    const from = sink.requests.length
+    const answer = await fetch(`${base}/ping/${check.uuid}${way === 'down' ? '/fail' : ''}`)
+    t.is(answer.status, 200)
+    await eventually(`the change after ${what} to be told of`, async () => {
+      // What could not be published waits some seconds for the sweeper; here it is due at once.
+      await product.db('outbox').update({ resend_at: product.db.fn.now() })
+      return sink.requests.slice(from).some(({ path }) => path === `/${way}`)
+    })
+  }
+  /** Each look is a connection of its own: asking for a queue that is not there closes the channel. */
+  const comesBack = (queue: string) =>
+    eventually(`${queue} to come back`, async () => {
+      await using look = await openBrokerProbe(product.config.amqpUrl)
+      return (await look.consumers(queue).catch(() => 0)) === 1
+    })
+  await change('the start')
+
+  await probe.channel.unbindQueue('check.flipped.notifier', EVENTS_EXCHANGE, 'check.flipped')
+  await change('a binding was deleted')
+  t.true((await returned(workers.metrics)) > 0, 'the broker confirmed it, and gave it back')
+
+  await probe.channel.deleteExchange(EVENTS_EXCHANGE)
+  await change('the exchange was deleted')
+
+  // What a queue holds goes with it; what comes after it finds a new one, and somebody who listens.
+  await probe.channel.deleteQueue('check.flipped.notifier')
+  await comesBack('check.flipped.notifier')
+  await change('the queue was deleted')
+
+  const ledger = new Ledger()
+  const shard = check.id % 2
+  await probe.channel.deleteQueue(`pings.${shard}`)
+  let isOver = false
+  const load = sendPings({
+    base: () => base,
+    checks: [check.uuid],
+    connections: 4,
+    ledger,
+    more: () => !isOver && ledger.entries.size < 900,
+  })
+  await eventually('pings to be accepted again', () => ledger.count('accepted') > 50)
+  isOver = true
+  await load
+  t.deepEqual(
+    (await auditPings(product, ledger)).filter((line) => !line.includes('was never sent')),
+    [],
+  )
+  await comesBack(`pings.${shard}`)
+  t.is(sink.requests.length, changes, 'each change was told of once')
+})
+
+test('a queue that exists with other arguments keeps the others from nothing', async (t) => {
+  await using product = await openProduct({ PING_SHARDS: '2' })
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  await probe.channel.assertQueue('check.flipped.notifier', { durable: true })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  await product.workers(['ping-evaluator', 'notifier'])
+  const check = await addCheck(deps, project.id)
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+  await eventually(
+    'the ping to be counted',
+    async () => Number((await product.db('checks').first('n_pings'))?.n_pings) === 1,
+  )
+})
