@@ -26,6 +26,24 @@ async function sha256(...parts) {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
+/**
+ * Whether an object names a member twice: readers differ in which of the two they show, so such a text proves nothing.
+ * @param text valid JSON
+ */
+function hasTwins(text) {
+  const open = []
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (token.endsWith(':')) {
+      const name = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1))
+      if (open.at(-1).has(name)) return true
+      open.at(-1).add(name)
+    }
+  }
+  return false
+}
+
 const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 const fromBase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
@@ -90,7 +108,12 @@ function list() {
 function conclude() {
   const title = document.createElement('h2')
   const { verdict } = report.dataset
-  title.textContent = { verified: 'Verified', failed: 'Not verified', open: 'Not all of it could be verified' }[verdict]
+  title.textContent = {
+    verified: 'Verified',
+    included: 'The log includes this transaction',
+    failed: 'Not verified',
+    open: 'Not all of it could be verified',
+  }[verdict]
   report.prepend(title)
   report.focus()
 }
@@ -175,6 +198,7 @@ async function verifyText(text) {
   }
   if (object === null || typeof object !== 'object' || Array.isArray(object))
     return line('failed', 'This is not a pack.')
+  if (hasTwins(text)) return line('failed', 'The text names a member twice: it can be read in two ways.')
   const txId = await checkObject(object)
   if (txId) await checkLog(txId)
 }
@@ -194,8 +218,9 @@ async function verifyPdf(bytes) {
   if (txId) await checkLog(txId)
 }
 
-async function run(work) {
-  clear('verified')
+/** @param verdict what it is when nothing speaks against it */
+async function run(verdict, work) {
+  clear(verdict)
   try {
     await work()
   } catch {
@@ -210,7 +235,7 @@ if (form && report) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       const [file] = form.elements.file.files
-      void run(async () => {
+      void run('verified', async () => {
         if (!file) return await verifyText(form.elements.pack.value)
         const bytes = new Uint8Array(await file.arrayBuffer())
         const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === '%PDF-'
@@ -219,6 +244,13 @@ if (form && report) {
       })
     })
     const { txId } = report.dataset
-    if (txId) void run(() => checkLog(txId))
+    if (txId) {
+      void run('included', async () => {
+        await checkLog(txId)
+        const hint = document.createElement('p')
+        hint.textContent = 'To see that a pack is the one behind it, choose its file or paste its JSON above.'
+        report.append(hint)
+      })
+    }
   } else document.querySelector('[data-insecure]').hidden = false
 }

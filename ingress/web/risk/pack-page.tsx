@@ -50,6 +50,8 @@ async function showReady(context: Context, console: Console, document: PackDocum
   const { packId } = document
   const proof = (await viewAnchor(db, document.anchor.txId)) ?? null
   const shares: PackShare[] = await listShares(db, packId)
+  // The log includes it within about a second; a link just made would be lost by loading the page again.
+  if (link === null && proof?.index === null) context.response.set('Refresh', '2')
   const path = `${console.base}/packs/${packId}`
   sendConsole(
     context,

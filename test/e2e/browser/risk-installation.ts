@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { createTeam, join, password, type Team } from '../../ingress/web/people.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+
+export interface RiskInstallation extends AsyncDisposable {
+  app: TestApp
+  team: Team
+  /** where the sandbox console of the team is */
+  base: string
+}
+
+/** Pages, composer, log and deliverer in this process, and an organisation with an owner. */
+export async function openRiskInstallation(): Promise<RiskInstallation> {
+  const app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
+  const team = await createTeam(app, 'Acme Finance')
+  await join(app, team, 'owner')
+  const base = `${app.url}/organisations/${team.organisationUuid}/risk/sandbox`
+  return { app, team, base, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
+}
+
+export async function signInAsOwner({ app }: RiskInstallation, page: Page): Promise<void> {
+  await page.goto(`${app.url}/sign-in`)
+  await page.getByLabel('E-mail address').fill('owner@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'))
+}
+
+/** Requests a sandbox pack on the form as it is offered. @returns its id; the browser is on its page */
+export async function makePack({ base }: RiskInstallation, page: Page): Promise<string> {
+  await page.goto(`${base}/packs/new`)
+  await page.getByRole('button', { name: 'Request pack' }).click()
+  await page.getByRole('heading', { name: 'Anchor' }).waitFor()
+  const id = new URL(page.url()).pathname.split('/').at(-1)
+  if (!id) throw new Error(`no pack in ${page.url()}`)
+  return id
+}
+
+/** An endpoint for every event. @returns its id */
+export async function addEndpoint({ app, team }: RiskInstallation, env: 'SANDBOX' | 'PRODUCTION', url: string) {
+  const { db, secrets } = app.deps
+  const { id } = await insertEndpoint(db, {
+    id: randomUUID(),
+    organisationId: team.organisationId,
+    env,
+    url,
+    description: 'Loan system',
+    eventTypes: ['*'],
+    ordered: false,
+    sealedSecret: secrets.seal(`whsec_${Buffer.alloc(32, 7).toString('base64')}`),
+  })
+  return id
+}

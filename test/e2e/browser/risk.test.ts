@@ -1,0 +1,204 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
+import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
+import {
+  addEndpoint,
+  makePack,
+  openRiskInstallation,
+  type RiskInstallation,
+  signInAsOwner,
+} from './risk-installation.ts'
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+let it: RiskInstallation
+
+test.before(async () => {
+  it = await openRiskInstallation()
+})
+test.after.always(() => it?.[Symbol.asyncDispose]())
+
+/** Verifies what is pasted or chosen. @returns what the page concludes */
+async function verify(
+  page: Page,
+  given: { text: string } | { file: { name: string; mimeType: string; buffer: Buffer } },
+) {
+  await page.goto(`${it.app.url}/verify`)
+  if ('text' in given) await page.getByLabel('or paste the JSON').fill(given.text)
+  else await page.getByLabel('Pack (JSON) or its PDF').setInputFiles(given.file)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  const report = page.locator('[data-report]')
+  await report.getByRole('heading').waitFor()
+  return { title: await report.getByRole('heading').innerText(), text: await report.innerText() }
+}
+
+test.serial('from a new pack to its page, its PDF and the verification page', async (t) => {
+  await using browser = await openBrowser({ acceptDownloads: true })
+  const page = await browser.context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('404')) problems.push(message.text())
+  })
+  await signInAsOwner(it, page)
+  const id = await makePack(it, page)
+  t.true(await page.getByText('Sandbox — not evidence.').isVisible())
+  await eventually('the place in the log', async () => {
+    await page.reload()
+    return await page.getByText(/[0-9]+ in a tree of [0-9]+/).isVisible()
+  })
+
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'PDF' }).click()])
+  const pdf = await readFile(await download.path())
+  t.is(pdf.subarray(0, 5).toString(), '%PDF-')
+  const read = await readPdf(pdf)
+  const json = await (await page.request.get(`${it.base}/packs/${id}/json`)).text()
+  if (read) t.is(read.files.get(`pack-${id.slice(0, 8)}.json`)?.toString(), json)
+  else t.log(NO_POPPLER)
+
+  await page.getByRole('link', { name: /Check this pack/ }).click()
+  await page.getByRole('heading', { name: 'The log includes this transaction' }).waitFor()
+
+  const good = await verify(page, { text: json })
+  t.is(good.title, 'Verified', good.text)
+  t.regex(good.text, /as its anchor says/)
+  t.regex(good.text, /The checkpoint is signed by/)
+
+  const changed = json.replace('"signalLevel":"CLEAR"', '"signalLevel":"CONFLICTED"')
+  t.not(changed, json)
+  const bad = await verify(page, { text: changed })
+  t.is(bad.title, 'Not verified')
+  t.regex(bad.text, /it was changed/)
+
+  await eventually('the statement about the PDF in the log', async () => {
+    const found = await verify(page, { file: { name: 'pack.pdf', mimeType: 'application/pdf', buffer: pdf } })
+    return found.title === 'Verified'
+  })
+  const damaged = Buffer.from(pdf)
+  damaged[damaged.length - 100] = (damaged[damaged.length - 100] ?? 0) ^ 1
+  const refused = await verify(page, { file: { name: 'pack.pdf', mimeType: 'application/pdf', buffer: damaged } })
+  t.is(refused.title, 'Not verified')
+  t.is((await verify(page, { text: '[1' })).title, 'Not verified')
+  const twins = json.replace('{"packId"', '{"signalLevel":"CONFLICTED","packId"')
+  t.regex((await verify(page, { text: twins })).text, /names a member twice/)
+  t.deepEqual(problems, [])
+})
+
+test.serial('a share link opens for somebody without an account, and not after it is revoked', async (t) => {
+  await using browser = await openBrowser()
+  await using guest = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const id = await makePack(it, page)
+  await page.getByRole('button', { name: 'Create a share link' }).click()
+  const link = await page.locator('.secret-once code').innerText()
+  const other = await guest.context.newPage()
+  await other.goto(link)
+  t.true(await other.getByText(id).isVisible())
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('revoked', { exact: true }).waitFor()
+  t.is((await other.reload())?.status(), 404)
+})
+
+test.serial('the browser follows the proof of every entry of the log, wherever it stands', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  for (let count = 0; count < 3; count++) await makePack(it, page)
+  const entries = await eventually('a place for every entry', async () => {
+    const { rows } = await it.app.deps.db.raw<{ rows: { txId: string; seq: number | null }[] }>(
+      `SELECT encode(leaf_hash, 'hex') AS "txId", seq FROM log_entries WHERE env = 'SANDBOX'`,
+    )
+    return rows.every(({ seq }) => seq !== null) && rows
+  })
+  t.true(entries.length > 8, String(entries.length))
+  for (const { txId, seq } of entries) {
+    const report = page.locator('[data-report]')
+    await page.goto(`${it.app.url}/verify?txId=${txId}`)
+    await report.getByRole('heading').waitFor()
+    t.is(await report.getAttribute('data-verdict'), 'included', `entry ${seq}`)
+  }
+})
+
+async function findings(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which our policy against inline scripts does not concern.
+  await page.evaluate(axeSource)
+  return await page.evaluate(async () => {
+    // axe is loaded just above; its types are for modules, not for pages
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
+    }
+    const { violations } = await axe.run()
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+  })
+}
+
+for (const look of [
+  { width: 1440, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+] as const)
+  test.serial(`risk pages are accessible, ${look.colorScheme} and ${look.width} px wide`, async (t) => {
+    const { width, colorScheme } = look
+    await using browser = await openBrowser({ viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' })
+    const page = await browser.context.newPage()
+    await signInAsOwner(it, page)
+    const endpoint = await addEndpoint(it, 'SANDBOX', 'https://hooks.example/loans')
+    const id = await makePack(it, page)
+    const verification = await page.locator('a.qr').getAttribute('href')
+    await page.goto(`${it.base}/webhooks/${endpoint}`)
+    await eventually('the delivery', async () => {
+      await page.reload()
+      return (await page.locator('main tbody a').count()) > 0
+    })
+    await page.locator('main tbody a').first().click()
+    for (const address of [
+      page.url(),
+      `${it.base}/packs`,
+      `${it.base}/packs/new`,
+      `${it.base}/packs/${id}`,
+      `${it.base}/compare?pack=${id}&pack=${id}`,
+      `${it.base}/clients`,
+      `${it.base}/usage`,
+      `${it.base}/webhooks`,
+      `${it.base}/webhooks/${endpoint}`,
+      verification ?? '',
+    ]) {
+      await page.goto(address)
+      t.deepEqual(await findings(page), [], address)
+      const excess = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      t.is(excess, 0, `${address} is wider than the window`)
+    }
+  })
+
+test.serial('without scripts a pack can be made, read and verified by hand', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  await makePack(it, page)
+  const address = (await page.locator('a.qr').getAttribute('href')) ?? ''
+  await page.goto(address)
+  t.true(await page.getByRole('heading', { name: 'Without this page' }).isVisible())
+  t.true(await page.getByText('npm run -s verify').isVisible())
+  t.is(await page.getByRole('button', { name: 'Verify' }).count(), 0, 'what needs scripts is not offered')
+})
+
+test.serial('a pack is requested with the keyboard alone', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  await page.goto(`${it.base}/packs/new`)
+  await page.getByLabel('Purchase order value').focus()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type('990000')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Anchor' }).waitFor()
+  t.true(await page.getByText('₹9,90,000.00 (9.90 lakh)').first().isVisible())
+})

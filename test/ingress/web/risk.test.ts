@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import type { Role } from '#shared/accounts/roles.ts'
+import { recordEvent } from '#shared/events/store.ts'
+import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { curlOf } from '../../../ingress/web/risk/curl.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { createTeam, join, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+let app: TestApp
+let team: Team
+let base: string
+let pack: string
+let stranger: Visitor
+const people = new Map<Role, Visitor>()
+
+test.before(async () => {
+  app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
+  team = await createTeam(app, 'Acme <Finance>')
+  base = `/organisations/${team.organisationUuid}/risk/sandbox`
+  for (const role of ['owner', 'manager', 'member', 'read-only'] as const) people.set(role, await join(app, team, role))
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  pack = await makePack(person('member'), { dealId: '<b>deal</b>' })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+function person(role: Role): Visitor {
+  const found = people.get(role)
+  if (!found) throw new Error(`nobody is ${role}`)
+  return found
+}
+
+const demo = {
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+  poValue: '12,50,000',
+}
+
+async function makePack(visitor: Visitor, fields: Record<string, string> = {}): Promise<string> {
+  const answer = await visitor.post(`${base}/packs/new`, { ...demo, requestKey: randomUUID(), ...fields })
+  const path = answer.headers.location ?? ''
+  const id = path.split('/').at(-1) ?? ''
+  await eventually('the pack on its page', async () => (await visitor.get(path)).status === 200)
+  return id
+}
+
+test('a pack is made on a form, and shown with its tiers, its sentence and its anchor', async (t) => {
+  const { status, text } = await person('read-only').get(`${base}/packs/${pack}`)
+  t.is(status, 200)
+  for (const part of [
+    'Sandbox — not evidence.',
+    'never a recommendation',
+    '₹7,25,71,120.30 (7.26 crore)',
+    'Registry verified',
+    'Verify it yourself',
+  ])
+    t.true(text.includes(part), part)
+})
+
+test('a form that is sent twice makes one pack', async (t) => {
+  const fields = { ...demo, requestKey: randomUUID() }
+  const first = await person('member').post(`${base}/packs/new`, fields)
+  const second = await person('member').post(`${base}/packs/new`, fields)
+  t.is(first.status, 303)
+  t.is(second.headers.location, first.headers.location)
+})
+
+test('what the API would refuse is refused beside its field', async (t) => {
+  const answer = await person('member').post(`${base}/packs/new`, {
+    ...demo,
+    requestKey: randomUUID(),
+    buyerGstin: '<script>1</script>',
+    poValue: 'much',
+  })
+  t.is(answer.status, 422)
+  t.true(answer.text.includes('id="buyerGstin-error"'))
+  t.true(answer.text.includes('id="poValue-error"'))
+  t.false(answer.text.includes('<script>1'))
+})
+
+test('text from outside is shown as text', async (t) => {
+  const { text } = await person('owner').get(`${base}/packs`)
+  t.true(text.includes('&lt;b>deal&lt;/b>') || text.includes('&lt;b&gt;deal&lt;/b&gt;'))
+  t.false(text.includes('<b>deal'))
+})
+
+test('pages allow no inline script or style, and nobody may frame them', async (t) => {
+  for (const path of [`${base}/packs/${pack}`, '/verify']) {
+    const { headers, text } = await person('owner').get(path)
+    const policy = String(headers['content-security-policy'])
+    t.regex(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
+    t.regex(policy, /frame-ancestors 'none'/)
+    t.notRegex(policy, /unsafe/)
+    t.notRegex(text, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=/)
+  }
+})
+
+test("another organisation's pages do not exist for a stranger, and a visitor is asked to sign in", async (t) => {
+  for (const path of [
+    'packs',
+    `packs/${pack}`,
+    `packs/${pack}/pdf`,
+    `packs/${pack}/json`,
+    'clients',
+    'usage',
+    'webhooks',
+  ]) {
+    t.is((await stranger.get(`${base}/${path}`)).status, 404, path)
+    const answer = await createVisitor(app.url).get(`${base}/${path}`)
+    t.is(answer.status, 303, path)
+    t.regex(answer.headers.location ?? '', /^\/sign-in/)
+  }
+  const other = await eventually('the organisation', async () => {
+    const row = await app.deps.db('organisations').where({ name: 'Other' }).first('uuid')
+    return String(row?.uuid)
+  })
+  t.is((await stranger.get(`/organisations/${other}/risk/sandbox/packs/${pack}`)).status, 404)
+  t.is((await person('owner').get(`${base.replace('sandbox', 'production')}/packs/${pack}`)).status, 404)
+  t.is((await person('owner').get(`${base.replace('sandbox', 'staging')}/packs`)).status, 404)
+})
+
+test('live packs are not made on a page', async (t) => {
+  t.is((await person('owner').get(`${base.replace('sandbox', 'production')}/packs/new`)).status, 404)
+})
+
+for (const { what, path, refused } of [
+  { what: 'request a pack', path: () => `${base}/packs/new`, refused: ['read-only'] },
+  { what: 'share a pack', path: () => `${base}/packs/${pack}/shares`, refused: ['read-only', 'member'] },
+  {
+    what: 'revoke a link',
+    path: () => `${base}/packs/${pack}/shares/${randomUUID()}/revoke`,
+    refused: ['read-only', 'member'],
+  },
+  { what: 'resend', path: () => `${base}/deliveries/${randomUUID()}/resend`, refused: ['read-only'] },
+  { what: 'replay', path: () => `${base}/webhooks/${randomUUID()}/replay`, refused: ['read-only', 'member'] },
+] as const)
+  for (const role of refused)
+    test(`who is ${role} may not ${what}, and trying is noted`, async (t) => {
+      const tried = path()
+      t.is((await person(role).post(tried, {}, `${base}/packs`)).status, 403)
+      const { rows } = await app.deps.db.raw<{ rows: { actor: string }[] }>(
+        `SELECT actor FROM audit_log WHERE action = 'request.denied' AND target LIKE '%' || ?`,
+        [tried],
+      )
+      t.true(rows.some(({ actor }) => actor === `${role}@example.com`))
+    })
+
+test('a share link shows the pack to anybody until it is revoked, and to no search engine', async (t) => {
+  const made = await person('manager').post(`${base}/packs/${pack}/shares`, {}, `${base}/packs/${pack}`)
+  const link = /\/share\/packs\/([A-Za-z0-9_-]{43})/.exec(made.text)
+  t.truthy(link)
+  const path = link?.[0] ?? ''
+  const visitor = createVisitor(app.url)
+  const shown = await visitor.get(path)
+  t.is(shown.status, 200)
+  t.true(shown.text.includes(pack))
+  t.true(shown.text.includes('<meta name="robots" content="noindex"'))
+  t.is(shown.headers['x-robots-tag'], 'noindex, nofollow')
+  const pdf = await eventually('the document', async () => {
+    const answer = await visitor.get(`${path}/pdf`)
+    return answer.status === 200 && answer
+  })
+  t.is(pdf.headers['content-type'], 'application/pdf')
+
+  const { rows } = await app.deps.db.raw<{ rows: { text: string }[] }>(
+    'SELECT row_to_json(s)::text AS text FROM pack_shares s WHERE pack_id = ?',
+    [pack],
+  )
+  t.false(
+    rows.some(({ text }) => text.includes(link?.[1] ?? '')),
+    'the token is not stored',
+  )
+
+  const page = await person('manager').get(`${base}/packs/${pack}`)
+  const [revokePath = ''] = /\/organisations\/[^"]+\/shares\/[^"]+\/revoke/.exec(page.text) ?? []
+  const revoked = await person('manager').post(revokePath, {}, `${base}/packs/${pack}`)
+  t.is(revoked.status, 303)
+  for (const gone of [path, `${path}/pdf`, `/share/packs/${'A'.repeat(43)}`]) {
+    const answer = await visitor.get(gone)
+    t.is(answer.status, 404, gone)
+    t.is(answer.headers['x-robots-tag'], 'noindex, nofollow')
+  }
+})
+
+test('two packs are compared value by value', async (t) => {
+  const other = await makePack(person('member'), { poValue: '2600000.50' })
+  const { text } = await person('read-only').get(`${base}/compare?pack=${pack}&pack=${other}`)
+  t.true(text.includes('₹12,50,000.00 (12.50 lakh)'))
+  t.true(text.includes('₹26,00,000.50 (26.00 lakh)'))
+  t.true(text.includes('differs'))
+})
+
+test('long lists of packs are read page by page, none twice and none left out', async (t) => {
+  const { rows } = await app.deps.db.raw<{ rows: { id: string }[] }>(
+    `INSERT INTO packs (id, organisation_id, env, sealed_request, requested_at)
+     SELECT gen_random_uuid(), ?, 'PRODUCTION', '', now() - make_interval(secs => n / 3) FROM generate_series(1, 120) n
+     RETURNING id`,
+    [team.organisationId],
+  )
+  const seen: string[] = []
+  let path: string | undefined = `${base.replace('sandbox', 'production')}/packs`
+  while (path) {
+    const { text }: { text: string } = await person('read-only').get(path)
+    seen.push(...[...text.matchAll(/class="mono" href="[^"]+\/([0-9a-f-]{36})"/g)].map((match) => match[1] ?? ''))
+    path = /href="([^"]+)"[^>]*rel="next"|rel="next" href="([^"]+)"/.exec(text)?.slice(1).find(Boolean)
+  }
+  t.deepEqual(seen.toSorted(), rows.map(({ id }) => id).toSorted())
+  t.is((await person('read-only').get(`${base}/packs?cursor=nonsense`)).status, 400)
+})
+
+test('clients, entitlements and usage are shown without anything that could be used', async (t) => {
+  const clients = await person('read-only').get(`${base}/clients`)
+  t.true(clients.text.includes('risk-signals: not granted'))
+  const usage = await person('read-only').get(`${base}/usage`)
+  t.true(usage.text.includes('risk-signals'))
+})
+
+test('the verification page reads without scripts, and says what it does not know', async (t) => {
+  const visitor = createVisitor(app.url)
+  const plain = await visitor.get('/verify')
+  t.true(plain.text.includes('npm run -s verify'))
+  const unknown = await visitor.get(`/verify?txId=${'0'.repeat(64)}`)
+  t.true(unknown.text.includes('The log holds no transaction'))
+  const nasty = await visitor.get('/verify?txId=%3Cscript%3Ealert(1)%3C/script%3E')
+  t.false(nasty.text.includes('<script>alert'))
+  t.is((await visitor.get(`/verify/files/${'0'.repeat(64)}`)).status, 404)
+})
+
+async function addEndpoint(env: ApiEnv, url: string): Promise<string> {
+  const endpoint = await insertEndpoint(app.deps.db, {
+    id: randomUUID(),
+    organisationId: team.organisationId,
+    env,
+    url,
+    description: '',
+    eventTypes: ['*'],
+    ordered: false,
+    sealedSecret: app.deps.secrets.seal(`whsec_${Buffer.alloc(32, 7).toString('base64')}`),
+  })
+  return endpoint.id
+}
+
+test('a delivery shows its attempts, and is resent and replayed from its page', async (t) => {
+  await using sink = await openHttpSink()
+  sink.enqueue({ status: 500 })
+  const live = base.replace('sandbox', 'production')
+  const endpoint = await addEndpoint('PRODUCTION', sink.url)
+  const owner = person('owner')
+  t.true((await owner.get(`${live}/webhooks`)).text.includes(sink.url))
+  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('Nothing was owed'))
+  await app.deps.outbox.run((tx, enqueue) =>
+    recordEvent(tx, enqueue, {
+      env: 'PRODUCTION',
+      organisationId: team.organisationId,
+      type: 'risk_signals.pack_ready',
+      dealId: "<i>it's</i>",
+      fields: ['packId'],
+      occurredAt: new Date().toISOString(),
+    }),
+  )
+  const page = await eventually('the delivery', async () => {
+    const { text } = await owner.get(`${live}/webhooks/${endpoint}`)
+    return /[^"]+\/deliveries\/[0-9a-f-]{36}/.exec(text)?.[0]
+  })
+  const shows = (what: string, ...parts: string[]) =>
+    eventually(what, async () => {
+      const { text } = await owner.get(page)
+      return parts.every((part) => text.includes(part)) && text
+    })
+  const failed = await shows('the failed attempt', '1. failed', 'HTTP 500', 'next attempt')
+  t.false(failed.includes('<i>it'))
+  t.true(failed.includes('curl -X POST'))
+  t.is((await stranger.get(page)).status, 404)
+
+  t.is((await person('member').post(`${page}/resend`, {}, page)).status, 303)
+  await shows('the second attempt', '2. delivered', 'HTTP 200')
+  t.is((await owner.post(`${page}/resend`, {}, page)).status, 409, 'what was delivered is not sent twice by mistake')
+
+  const replayed = await owner.post(
+    `${live}/webhooks/${endpoint}/replay`,
+    { state: 'DELIVERED' },
+    `${live}/webhooks/${endpoint}`,
+  )
+  t.is(replayed.status, 303)
+  await sink.waitFor(3)
+  await shows('the third attempt', '3. delivered')
+  const [first, ...others] = sink.requests.map(({ body }) => body.toString())
+  t.true(others.every((body) => body === first))
+})
+
+test('what is copied as curl cannot leave its quotes', (t) => {
+  const line = curlOf("https://example.com/'; rm -rf /", { id: 'd', eventId: "e'", body: `{"a":"it's"}` })
+  t.is(
+    line,
+    [
+      `curl -X POST 'https://example.com/'\\''; rm -rf /'`,
+      `-H 'content-type: application/json'`,
+      `-H 'webhook-id: e'\\'''`,
+      `--data-raw '{"a":"it'\\''s"}'`,
+    ].join(' \\\n  '),
+  )
+})
