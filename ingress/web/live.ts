@@ -56,8 +56,8 @@ export function livePages(pages: Pages): void {
  * The address of a page's events. It says what the page is about to show, asked before anything else is read: so a
  * change between then and the connection is not missed.
  */
-export async function liveAddress(path: string, look: Promise<{ mark: string }>): Promise<string> {
-  return `${path}?seen=${shortened((await look).mark)}`
+export function liveAddress(path: string, mark: string): string {
+  return `${path}?seen=${shortened(mark)}`
 }
 
 function shortened(mark: string): string {

@@ -1,4 +1,5 @@
 import type { ShownStatus } from '../checks/check.ts'
+import { splitTags } from '../checks/tags.ts'
 
 export const checkSorts = ['name', 'status', 'last-ping', 'created'] as const
 export type CheckSort = (typeof checkSorts)[number]
@@ -62,4 +63,49 @@ function cleaned(text: string): string {
 
 function isStatus(text: string): text is ShownStatus | 'running' {
   return STATUSES.includes(text)
+}
+
+export interface TagCount {
+  tag: string
+  count: number
+  down: number
+}
+
+/** What stands above a list: counts per status and tag, and the mark of what was counted. */
+export interface ListSummary {
+  total: number
+  statuses: ReadonlyMap<ShownStatus, number>
+  /** by name; at most 200 */
+  tags: TagCount[]
+  mark: string
+}
+
+const MAX_TAGS = 200
+
+/** Adds up checks that share their tags and status. A tag that a check has twice counts once. */
+export function summarise(
+  groups: readonly { tags: string; status: ShownStatus; count: number; versions: number }[],
+): ListSummary {
+  const statuses = new Map<ShownStatus, number>()
+  const tags = new Map<string, TagCount>()
+  let total = 0
+  let versions = 0
+  for (const group of groups) {
+    total += group.count
+    versions += group.versions
+    statuses.set(group.status, (statuses.get(group.status) ?? 0) + group.count)
+    for (const tag of new Set(splitTags(group.tags))) {
+      const known = tags.get(tag) ?? { tag, count: 0, down: 0 }
+      known.count += group.count
+      if (group.status === 'down') known.down += group.count
+      tags.set(tag, known)
+    }
+  }
+  const sorted = [...tags.values()].toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
+  return { total, statuses, tags: sorted.slice(0, MAX_TAGS), mark: markOf(total, versions) }
+}
+
+/** Tells two states of a list apart. */
+export function markOf(count: number, versions: number): string {
+  return `${count} ${versions}`
 }

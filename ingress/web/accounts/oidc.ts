@@ -94,8 +94,8 @@ function redirectUri(context: Context): string {
 
 async function finish(context: Context): Promise<void> {
   const { deps, request, response } = context
-  await throttle(context, 'oidc', context.address)
   const flow = readFlow(context)
+  await throttle(context, 'oidc', flow?.state ?? context.address)
   // Whatever comes of it, this flow is over: its answer cannot be played again.
   setCookie(response, deps.config, 'sign-in', '', 0)
   if (!flow) throw new ForbiddenError('This sign-in was not begun in this browser, or took too long. Begin again.')

@@ -2,14 +2,15 @@ import { may } from '#shared/accounts/roles.ts'
 import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
 import type { ShownStatus } from '#shared/checks/check.ts'
 import { shownStatus } from '#shared/checks/status.ts'
-import { type CheckFilter, checkSorts, formatCursor, parseListQuery } from '#shared/pages/check-list.ts'
 import {
-  countByStatus,
-  countByTag,
-  listCheckPage,
-  listFingerprint,
+  type CheckFilter,
+  checkSorts,
+  formatCursor,
+  parseListQuery,
+  summarise,
   type TagCount,
-} from '#shared/pages/check-list-store.ts'
+} from '#shared/pages/check-list.ts'
+import { groupChecks, listCheckPage } from '#shared/pages/check-list-store.ts'
 import { listProjectKeys } from '#shared/projects/store.ts'
 import { nextOccurrence } from '#shared/schedules/schedule.ts'
 import { Form } from '../components/form.tsx'
@@ -32,20 +33,18 @@ async function showList(context: Context): Promise<void> {
   const { db, secrets, config } = context.deps
   const { filter, sort, after } = parseListQuery(context.query)
   await context.deps.barrier.pass('all')
-  const live = await liveAddress(`/projects/${project.uuid}/events`, listFingerprint(db, project.id))
   const now = context.deps.now()
-  const [found, statuses, tags, channels, keys] = await Promise.all([
+  // Before the rows, so that what changes in between is noticed by the open page.
+  const summary = summarise(await groupChecks(db, project.id, now))
+  const [found, channels, keys] = await Promise.all([
     listCheckPage(db, project.id, { filter, sort, after, limit: PAGE_SIZE + 1, now }),
-    countByStatus(db, project.id, now),
-    countByTag(db, project.id),
     listChannels(db, project.id),
     listProjectKeys(db, project.id),
   ])
   const checks = found.slice(0, PAGE_SIZE)
   const last = checks.at(-1)
   const next = found.length > PAGE_SIZE && last ? formatCursor({ key: last.sortKey, id: last.id }) : null
-  const counts = new Map(statuses.map(({ status, count }) => [status, count]))
-  const total = statuses.reduce((sum, { count }) => sum + count, 0)
+  const { statuses: counts, total, tags } = summary
   const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
   const row = {
@@ -65,7 +64,7 @@ async function showList(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: down > 0,
-      live,
+      live: liveAddress(`/projects/${project.uuid}/events`, summary.mark),
     },
     <>
       <div class="page-head">

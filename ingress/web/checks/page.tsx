@@ -49,7 +49,7 @@ async function showCheck(context: Context): Promise<void> {
   const { deps } = context
   const opened = await openCheck(context, 'view')
   await deps.barrier.pass([opened.check.id])
-  const live = await liveAddress(`/checks/${opened.check.uuid}/events`, checkFingerprint(deps.db, opened.check.id))
+  const { mark } = await checkFingerprint(deps.db, opened.check.id)
   // Read again: the pings before this request are in it now.
   const workspace = await openCheck(context, 'view')
   const { check, project } = workspace
@@ -76,7 +76,7 @@ async function showCheck(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: status === 'down',
-      live,
+      live: liveAddress(`/checks/${check.uuid}/events`, mark),
     },
     <>
       <p class="crumb">

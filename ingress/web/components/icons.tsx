@@ -61,13 +61,9 @@ export function StatusGlyph({ status, isRunning = false }: { status: ShownStatus
 
 const kindColours = 8
 
-/** Two letters on a tile stand for a kind of integration: no brand's drawing is needed to tell them apart. */
+/** Two letters on a tile, drawn by the style, stand for a kind of integration: no brand's drawing is needed to tell them apart. */
 export function KindTile({ kind, label }: { kind: string; label: string }) {
   const letters = label.replace(/[^A-Za-z]/g, '').slice(0, 2)
   const colour = [...kind].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % kindColours
-  return (
-    <span class={`tile tile-${colour}`} aria-hidden="true">
-      {letters}
-    </span>
-  )
+  return <span class={`tile tile-${colour}`} data-letters={letters} aria-hidden="true" />
 }

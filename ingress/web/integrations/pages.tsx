@@ -144,7 +144,7 @@ async function showIntegration(context: Context): Promise<void> {
   const { channel, project } = workspace
   const { db, secrets } = context.deps
   const path = `/integrations/${channel.uuid}`
-  const live = await liveAddress(`${path}/events`, integrationFingerprint(db, channel.id))
+  const { mark } = await integrationFingerprint(db, channel.id)
   const [messages, uses] = await Promise.all([
     listSentMessages(db, channel.id, MESSAGES_SHOWN),
     countUses(db, project.id),
@@ -155,7 +155,13 @@ async function showIntegration(context: Context): Promise<void> {
   const now = context.deps.now()
   sendPage(
     context,
-    { title: `${name} · ${project.name}`, workspace, project, area: 'integrations', live },
+    {
+      title: `${name} · ${project.name}`,
+      workspace,
+      project,
+      area: 'integrations',
+      live: liveAddress(`${path}/events`, mark),
+    },
     <>
       <p class="crumb">
         <a href={`/projects/${project.uuid}/integrations`}>Integrations</a>

@@ -7,63 +7,69 @@ export interface Issuer extends AsyncDisposable {
   url: string
   /** who signs in next, and what the issuer says of them */
   person: { sub: string; email: string; email_verified: boolean }
+  /** tells it the one address that it may send people back to */
+  start(redirectUri: string): void
 }
 
 /** A certified OpenID provider that knows one client of ours and signs in whoever `person` is, without asking. */
-export async function openIssuer(redirectUri: string): Promise<Issuer> {
+export async function openIssuer(): Promise<Issuer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   // listening on TCP always yields an AddressInfo
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
-  const provider = new Provider(url, {
-    clients: [
-      {
-        client_id: 'signalbox',
-        client_secret: 'a secret of the client',
-        redirect_uris: [redirectUri],
-        response_types: ['code'],
-        grant_types: ['authorization_code'],
-      },
-    ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    features: { devInteractions: { enabled: false } },
-    cookies: { keys: ['cookie key of the test'] },
-    interactions: { url: (_context: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
-    findAccount: (_context: unknown, id: string) => ({
-      accountId: id,
-      claims: () => ({
-        sub: id,
-        email: issuer.person.email,
-        email_verified: issuer.person.email_verified,
-        name: 'Ada',
-      }),
-    }),
-  })
-  const answer = provider.callback()
-  server.on('request', (request, response) => {
-    if (!request.url?.startsWith('/interaction/')) return answer(request, response)
-    interact().catch(() => response.destroy())
-
-    async function interact(): Promise<void> {
-      const { params, prompt } = await provider.interactionDetails(request, response)
-      if (prompt.name === 'login') {
-        await provider.interactionFinished(request, response, { login: { accountId: issuer.person.sub } })
-        return
-      }
-      const grant = new provider.Grant({ accountId: issuer.person.sub, clientId: String(params.client_id) })
-      grant.addOIDCScope(String(params.scope))
-      await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
-    }
-  })
   const issuer: Issuer = {
     url,
     person: { sub: 'subject-1', email: 'ada@example.com', email_verified: true },
+    start,
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()
     },
   }
   return issuer
+
+  function start(redirectUri: string): void {
+    const provider = new Provider(url, {
+      clients: [
+        {
+          client_id: 'signalbox',
+          client_secret: 'a secret of the client',
+          redirect_uris: [redirectUri],
+          response_types: ['code'],
+          grant_types: ['authorization_code'],
+        },
+      ],
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+      features: { devInteractions: { enabled: false } },
+      cookies: { keys: ['cookie key of the test'] },
+      interactions: { url: (_context: unknown, interaction: { uid: string }) => `/interaction/${interaction.uid}` },
+      findAccount: (_context: unknown, id: string) => ({
+        accountId: id,
+        claims: () => ({
+          sub: id,
+          email: issuer.person.email,
+          email_verified: issuer.person.email_verified,
+          name: 'Ada',
+        }),
+      }),
+    })
+    const answer = provider.callback()
+    server.on('request', (request, response) => {
+      if (!request.url?.startsWith('/interaction/')) return answer(request, response)
+      interact().catch(() => response.destroy())
+
+      async function interact(): Promise<void> {
+        const { params, prompt } = await provider.interactionDetails(request, response)
+        if (prompt.name === 'login') {
+          await provider.interactionFinished(request, response, { login: { accountId: issuer.person.sub } })
+          return
+        }
+        const grant = new provider.Grant({ accountId: issuer.person.sub, clientId: String(params.client_id) })
+        grant.addOIDCScope(String(params.scope))
+        await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
+      }
+    })
+  }
 }

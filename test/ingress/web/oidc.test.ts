@@ -1,5 +1,4 @@
 import test from 'ava'
-import { freePort } from '#shared/stack/free-port.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { send } from '../../support/send.ts'
 import { type Issuer, openIssuer } from './issuer.ts'
@@ -11,18 +10,15 @@ let issuer: Issuer
 let team: Team
 
 test.before(async () => {
-  const port = await freePort()
-  const publicUrl = `http://127.0.0.1:${port}`
-  issuer = await openIssuer(`${publicUrl}/sign-in/oidc/callback`)
+  issuer = await openIssuer()
   app = await openApp({
     env: {
-      PORT: String(port),
-      PUBLIC_URL: publicUrl,
       OIDC_ISSUER: issuer.url,
       OIDC_CLIENT_ID: 'signalbox',
       OIDC_CLIENT_SECRET: 'a secret of the client',
     },
   })
+  issuer.start(`${app.url}/sign-in/oidc/callback`)
   team = await createTeam(app, 'Acme')
   await join(app, team, 'owner', 'ada@example.com')
 })

@@ -1,0 +1,40 @@
+import test from 'ava'
+import { lanesOf, type Run } from '../../../ingress/web/checks/runs.ts'
+import { everyText, humanDuration, relativeTime, splitDuration } from '../../../ingress/web/format.ts'
+
+for (const [seconds, text] of [
+  [0, '0 seconds'],
+  [0.25, '0.25 seconds'],
+  [1, '1 second'],
+  [90, '1 minute 30 seconds'],
+  [3600, '1 hour'],
+  [90_061, '1 day 1 hour'],
+  [604_800, '1 week'],
+] as const)
+  test(`${seconds} seconds are said as ${text}`, (t) => {
+    t.is(humanDuration(seconds), text)
+  })
+
+test('a single unit is said without its one', (t) => {
+  t.is(everyText(86_400), 'every day')
+  t.is(everyText(5400), 'every 1 hour 30 minutes')
+  t.is(everyText(300), 'every 5 minutes')
+})
+
+test('times are said from where the reader stands', (t) => {
+  const now = 1_800_000_000_000_000
+  t.is(relativeTime(now, now), 'just now')
+  t.is(relativeTime(now - 90_000_000, now), '1 minute ago')
+  t.is(relativeTime(now + 7_200_000_000, now), 'in 2 hours')
+})
+
+test('a form shows a duration in the largest unit that says it exactly', (t) => {
+  t.deepEqual(splitDuration(7200), { count: 2, unit: 'hours' })
+  t.deepEqual(splitDuration(5400), { count: 90, unit: 'minutes' })
+  t.deepEqual(splitDuration(61), { count: 61, unit: 'seconds' })
+})
+
+test('runs share a lane only when they do not overlap', (t) => {
+  const run = (from: number, until: number | null, n: number): Run => ({ from, until, isFailed: false, n })
+  t.deepEqual(lanesOf([run(0, 10, 1), run(5, 15, 2), run(10, 20, 3), run(12, null, 4)], 30), [0, 1, 0, 2])
+})

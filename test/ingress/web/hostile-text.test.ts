@@ -1,0 +1,98 @@
+import test from 'ava'
+import { uniqueKey } from '#shared/checks/unique-key.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+const markup = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+let app: TestApp
+let team: Team
+let owner: Visitor
+let check: string
+
+test.before(async () => {
+  app = await openApp()
+  team = await createTeam(app, 'Acme')
+  owner = await join(app, team, 'owner')
+  check = await addCheck(owner, team, { name: markup, slug: 'job', tags: `${markup} plain`, desc: markup })
+  const html = `<html><script>alert(3)</script><img src="http://evil.example/track"><a href="javascript:alert(4)">x</a></html>`
+  const mail = `From: a@example.com\r\nSubject: ${markup}\r\nContent-Type: text/html\r\n\r\n${html}`
+  await fetch(`${app.url}/ping/${check}`, { method: 'POST', body: markup, headers: { 'user-agent': markup } })
+  await eventually('the ping', async () => await app.deps.db('pings').first('n'))
+  await app.deps.db.raw(
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body)
+     SELECT id, 2, 2, 'success', now(), 'email', '', ?, ? FROM checks WHERE uuid = ?`,
+    [markup, Buffer.from(mail), check],
+  )
+  await app.deps.db.raw('UPDATE checks SET n_pings = 2 WHERE uuid = ?', [check])
+  await owner.post(`/projects/${team.project.uuid}/status-page`, { title: markup, tags: '' }, '/account')
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const pages: readonly (() => string)[] = [
+  () => `/projects/${team.project.uuid}/checks`,
+  () => `/projects/${team.project.uuid}/checks?q=${encodeURIComponent(markup)}`,
+  () => `/checks/${check}`,
+  () => `/checks/${check}/edit`,
+  () => `/checks/${check}/pings/1`,
+  () => `/checks/${check}/pings/2`,
+  () => `/projects/${team.project.uuid}/badges`,
+  () => `/projects/${team.project.uuid}/settings`,
+  () => `/organisations/${team.organisationUuid}/audit`,
+  () => `/sign-in?done=${encodeURIComponent(markup)}`,
+]
+for (const [index, path] of pages.entries())
+  test(`markup in texts of others stays text on page ${index + 1}`, async (t) => {
+    const { text } = await owner.get(path())
+    t.false(text.includes('<script>alert'))
+    t.false(text.includes('<img src=x'))
+  })
+
+test('the public page shows markup as text, and tells nothing by which a check could be pinged', async (t) => {
+  const page = await app.deps.db('status_pages').first('token')
+  const { status, text, headers } = await createVisitor(app.url).get(`/status/${page?.token}`)
+  t.is(status, 200)
+  t.true(String(page?.token).length >= 22, '128 bits')
+  t.false(text.includes('<script>alert'))
+  t.false(text.includes(check))
+  t.regex(text, /name="robots" content="noindex"/)
+  t.regex(String(headers['content-security-policy']), /frame-ancestors 'none'/)
+})
+
+test('a status page that was taken down is as if it had never been', async (t) => {
+  const other = await createTeam(app, 'Other')
+  const manager = await join(app, other, 'manager', 'other@example.com')
+  await manager.post(`/projects/${other.project.uuid}/status-page`, { title: 'x', tags: '' }, '/account')
+  const page = await app.deps.db('status_pages').where({ project_id: other.project.id }).first('token')
+  await manager.post(`/projects/${other.project.uuid}/status-page/remove`, {}, '/account')
+  t.is((await createVisitor(app.url).get(`/status/${page?.token}`)).status, 404)
+})
+
+test('the body of a ping is downloaded as it came, and can never become a page', async (t) => {
+  const { text, headers } = await owner.get(`/checks/${check}/pings/1/body`)
+  t.is(text, markup)
+  t.regex(String(headers['content-type']), /^text\/plain/)
+  t.is(headers['x-content-type-options'], 'nosniff')
+  t.regex(String(headers['content-disposition']), /^attachment/)
+})
+
+test('a mail is laid out where nothing runs and nothing is loaded from elsewhere', async (t) => {
+  const { headers } = await owner.get(`/checks/${check}/pings/2/mail`)
+  const policy = String(headers['content-security-policy'])
+  t.regex(policy, /^sandbox;/)
+  t.regex(policy, /default-src 'none'/)
+  t.false(/script-src|allow-scripts|http/.test(policy))
+  const page = await owner.get(`/checks/${check}/pings/2`)
+  t.regex(page.text, /<iframe[^>]* sandbox(=""|[ >])/)
+})
+
+test('a check is found by the name that messages use, by its members only', async (t) => {
+  const path = `/checks/${uniqueKey(check)}`
+  t.is((await owner.get(path)).headers.location, `/checks/${check}`)
+  const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner', 'stranger@example.com')
+  t.is((await stranger.get(path)).status, 404)
+})

@@ -1,0 +1,32 @@
+import test from 'ava'
+import { channelKinds } from '#shared/channels/kinds.ts'
+import { configOf, optionFields } from '../../../ingress/web/integrations/fields.ts'
+
+for (const kind of channelKinds.values())
+  test(`the form of ${kind.kind} asks for every option that its manual names`, (t) => {
+    const fields = optionFields(kind)
+    t.true(fields.length > 0)
+    for (const secret of kind.secretFields) {
+      t.true(fields.find(({ name }) => name === secret)?.isSecret, `${secret} is a secret`)
+    }
+  })
+
+test('numbers, lists, switches and headers become what the kinds take', (t) => {
+  const fieldsOf = (kind: string) => {
+    const found = channelKinds.get(kind)
+    return found ? optionFields(found) : []
+  }
+  const ntfy = new URLSearchParams({ 'option-topic': 'ops', 'option-priority': '5', 'option-token': '' })
+  t.deepEqual(configOf(fieldsOf('ntfy'), ntfy), { topic: 'ops', priority: 5 })
+  const github = new URLSearchParams({ 'option-repo': 'a/b', 'option-labels': 'down, ops' })
+  t.deepEqual(configOf(fieldsOf('github'), github), { repo: 'a/b', labels: ['down', 'ops'] })
+  t.deepEqual(configOf(fieldsOf('email'), new URLSearchParams({ 'option-value': 'a@b.c', 'option-up': 'on' })), {
+    value: 'a@b.c',
+    down: false,
+    up: true,
+  })
+  const webhook = new URLSearchParams({ 'option-headers_down': 'Authorization: Bearer a:b\r\nX-Team: ops' })
+  t.deepEqual(configOf(fieldsOf('webhook'), webhook), {
+    headers_down: { Authorization: 'Bearer a:b', 'X-Team': 'ops' },
+  })
+})

@@ -1,0 +1,31 @@
+import test from 'ava'
+import { openApp } from '../../support/app.ts'
+import { createTeam, join } from './people.ts'
+import { createVisitor } from './visitor.ts'
+
+test('who holds the link of a mail can end the mails, by a button or one click, and nobody else', async (t) => {
+  await using app = await openApp()
+  const team = await createTeam(app, 'Acme')
+  const owner = await join(app, team, 'owner')
+  const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/email`, {
+    name: 'On-call',
+    'option-value': 'someone@example.com',
+    'option-down': 'on',
+  })
+  const uuid = /\/integrations\/([0-9a-f-]{36})/.exec(made.headers.location ?? '')?.[1] ?? ''
+  const signature = app.deps.secrets.digest(`unsubscribe:${uuid}`).toString('base64url')
+  const path = `/integrations/${uuid}/unsubscribe/${signature}`
+  const isDisabled = async () =>
+    (await app.deps.db('channels').where({ uuid }).first('disabled_at'))?.disabled_at !== null
+  const visitor = createVisitor(app.url)
+
+  t.is((await visitor.get(`/integrations/${uuid}/unsubscribe/${signature.slice(1)}x`)).status, 404)
+  t.is((await visitor.get(path)).status, 200)
+  t.false(await isDisabled(), 'scanners that follow links change nothing')
+  const oneClick = await visitor.send(path, { 'List-Unsubscribe': 'One-Click' })
+  t.is(oneClick.status, 200)
+  t.true(await isDisabled())
+  t.true((await owner.get(`/integrations/${uuid}`)).text.includes('Switched off'))
+  t.is((await owner.post(`/integrations/${uuid}/enable`, {}, '/account')).status, 303)
+  t.false(await isDisabled())
+})

@@ -1,0 +1,48 @@
+import test from 'ava'
+import { normalEmail } from '#shared/accounts/email.ts'
+import { hashPassword, passwordProblem, verifyPassword } from '#shared/accounts/password.ts'
+import { may, type Right, type Role } from '#shared/accounts/roles.ts'
+
+const rights: Record<Role, Right[]> = {
+  owner: ['view', 'edit', 'manage', 'own'],
+  manager: ['view', 'edit', 'manage'],
+  member: ['view', 'edit'],
+  'read-only': ['view'],
+}
+for (const role of ['owner', 'manager', 'member', 'read-only'] as const)
+  test(`a ${role} may ${rights[role].join(', ')} and nothing more`, (t) => {
+    for (const right of ['view', 'edit', 'manage', 'own'] as const) {
+      t.is(may(role, right), rights[role].includes(right), right)
+    }
+  })
+
+for (const [typed, normal] of [
+  [' Ada@Example.COM ', 'ada@example.com'],
+  ['a+b@mail.example', 'a+b@mail.example'],
+  ['two@x.example, three@x.example', null],
+  ['"quoted"@x.example', null],
+  ['ada@', null],
+  ['ada@example.com\nBcc: eve@example.com', null],
+] as const)
+  test(`the address ${JSON.stringify(typed)} is ${normal === null ? 'refused' : `kept as ${normal}`}`, (t) => {
+    t.is(normalEmail(typed), normal)
+  })
+
+for (const [password, isFine] of [
+  ['short', false],
+  ['aaaaaaaaaaaaaaaa', false],
+  ['ada@example.com', false],
+  ['four words nobody joins', true],
+  ['пароль из слов', true],
+] as const)
+  test(`the password ${JSON.stringify(password)} is ${isFine ? 'fine' : 'refused'}`, (t) => {
+    t.is(passwordProblem(password, 'ada@example.com') === null, isFine)
+  })
+
+test('a password is stored as argon2id, and only the right one verifies', async (t) => {
+  const stored = await hashPassword('four words nobody joins')
+  t.regex(stored, /^\$argon2id\$/)
+  t.true(await verifyPassword(stored, 'four words nobody joins'))
+  t.false(await verifyPassword(stored, 'four words nobody joint'))
+  t.false(await verifyPassword(null, 'nobody has this password'))
+})

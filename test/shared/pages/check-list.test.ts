@@ -1,0 +1,60 @@
+import test from 'ava'
+import { formatCursor, parseListQuery, summarise } from '#shared/pages/check-list.ts'
+import { downDays } from '#shared/pages/down-days.ts'
+
+const parse = (query: string) => parseListQuery(new URLSearchParams(query))
+
+test('the address of a list says what is filtered, and in which order', (t) => {
+  t.deepEqual(parse('tag=prod&tag=db&tag=prod&q= backup &status=down&sort=status'), {
+    filter: { tags: ['prod', 'db'], search: 'backup', status: 'down' },
+    sort: 'status',
+    after: null,
+  })
+})
+
+for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'after=W10', 'q=%00'])
+  test(`what makes no sense is as if it were not there: ${query}`, (t) => {
+    t.deepEqual(parse(query), { filter: { tags: [], search: '', status: null }, sort: 'name', after: null })
+  })
+
+test('a cursor is only good for the order it was made for', (t) => {
+  const byName = formatCursor({ key: 'backup', id: 7 })
+  t.deepEqual(parse(`after=${byName}`).after, { key: 'backup', id: 7 })
+  t.is(parse(`sort=created&after=${byName}`).after, null)
+})
+
+const day = 86_400_000_000
+const noon = Date.UTC(2026, 0, 10, 12) * 1000
+
+test('downtime is counted on each day that it touches, and days before the first change are not known', (t) => {
+  const flips = [
+    { at: noon - 2 * day, from: 'up', to: 'down' },
+    { at: noon - 1 * day, from: 'down', to: 'up' },
+  ] as const
+  t.deepEqual(downDays(flips, 4, noon), [
+    { date: '2026-01-07', seconds: null },
+    { date: '2026-01-08', seconds: 43_200 },
+    { date: '2026-01-09', seconds: 43_200 },
+    { date: '2026-01-10', seconds: 0 },
+  ])
+})
+
+test('an outage that goes on counts until now', (t) => {
+  const flips = [{ at: noon - 3_600_000_000, from: 'up', to: 'down' }] as const
+  t.is(downDays(flips, 1, noon)[0]?.seconds, 3600)
+})
+
+test('counts above a list are of checks, whatever tags they share', (t) => {
+  const summary = summarise([
+    { tags: 'prod db', status: 'up', count: 3, versions: 10 },
+    { tags: 'prod  prod', status: 'down', count: 2, versions: 5 },
+    { tags: '', status: 'new', count: 1, versions: 1 },
+  ])
+  t.is(summary.total, 6)
+  t.deepEqual(Object.fromEntries(summary.statuses), { up: 3, down: 2, new: 1 })
+  t.deepEqual(summary.tags, [
+    { tag: 'db', count: 3, down: 0 },
+    { tag: 'prod', count: 5, down: 2 },
+  ])
+  t.is(summary.mark, '6 16')
+})
