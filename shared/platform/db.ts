@@ -36,6 +36,9 @@ class DiscardingClient extends PostgresClient {
   }
 }
 
+/** Left to itself knex writes plain text to the console. Every failure also reaches its caller, who logs it as ours are. */
+const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
+
 interface PooledConnection {
   /** knex's own mark: a connection that carries it is destroyed instead of lent again */
   __knex__disposed?: unknown
@@ -65,8 +68,13 @@ export function openDatabase(options: DatabaseOptions): Knex {
     },
     pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000, acquireTimeoutMillis: timeoutMs },
     asyncStackTraces: false,
+    log: SILENT,
   })
 }
+
+/** What the driver says without a code. knex puts the statement and a dash in front. */
+const LOST =
+  /(^| - )(Query read timeout|Connection terminated|timeout expired|Client has encountered a connection error)/
 
 /** Whether the database, not the statement, is at fault: the same work may succeed later on another connection. */
 export function isConnectionFailure(error: unknown): boolean {
@@ -75,9 +83,7 @@ export function isConnectionFailure(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (DISCARD.test(code)) return true
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true
-  return /^(Query read timeout|Connection terminated|timeout expired|Client has encountered a connection error)/.test(
-    error.message,
-  )
+  return LOST.test(error.message)
 }
 
 /** 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53300 too many clients. */

@@ -1,0 +1,67 @@
+import test from 'ava'
+import { eventually } from '../support/eventually.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+test('a locked table delays or refuses every request within its deadline, and health answers meanwhile', async (t) => {
+  await using product = await openProduct({ DATABASE_TIMEOUT_MS: '1500', DB_POOL: '5' })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await product.workers(['ping-evaluator'])
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+  const headers = { 'X-Api-Key': project.apiKey }
+  const pings = () =>
+    fetch(`${base}/api/v3/checks/${check.uuid}/pings/`, { headers, signal: AbortSignal.timeout(10_000) })
+  t.is((await pings()).status, 200)
+
+  const held = await product.db.transaction()
+  await held.raw('LOCK TABLE pings IN ACCESS EXCLUSIVE MODE')
+  const asked = Array.from({ length: 100 }, pings)
+  t.is((await fetch(`${base}/livez`)).status, 200)
+  t.is((await fetch(`${base}/readyz`)).status, 200, 'the reserve serves health')
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200, 'accepting a ping needs no table')
+  const answers = await Promise.all(asked)
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [503])
+  t.true(answers.every((answer) => answer.headers.get('Retry-After') !== null))
+  await held.rollback()
+  await eventually('both pings to be listed', async () => {
+    const answer = await pings()
+    return answer.status === 200 && JSON.parse(await answer.text()).pings.length === 2
+  })
+  t.true(deps.db.client.pool.numUsed() <= 5)
+})
+
+test('transactions that cannot be serialised are run again, and counted once', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
+  // A sequence is not rolled back: two of three tries fail.
+  await product.db.raw(`
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION fail_at_first() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('tries') % 3 <> 0 THEN RAISE EXCEPTION 'try again' USING ERRCODE = '40001'; END IF;
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER fail_at_first AFTER INSERT ON pings FOR EACH STATEMENT EXECUTE FUNCTION fail_at_first();
+    CREATE TRIGGER fail_at_first AFTER INSERT ON checks FOR EACH STATEMENT EXECUTE FUNCTION fail_at_first();
+  `)
+  const headers = { 'X-Api-Key': project.apiKey }
+  const created = await fetch(`${base}/api/v3/checks/`, { method: 'POST', headers, body: '{"name":"tried"}' })
+  t.is(created.status, 201)
+  await product.workers(['ping-evaluator'])
+  const ledger = new Ledger()
+  let started = 0
+  await sendPings({
+    base: () => base,
+    checks: checks.map(({ uuid }) => uuid),
+    connections: 8,
+    ledger,
+    more: () => started++ < 200,
+  })
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('accepted'), 200)
+})
