@@ -15,15 +15,9 @@ export interface RateLimiter {
 }
 
 const WINDOW_MS = 60_000
-/**
- * `/v1` allows this many times the management API's limit, per organisation, environment and family: its callers are
- * servers, and a pack is polled several times.
- */
-const FACTOR = 60
 
-/** Fixed windows of a minute in memory, per process. @param perMinute 0 is no limit */
-export function createRateLimiter(perMinute: number): RateLimiter {
-  const quota = perMinute * FACTOR
+/** Fixed windows of a minute in memory, per process. @param quota requests of one bucket in a minute; 0 is no limit */
+export function createRateLimiter(quota: number): RateLimiter {
   const windows = new LRUCache<string, { startedAt: number; count: number }>({ max: 50_000 })
   return {
     take(bucket, nowMs) {

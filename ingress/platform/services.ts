@@ -21,7 +21,7 @@ export interface PlatformServices {
 export const platformServices: (deps: IngressDeps) => PlatformServices = perProcess((deps) => ({
   keyRing: createKeyRing(deps),
   clients: createClientDirectory(deps),
-  rateLimiter: createRateLimiter(deps.config.apiRateLimitPerMinute),
+  rateLimiter: createRateLimiter(deps.config.platformRateLimitPerMinute),
   packReplies: createPackReplies(deps.broker),
   audience: { issuer: deps.config.publicUrl, audience: deps.config.publicUrl },
   trustedProxies: parseTrustedProxies(deps.config.trustedProxies),

@@ -101,6 +101,13 @@ export const settings = {
   API_RATE_LIMIT_PER_MINUTE: setting(integer(0, 10_000_000), 'Requests per API key and minute; 0 is no limit.', {
     fallback: '100',
   }),
+  PLATFORM_RATE_LIMIT_PER_MINUTE: setting(
+    integer(0, 10_000_000),
+    'Requests under /v1 per organisation, environment and family in a minute, per process; 0 is no limit.',
+    {
+      fallback: '6000',
+    },
+  ),
   TRUSTED_PROXIES: setting(list, 'Addresses or networks whose X-Forwarded-* headers are believed.', {
     fallback: '127.0.0.0/8,::1/128',
   }),

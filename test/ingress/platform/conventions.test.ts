@@ -189,7 +189,7 @@ test('B28 a database that is gone is 503 with a request id, and nothing else is 
 })
 
 test('limits are told on every answer and end in 429 with the time to wait', async (t) => {
-  await using limited = await openProduct({ API_RATE_LIMIT_PER_MINUTE: '1' })
+  await using limited = await openProduct({ PLATFORM_RATE_LIMIT_PER_MINUTE: '60' })
   const { base: address } = await limited.ingress()
   const own = await openClient(limited, address)
   const first = await own.get('/v1/usage')
