@@ -65,7 +65,7 @@ const replay: Command = {
       to: instantOf(given.to, 'to'),
       states: statesOf(given.status),
       perSecond: Math.max(1, numberOf(given, 'rate') ?? 50),
-      limit: 10_000,
+      limit: 5_000,
     }
     const replayed = await db.transaction(async (tx) => {
       const scope = await scopeOfEndpoint(tx, endpointId)

@@ -119,21 +119,34 @@ export interface Replay {
 
 /**
  * Makes deliveries due again in the order in which they happened, at a bounded rate: the same events, the same bodies,
- * fresh signatures. The caller has locked the endpoint. @returns how many; `limit` when there may be more
+ * fresh signatures. What an earlier replay still has to release goes first. The caller has locked the endpoint. @returns how many; `limit` when there may be more
  */
 export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Replay): Promise<number> {
   const replayed = await execute(
     tx,
-    `WITH chosen AS (
+    `WITH begin AS (
+       SELECT coalesce(max(next_attempt_at) + interval '1 second', now()) AS at FROM webhook_deliveries
+       WHERE endpoint_id = ? AND state = 'PENDING' AND round = 0 AND next_attempt_at > now()),
+     chosen AS (
        SELECT d.id, row_number() OVER (ORDER BY d.seq) - 1 AS place
        FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
        WHERE d.endpoint_id = ? AND d.state = ANY(?::text[])
          AND (?::timestamptz IS NULL OR ev.occurred_at >= ?) AND (?::timestamptz IS NULL OR ev.occurred_at <= ?)
        ORDER BY d.seq LIMIT ?)
      UPDATE webhook_deliveries d SET state = 'PENDING', round = 0, finished_at = NULL, queued_until = NULL,
-       next_attempt_at = now() + make_interval(secs => floor(chosen.place / ?::float8))
-     FROM chosen WHERE d.id = chosen.id`,
-    [replay.endpointId, replay.states, replay.from, replay.from, replay.to, replay.to, replay.limit, replay.perSecond],
+       next_attempt_at = begin.at + make_interval(secs => floor(chosen.place / ?::float8))
+     FROM chosen, begin WHERE d.id = chosen.id`,
+    [
+      replay.endpointId,
+      replay.endpointId,
+      replay.states,
+      replay.from,
+      replay.from,
+      replay.to,
+      replay.to,
+      replay.limit,
+      replay.perSecond,
+    ],
   )
   // These start its lanes, which go on from there; what becomes due later is the sweeper's.
   for (let lane = 0; lane < Math.min(LANES, replayed); lane++) {

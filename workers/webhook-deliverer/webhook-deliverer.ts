@@ -12,6 +12,11 @@ import { createTurns } from './turns.ts'
 const AT_ONCE = 1000
 /** Endpoints are kept apart by their lanes; tenants of one host must not wait for each other's sockets. */
 const SOCKETS_PER_HOST = 2048
+/**
+ * For how long one message may keep a lane going: the broker takes a message that is not acknowledged within half an
+ * hour for lost. The sweeper starts the lane anew.
+ */
+const LANE_MS = 5 * 60_000
 /** For the whole request. */
 const TIMEOUT_MS = 15_000
 
@@ -34,11 +39,12 @@ export const webhookDeliverer: Worker = {
     let isStopping = false
 
     async function deliverTo(endpointId: string): Promise<void> {
+      const until = performance.now() + LANE_MS
       let delivery = await turns.run({ endpointId, ended: null, wantsNext: true })
-      while (delivery) delivery = await attempt(delivery)
+      while (delivery) delivery = await attempt(delivery, until)
     }
 
-    async function attempt(delivery: DeliveryInHand): Promise<DeliveryInHand | null> {
+    async function attempt(delivery: DeliveryInHand, laneUntilMs: number): Promise<DeliveryInHand | null> {
       deps.crashPoint('delivery-claimed')
       // A process that was frozen may have lost its lease to another: what it can no longer send in time, it leaves.
       if (performance.now() - delivery.claimedAtMs > LEASE_MS - TIMEOUT_MS) return null
@@ -46,7 +52,8 @@ export const webhookDeliverer: Worker = {
       deps.crashPoint('delivery-sent')
       const { endpointId, n } = delivery
       const outcome = sent.outcome.result === 'delivered' ? 'delivered' : sent.outcome.failure
-      const next = await turns.run({ endpointId, ended: { delivery, sent }, wantsNext: !isStopping })
+      const wantsNext = !isStopping && performance.now() < laneUntilMs
+      const next = await turns.run({ endpointId, ended: { delivery, sent }, wantsNext })
       deps.crashPoint('delivery-recorded')
       metrics.attempts.inc({ outcome })
       deps.log.info(

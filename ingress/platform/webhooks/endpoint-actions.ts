@@ -19,7 +19,7 @@ import { endpointView } from './views.ts'
 /** Deliveries released per second, so that an endpoint just repaired is not run over. */
 const REPLAY_PER_SECOND = 50
 /** Deliveries of one request; more are asked for again. */
-const REPLAY_LIMIT = 10_000
+const REPLAY_LIMIT = 5_000
 
 const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
 const params = { endpointId: endpointParam }
