@@ -1,3 +1,4 @@
+import { benchDeliveries } from './deliveries.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
@@ -7,6 +8,7 @@ import { printTable } from './table.ts'
 const suites = {
   pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
   storage: async () => printTable('Storage of pings', await benchPingStorage({ rounds: 7, batches: 20 })),
+  deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
   sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
 }
 
