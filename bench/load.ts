@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 export interface Load {
-  port: number
+  /** connections are spread over these in turn */
+  ports: readonly number[]
   connections: number
   /** the run ends after this many seconds, or requests, whichever is first */
   seconds: number
@@ -39,7 +40,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 
   const mayGoOn = () => sent < limit && performance.now() < end
 
-  function drive(done: () => void): void {
+  function drive(port: number, done: () => void): void {
     let socket: Socket
     let buffered = ''
     let sentAt = 0
@@ -63,7 +64,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     }
     const open = () => {
       sentAt = 0
-      const fresh = connect({ port: load.port, host: '127.0.0.1', noDelay: true })
+      const fresh = connect({ port, host: '127.0.0.1', noDelay: true })
       socket = fresh
       fresh.setEncoding('latin1')
       if (load.reconnect) {
@@ -93,7 +94,11 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     open()
   }
 
-  await Promise.all(Array.from({ length: load.connections }, () => new Promise<void>(drive)))
+  const drivers = Array.from({ length: load.connections }, (_, index) => {
+    const port = load.ports[index % load.ports.length] ?? 0
+    return new Promise<void>((resolve) => drive(port, resolve))
+  })
+  await Promise.all(drivers)
   const seconds = (performance.now() - started) / 1000
   latencies.sort((a, b) => a - b)
   return {

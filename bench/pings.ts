@@ -23,7 +23,7 @@ export async function benchPings(options: Options): Promise<Row[]> {
   const rows: Row[] = []
   await using stack = await openBenchStack()
   const bare = await stack.bare()
-  const ingress = await stack.ingress()
+  const ingresses = [await stack.ingress(), await stack.ingress()]
   await stack.workers('ping-evaluator')
   const one = (await addChecks(stack.db, 1)).slice(0, 1)
   const many = await addChecks(stack.db, 10_000)
@@ -34,15 +34,17 @@ export async function benchPings(options: Options): Promise<Row[]> {
     { name: '64 connections, 10,000 checks', uuids: many, connections: 64 },
     { name: '256 connections, 10,000 checks', uuids: many, connections: 256 },
     { name: '64, a new connection per ping', uuids: many, connections: 64, reconnect: true },
+    { name: '256 connections, 2 ingress processes', uuids: many, connections: 256, processes: 2 },
   ]
-  for (const { name, uuids, connections, reconnect = false } of cases) {
+  for (const { name, uuids, connections, reconnect = false, processes = 1 } of cases) {
+    const ports = ingresses.slice(0, processes)
     const sides: Side[] = []
     for (let round = 0; round < options.rounds; round++) {
       const load = { connections, seconds: options.seconds, reconnect }
-      const bareResult = await runLoad({ ...load, port: bare, request: () => get('/ping/x', '', !reconnect) })
+      const bareResult = await runLoad({ ...load, ports: [bare], request: () => get('/ping/x', '', !reconnect) })
       const before = await countPings(stack.db)
       const request = (n: number) => get(`/ping/${uuids[n % uuids.length]}`, '', !reconnect)
-      const pings = await runLoad({ ...load, port: ingress, request })
+      const pings = await runLoad({ ...load, ports, request })
       const applied = (await countPings(stack.db)) - before
       const drainMs = await drained(stack.db, before + pings.answered - pings.refused)
       sides.push({ bare: bareResult, pings, appliedShare: applied / pings.answered, drainMs })
