@@ -1,0 +1,73 @@
+import test from 'ava'
+import { createSecrets } from '#shared/platform/secrets.ts'
+import { freePort } from '#shared/stack/free-port.ts'
+import { eventually } from '../support/eventually.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct, type SpawnedProcess } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+interface Backend {
+  base: string
+  isReady: boolean
+  process: SpawnedProcess
+}
+
+test('a rolling restart under load resets no connection and refuses no ping', async (t) => {
+  await using product = await openProduct({ PING_LOG_LIMIT: '100000' })
+  const project = await product.project()
+  const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
+  const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
+  const start = async (): Promise<Backend> => {
+    const port = await freePort()
+    const process = product.spawn('ingress', [], { PORT: String(port) })
+    return { base: `http://127.0.0.1:${port}`, isReady: false, process }
+  }
+  const backends = [await start(), await start()]
+  const evaluator = product.spawn('workers', ['ping-evaluator'])
+
+  // What a load balancer does: it asks who is ready, and sends nothing to the others.
+  let isOver = false
+  const balancer = async () => {
+    while (!isOver) {
+      for (const backend of backends) {
+        backend.isReady = await fetch(`${backend.base}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+  const balancing = balancer()
+  const allReady = () => eventually('all to be ready', () => backends.every(({ isReady }) => isReady), 60_000)
+  await allReady()
+
+  const ledger = new Ledger()
+  let turn = 0
+  const load = sendPings({
+    base: () => {
+      const ready = backends.filter(({ isReady }) => isReady)
+      return ready[turn++ % ready.length]?.base ?? 'http://127.0.0.1:1'
+    },
+    checks: checks.map(({ uuid }) => uuid),
+    connections: 6,
+    ledger,
+    more: () => !isOver,
+  })
+  for (const index of backends.keys()) {
+    const [old, fresh] = [backends[index], await start()]
+    const before = ledger.count('accepted')
+    await eventually('pings to be accepted', () => ledger.count('accepted') > before + 100, 60_000)
+    t.is(await old?.process.stop(), 0)
+    backends[index] = fresh
+    await allReady()
+  }
+  const nextEvaluator = product.spawn('workers', ['ping-evaluator'])
+  await eventually('its successor to be ready', () => nextEvaluator.output().includes('process.ready'), 60_000)
+  t.is(await evaluator.stop(), 0)
+  isOver = true
+  await load
+  await balancing
+  t.deepEqual([...ledger.answers.keys()], ['200'])
+  t.deepEqual(await auditPings(product, ledger), [])
+})
