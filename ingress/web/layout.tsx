@@ -57,7 +57,12 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           Skip to the content
         </a>
         {frame.workspace ? (
-          <Sidebar context={context} workspace={frame.workspace} project={frame.project} area={frame.area} />
+          <Sidebar
+            context={context}
+            workspace={frame.workspace}
+            project={frame.project ?? onlyProject(frame.workspace)}
+            area={frame.area}
+          />
         ) : (
           <header class="brand-only">
             <Brand name={siteName} />
@@ -70,6 +75,11 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
       </body>
     </html>
   )
+}
+
+/** Who has one project need not choose it. */
+function onlyProject({ projects }: Workspace): MemberProject | undefined {
+  return projects.length === 1 ? projects[0] : undefined
 }
 
 function Brand({ name }: { name: string }) {

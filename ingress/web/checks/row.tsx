@@ -119,7 +119,7 @@ function LastPing({ check, status, now }: { check: ListedCheck; status: ShownSta
       )}
       {due !== null && (
         <small>
-          next <Ago at={due} now={now} />
+          {due < now ? 'due' : 'next'} <Ago at={due} now={now} />
         </small>
       )}
     </>

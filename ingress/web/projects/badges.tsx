@@ -35,10 +35,11 @@ export function badgePages(pages: Pages): void {
                 <h2>
                   {tag === '*' ? 'All checks' : tag} <img src={shown} alt={`Badge of ${name}`} height="20" />
                 </h2>
-                <Copyable text={`![${name}](${urls.svg3})`} label={`Markdown of ${name}`} />
-                <Copyable text={urls.svg} label={`address with two states of ${name}`} />
-                <Copyable text={urls.json3} label={`JSON address of ${name}`} />
-                <Copyable text={urls.shields3} label={`Shields address of ${name}`} />
+                <Line label="Markdown" text={`![${name}](${urls.svg3})`} name={name} />
+                <Line label="Picture, up or down" text={urls.svg} name={name} />
+                <Line label="Picture with late" text={urls.svg3} name={name} />
+                <Line label="JSON" text={urls.json3} name={name} />
+                <Line label="Shields.io" text={urls.shields3} name={name} />
               </div>
             )
           })}
@@ -46,4 +47,13 @@ export function badgePages(pages: Pages): void {
       </>,
     )
   })
+}
+
+function Line({ label, text, name }: { label: string; text: string; name: string }) {
+  return (
+    <div class="badge-line">
+      <small>{label}</small>
+      <Copyable text={text} label={`${label} of ${name}`} />
+    </div>
+  )
 }
