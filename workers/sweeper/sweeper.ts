@@ -7,6 +7,7 @@ import { query } from '#shared/platform/sql.ts'
 import { MICROS_PER_SECOND, type Micros, nowMicros } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
+import { deliveryRetention } from './sweeps/delivery-retention.ts'
 import { dueDeliveries } from './sweeps/due-deliveries.ts'
 import { dueNotifications } from './sweeps/due-notifications.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
@@ -22,7 +23,15 @@ const MAX_CLOCK_OFFSET: Micros = 5 * MICROS_PER_SECOND
  */
 export const sweeper: Worker = {
   name: 'sweeper',
-  start: (deps) => startSweeper(deps, [overdueChecks(), dueNotifications, dueDeliveries, unsentMessages, retention]),
+  start: (deps) =>
+    startSweeper(deps, [
+      overdueChecks(),
+      dueNotifications,
+      dueDeliveries,
+      deliveryRetention,
+      unsentMessages,
+      retention,
+    ]),
 }
 
 /** @param sweeps own instances: some remember what they saw last */

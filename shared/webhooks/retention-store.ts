@@ -1,0 +1,29 @@
+import type { Knex } from 'knex'
+import { execute } from '../platform/sql.ts'
+
+/** Days for which a delivery with its attempts is kept, and can be replayed. */
+export const DELIVERY_DAYS = 90
+/** Days for which the beginning of an answer is kept. */
+export const ANSWER_DAYS = 30
+
+/** Removes deliveries past their time that are not still to be sent; their events stay. @returns how many */
+export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM webhook_deliveries WHERE id IN (
+       SELECT id FROM webhook_deliveries
+       WHERE created_at < ?::timestamptz - make_interval(days => ?) AND state <> 'PENDING' LIMIT ?)`,
+    [at, DELIVERY_DAYS, limit],
+  )
+}
+
+/** Forgets what endpoints answered long ago; the attempts stay. @returns how many */
+export async function pruneAnswers(db: Knex, at: Date, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE webhook_attempts SET response = NULL WHERE (delivery_id, n) IN (
+       SELECT delivery_id, n FROM webhook_attempts
+       WHERE started_at < ?::timestamptz - make_interval(days => ?) AND response IS NOT NULL LIMIT ?)`,
+    [at, ANSWER_DAYS, limit],
+  )
+}
