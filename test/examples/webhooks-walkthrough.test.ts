@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { pathToken } from '#shared/colending/lms-signature.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { root } from '../support/imports.ts'
+import { makeCredentials } from '../support/platform-client.ts'
+import { openProduct } from '../support/product.ts'
+
+/** The commands of docs/webhooks.md, in order. */
+const blocks = [...readFileSync(join(root, 'docs/webhooks.md'), 'utf8').matchAll(/```\n([\s\S]*?)```/g)].map(
+  ([, block = '']) => block,
+)
+
+/** The one block that holds this text. */
+function blockWith(text: string): string {
+  const found = blocks.filter((block) => block.includes(text))
+  if (found.length !== 1) throw new Error(`${found.length} blocks with ${text}`)
+  return found[0] ?? ''
+}
+
+async function shell(script: string, env: Record<string, string>, input = ''): Promise<{ code: number; out: string }> {
+  const child = spawn('bash', ['--norc', '-c', script], { env: { PATH: process.env.PATH ?? '', ...env } })
+  let out = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+  })
+  child.stderr.pipe(process.stderr)
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? -1)))
+  return { code, out }
+}
+
+test('the walk through docs/webhooks.md works with curl, from registering to replaying', async (t) => {
+  await using product = await openProduct()
+  const { base } = await product.ingress()
+  await product.workers(['webhook-deliverer', 'sweeper'])
+  const client = await makeCredentials(product, { env: 'PRODUCTION' })
+  await using sink = await openHttpSink()
+  const variables: Record<string, string> = {
+    CLIENT_ID: client.clientId,
+    CLIENT_SECRET: client.clientSecret,
+    LMS_SECRET: String(client.lmsSecret),
+    LMS_INTEGRATION_ID: client.lmsIntegrationId,
+  }
+  const preamble = blockWith('api()').replace('http://localhost:8080', base)
+  const run = async (script: string) => (await shell(`set -e\n${preamble}\n${script}`, variables)).out
+
+  const register = blockWith('"eventTypes": ["risk_signals.*"]')
+    .replace('https://consumer.example/hooks', `${sink.url}/hooks`)
+    .replace('risk_signals.*', '*')
+  const endpoint = JSON.parse(await run(register))
+  variables.ID = endpoint.id
+
+  // See what happened.
+  const tried = JSON.parse(await run('api -X POST "$BASE/v1/webhooks/endpoints/$ID/test"'))
+  variables.DELIVERY = tried.deliveryId
+  const request = await sink.waitFor(1)
+  await eventually('the attempt to be listed', async () => {
+    const out = await run('curl -s -H "Authorization: Bearer $TOKEN" "$BASE/v1/webhooks/deliveries/$DELIVERY"')
+    return JSON.parse(out).state === 'DELIVERED'
+  })
+  const listed = await run(blockWith('/deliveries"').split('\n').slice(1, 2).join('\n'))
+  t.is(JSON.parse(listed).deliveries[0].id, tried.deliveryId)
+
+  // Verify.
+  const headers = {
+    WEBHOOK_SECRET: endpoint.secret,
+    WEBHOOK_ID: String(request.headers['webhook-id']),
+    WEBHOOK_TIMESTAMP: String(request.headers['webhook-timestamp']),
+    WEBHOOK_SIGNATURE: String(request.headers['webhook-signature']),
+  }
+  const verifier = join(root, 'examples/webhook-verifiers/shell/verify.sh')
+  t.is((await shell(`sh ${verifier}`, headers, request.body.toString())).code, 0)
+  t.is((await shell(`sh ${verifier}`, headers, `${request.body} `)).code, 1)
+
+  // Break it, receive an event meanwhile, repair it, replay.
+  t.is(JSON.parse(await run('api -X POST "$BASE/v1/webhooks/endpoints/$ID/disable"')).state, 'DISABLED')
+  const inbound = blockWith('BODY=')
+  const received = JSON.parse(await run(inbound))
+  t.is(received.eventType, 'loan.disbursed')
+  t.is(sink.requests.length, 1)
+  const from = new Date(Date.now() - 3_600_000).toISOString()
+  const [enabled, replayed] = (await run(blockWith('/replay"').replace('2026-11-20T00:00:00Z', from)))
+    .replaceAll('}{', '}\n{')
+    .split('\n')
+  t.is(JSON.parse(enabled ?? '').state, 'ACTIVE')
+  t.deepEqual(JSON.parse(replayed ?? ''), { replayed: 1, complete: true })
+  const event = await sink.waitFor(({ body }) => JSON.parse(body.toString()).event === 'lms.event_mapped')
+  t.is(JSON.parse(event.body.toString()).dealId, received.contractId)
+
+  const token = await run(`${inbound.split('\n')[1]}\n${blockWith('lms-path:')}`)
+  t.true(token.trim().endsWith(pathToken(String(client.lmsSecret), client.lmsIntegrationId)))
+})
