@@ -38,7 +38,7 @@ async function compare(context: Context): Promise<void> {
       <h1>Comparison</h1>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="card table-card scroll" tabIndex={0} aria-label="Two packs">
-        <table class="plain-table comparison">
+        <table class="plain-table wide-table">
           <thead>
             <tr>
               <th scope="col">Value</th>

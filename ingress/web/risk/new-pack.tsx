@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { NotFoundError } from '#shared/errors.ts'
+import { ForbiddenError, NotFoundError } from '#shared/errors.ts'
 import { requestFingerprint } from '#shared/idempotency/fingerprint.ts'
 import { parsePackRequest } from '#shared/packs/request.ts'
 import { isUuid } from '#shared/pings/url.ts'
+import { listEntitlements } from '#shared/risk-console/store.ts'
 import { storeJob } from '../../platform/packs/request-pack.ts'
 import { audit } from '../audit.ts'
 import { Form, TextField } from '../components/form.tsx'
@@ -38,6 +39,11 @@ export function newPackPages(pages: Pages): void {
 async function openSandbox(context: Context): Promise<Console> {
   const console = await openConsole(context, 'edit')
   if (console.env !== 'SANDBOX') throw new NotFoundError('Live packs are requested through the API.')
+  // The same as for a token: what the organisation is not entitled to, its people are not either.
+  const families = await listEntitlements(context.deps.db, console.organisationId)
+  if (!families.some(({ family }) => family === 'risk-signals')) {
+    throw new ForbiddenError('Your organisation is not entitled to risk signals; the operator can grant that.')
+  }
   return console
 }
 
@@ -114,7 +120,7 @@ async function requestPack(context: FormContext): Promise<void> {
   const requestKey = field(form, 'requestKey')
   const parsed = parsePackRequest(body, { sandboxRegistrations: true })
   if (!parsed.ok) {
-    const errors = new Map(parsed.errors.map(({ path, message }) => [path, message]))
+    const errors = new Map(parsed.errors.map(({ path, message }) => [path, besideField(path, message)]))
     return showForm(context, console, { ...values, requestKey }, errors)
   }
   if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
@@ -139,4 +145,10 @@ async function requestPack(context: FormContext): Promise<void> {
 function amountOf(text: string): number | string {
   const plain = text.replaceAll(',', '')
   return /^-?[0-9]+(\.[0-9]+)?$/.test(plain) ? Number(plain) : text
+}
+
+/** The field's own label stands above the message, so its name in the API is left out. */
+function besideField(path: string, message: string): string {
+  const text = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -63,7 +63,7 @@ async function showPacks(context: Context): Promise<void> {
 
 function PackTable(props: { packs: readonly (PackListing & { micros: number })[]; base: string; now: number }) {
   return (
-    <table class="plain-table">
+    <table class="plain-table wide-table">
       <thead>
         <tr>
           <th scope="col">Compare</th>

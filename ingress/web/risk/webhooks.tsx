@@ -142,7 +142,7 @@ async function showEndpoint(context: Context): Promise<void> {
 
 function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; now: number }) {
   return (
-    <table class="plain-table">
+    <table class="plain-table wide-table">
       <thead>
         <tr>
           <th scope="col">Event</th>

@@ -47,16 +47,20 @@ function invoiceValues(invoices: PackSignals['eInvoice']): CardValue[] {
   return [
     { label: 'Tokens provided', value: countFigure(invoices.provided) },
     { label: 'Readable', value: countFigure(invoices.parsed) },
-    { label: 'Portal signature verifies', value: countFigure(invoices.gstnSigned) },
-    { label: 'Buyer leg corroborated', value: yesNo(invoices.abLegCorroborated) },
-    { label: 'Subcontractor leg corroborated', value: yesNo(invoices.bcLegCorroborated) },
+    { label: 'Signed by the portal', value: countFigure(invoices.gstnSigned) },
+    { label: 'Buyer leg', value: corroboration(invoices.abLegCorroborated) },
+    { label: 'Subcontractor leg', value: corroboration(invoices.bcLegCorroborated) },
     ...invoices.invoices.flatMap((invoice, index) => [
       { label: `Invoice ${index + 1} reference`, value: invoice.irn },
       { label: `Invoice ${index + 1} leg`, value: words(invoice.leg) },
       { label: `Invoice ${index + 1} value`, value: inrFigure(invoice.totalValueInr) },
-      { label: `Invoice ${index + 1} signature verifies`, value: yesNo(invoice.signatureVerified) },
+      { label: `Invoice ${index + 1} signature`, value: invoice.signatureVerified ? 'verifies' : 'does not verify' },
     ]),
   ]
+}
+
+function corroboration(isCorroborated: boolean): string {
+  return isCorroborated ? 'corroborated' : 'not corroborated'
 }
 
 function capacityValues(capacity: PackSignals['borrowerCapacity'] | PackSignals['subcontractorCapacity']): CardValue[] {
@@ -79,7 +83,7 @@ function financingValues({ status, cersai }: PackSignals['doubleFinancing']): Ca
       { label: `Charge ${index + 1}`, value: `${charge.securityInterestId}, ${words(charge.assetCategory)}` },
       { label: `Charge ${index + 1} created`, value: dayText(charge.createdOn) },
       { label: `Charge ${index + 1} secures`, value: inrFigure(charge.securedAmountInr) },
-      { label: `Charge ${index + 1} covers receivables`, value: yesNo(charge.coversReceivables) },
+      { label: `Charge ${index + 1} on receivables`, value: yesNo(charge.coversReceivables) },
       { label: `Charge ${index + 1} holder`, value: words(charge.chargeHolderType) },
     ]),
   ]

@@ -65,11 +65,11 @@ function valuePieces({ label, value }: CardValue, x: number, width: number): (Pi
 }
 
 const COLUMNS = [
-  { title: 'Value', width: 98 },
-  { title: 'Tier', width: 78 },
-  { title: 'Source', width: 104 },
-  { title: 'As of', width: 104 },
-  { title: 'Consent', width: CONTENT_WIDTH - 384 },
+  { title: 'Value', width: 92 },
+  { title: 'Tier', width: 126 },
+  { title: 'Source', width: 96 },
+  { title: 'As of', width: 102 },
+  { title: 'Consent', width: CONTENT_WIDTH - 416 },
 ] as const
 
 function drawEvidence(sheet: Sheet, parent: PDFKit.PDFStructureElement, evidence: readonly CardEvidence[]): void {

@@ -36,9 +36,9 @@ export function drawHead(sheet: Sheet, root: PDFKit.PDFStructureElement, documen
       { type: 'TD', text, style: STYLES.body, x: PAGE.left + 96, width: CONTENT_WIDTH - 96 },
     ])
   }
-  sheet.y += 4
-  sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 12)
+  sheet.y += 6
   drawStrip(sheet, section, document)
+  sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 14)
 }
 
 function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }: PackDocument): void {
@@ -76,7 +76,7 @@ function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }:
   }))
   sheet.row(sheet.group(table, 'TR'), counts, 4)
   sheet.row(sheet.group(table, 'TR'), labels)
-  sheet.y = top + 66
+  sheet.y = top + 64
 }
 
 /** Number of the page and of the pack at the foot of every page. */

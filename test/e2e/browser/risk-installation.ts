@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
+import { grantFamilies } from '#shared/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { createTeam, join, password, type Team } from '../../ingress/web/people.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
@@ -16,6 +17,7 @@ export async function openRiskInstallation(): Promise<RiskInstallation> {
   const app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
   const team = await createTeam(app, 'Acme Finance')
   await join(app, team, 'owner')
+  await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   const base = `${app.url}/organisations/${team.organisationUuid}/risk/sandbox`
   return { app, team, base, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }

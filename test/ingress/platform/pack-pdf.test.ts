@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import test from 'ava'
 import { payloadSha256 } from '#shared/anchoring/leaf.ts'
 import { findPdfStatement } from '#shared/packs/pdf/store.ts'
@@ -50,6 +55,35 @@ test('a pack is had as a PDF that carries it, with its place in the log', async 
   if (!read) return void t.pass(NO_POPPLER)
   t.is(read.files.get(`pack-${packId.slice(0, 8)}.json`)?.toString(), text)
   t.regex(read.text, /[0-9]+ in a tree of [0-9]+/)
+})
+
+test('what is attached verifies offline, with the lines that the document prints', async (t) => {
+  const client = await openClient(product, base)
+  const { packId } = await makePack(client)
+  const { bytes } = await getPdf(client, packId)
+  const read = await readPdf(bytes)
+  if (!read) return void t.pass(NO_POPPLER)
+  const short = packId.slice(0, 8)
+  t.regex(read.text, new RegExp(`npm run -s verify -- pack-${short}\\.json --proof proof\\.json --policy policy\\.txt`))
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-pack-'))
+  try {
+    const files = [join(folder, 'pack.json'), join(folder, 'proof.txt'), join(folder, 'policy.txt')] as const
+    await writeFile(files[0], read.files.get(`pack-${short}.json`) ?? '')
+    await writeFile(files[1], read.files.get(`proof-${short}.txt`) ?? '')
+    await writeFile(files[2], (await client.get('/v1/transparency/sandbox/policy')).text)
+    const verifier = ['--import', 'tsx', 'shared/anchoring/verify-cli.ts']
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...verifier,
+      files[0],
+      '--proof',
+      files[1],
+      '--policy',
+      files[2],
+    ])
+    t.regex(stdout, /^VERIFIED/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('asked at the same moment and later it is the same file, whose hash is anchored once', async (t) => {

@@ -3,6 +3,7 @@ import test from 'ava'
 import type { Role } from '#shared/accounts/roles.ts'
 import { recordEvent } from '#shared/events/store.ts'
 import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { grantFamilies } from '#shared/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { curlOf } from '../../../ingress/web/risk/curl.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
@@ -21,6 +22,7 @@ const people = new Map<Role, Visitor>()
 test.before(async () => {
   app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
+  await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   for (const role of ['owner', 'manager', 'member', 'read-only'] as const) people.set(role, await join(app, team, role))
   stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
@@ -126,6 +128,15 @@ test("another organisation's pages do not exist for a stranger, and a visitor is
   t.is((await person('owner').get(`${base.replace('sandbox', 'staging')}/packs`)).status, 404)
 })
 
+test('an organisation without the entitlement makes no packs on pages either', async (t) => {
+  const poor = await createTeam(app, 'Without')
+  const owner = await join(app, poor, 'owner', 'poor@example.com')
+  const path = `/organisations/${poor.organisationUuid}/risk/sandbox/packs`
+  t.is((await owner.get(`${path}/new`)).status, 403)
+  t.is((await owner.post(`${path}/new`, { ...demo, requestKey: randomUUID() }, path)).status, 403)
+  t.true((await owner.get(path)).text.includes('No pack yet'))
+})
+
 test('live packs are not made on a page', async (t) => {
   t.is((await person('owner').get(`${base.replace('sandbox', 'production')}/packs/new`)).status, 404)
 })
@@ -217,7 +228,7 @@ test('long lists of packs are read page by page, none twice and none left out', 
 
 test('clients, entitlements and usage are shown without anything that could be used', async (t) => {
   const clients = await person('read-only').get(`${base}/clients`)
-  t.true(clients.text.includes('risk-signals: not granted'))
+  t.true(clients.text.includes('risk-signals: granted'))
   const usage = await person('read-only').get(`${base}/usage`)
   t.true(usage.text.includes('risk-signals'))
 })
