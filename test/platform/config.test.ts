@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { ConfigError, loadConfig } from '#shared/platform/config.ts'
+
+const good = {
+  DATABASE_URL: 'postgres://user:hunter2@db/signalbox',
+  AMQP_URL: 'amqp://user:hunter2@mq',
+  SECRET_KEY: 'a key of thirty-two characters or more',
+  NODE_ENV: 'test',
+}
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+test('every problem is told at once, and no value with it', (t) => {
+  const problems = problemsOf({ ...good, DATABASE_URL: 'mysql://hunter2', SECRET_KEY: 'hunter2', PORT: 'hunter2' })
+  t.deepEqual(
+    problems.map((problem) => problem.split(' ')[0]),
+    ['DATABASE_URL', 'PORT', 'SECRET_KEY'],
+  )
+  t.false(problems.some((problem) => problem.includes('hunter2')))
+})
+
+test('what is required and missing is named', (t) => {
+  t.deepEqual(problemsOf({ NODE_ENV: 'test' }), [
+    'DATABASE_URL is not set',
+    'AMQP_URL is not set',
+    'SECRET_KEY is not set',
+  ])
+})
+
+test('an empty setting is one that is not set', (t) => {
+  t.is(loadConfig({ ...good, PORT: '' }).port, 8080)
+  t.deepEqual(problemsOf({ ...good, AMQP_URL: '' }), ['AMQP_URL is not set'])
+})
+
+test('each setting can come from a file, but not from two places', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-config-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'secret')
+  writeFileSync(file, `${good.SECRET_KEY} by file\n`)
+  const { SECRET_KEY: _, ...rest } = good
+  t.is(loadConfig({ ...rest, SECRET_KEY_FILE: file }).secretKey, `${good.SECRET_KEY} by file`)
+  t.deepEqual(problemsOf({ ...good, SECRET_KEY_FILE: file }), ['SECRET_KEY and SECRET_KEY_FILE are both set'])
+  t.deepEqual(problemsOf({ ...good, MAIL_FROM_FILE: join(folder, 'gone') }), ['MAIL_FROM_FILE cannot be read (ENOENT)'])
+})
+
+test('test aids and example secrets do not reach production', (t) => {
+  t.deepEqual(problemsOf({ ...good, NODE_ENV: 'production', CRASH_AT: 'before-ack' }), [
+    'CRASH_AT is refused in production',
+  ])
+  t.deepEqual(problemsOf({ ...good, SECRET_KEY: 'change-me-change-me-change-me-change-me' }), [
+    'SECRET_KEY is the example value',
+  ])
+})

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { z } from 'zod'
+import { defineMessage, queueOf } from '#shared/contracts/define-message.ts'
+import { PermanentError, UnavailableError } from '#shared/errors.ts'
+import { openBroker } from '#shared/platform/broker.ts'
+import { createLog } from '#shared/platform/log.ts'
+import { createMetrics } from '#shared/platform/metrics.ts'
+import { on, subscribe } from '#shared/platform/worker.ts'
+import { openBrokerProbe } from '../support/broker-probe.ts'
+import { eventually } from '../support/eventually.ts'
+import { openProduct } from '../support/product.ts'
+
+const work = defineMessage('test.work', 1, { consumers: ['tester'], schema: z.object({ name: z.string() }) })
+const queue = queueOf(work, 'tester')
+
+/** A worker of this test alone, on the product's runtime. */
+async function runWorker(handle: (name: string) => Promise<void>, deadlineMs?: number) {
+  const resources = new AsyncDisposableStack()
+  const product = resources.use(await openProduct())
+  const log = createLog('silent', 'test')
+  const metrics = createMetrics()
+  const args = { 'x-queue-type': 'quorum' }
+  const broker = resources.use(
+    openBroker({
+      url: product.config.amqpUrl,
+      name: 'test',
+      queues: [
+        { name: queue, arguments: args },
+        { name: `${queue}.dead`, arguments: args },
+      ],
+      publishTimeoutMs: 5_000,
+      log,
+      metrics,
+    }),
+  )
+  const handled: string[] = []
+  const subscription = on(work, 10, async ({ name }) => {
+    handled.push(name)
+    await handle(name)
+  })
+  const deps = { db: product.db, broker, log, metrics, crashPoint: () => {} }
+  subscribe('tester', deadlineMs === undefined ? subscription : { ...subscription, deadlineMs }, deps)
+  await broker.connected()
+  const probe = resources.use(await openBrokerProbe(product.config.amqpUrl))
+  return {
+    handled,
+    probe,
+    async put(name: string) {
+      const messageId = randomUUID()
+      await probe.put(queue, Buffer.from(JSON.stringify({ name, later: 'unknown keys are ignored' })), {
+        messageId,
+        headers: { v: 1 },
+      })
+      return messageId
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+test('a message whose handler keeps throwing is given up with its first and last error; others are handled', async (t) => {
+  let tries = 0
+  await using worker = await runWorker(async (name) => {
+    if (name !== 'poison') return
+    tries += 1
+    throw tries === 1 ? new TypeError('with a secret in it') : new RangeError('another')
+  })
+  for (let n = 0; n < 20; n++) await worker.put(`good ${n}`)
+  const messageId = await worker.put('poison')
+  for (let n = 20; n < 40; n++) await worker.put(`good ${n}`)
+  const letters = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(letters.length, 1)
+  t.is(letters[0]?.properties.messageId, messageId)
+  t.like(letters[0]?.properties.headers, {
+    v: 1,
+    'x-signalbox-reason': 'FAILED',
+    'x-signalbox-queue': queue,
+    'x-signalbox-failures': 5,
+    'x-signalbox-first-error': 'TypeError',
+    'x-signalbox-last-error': 'RangeError',
+  })
+  t.is(new Set(worker.handled.filter((name) => name.startsWith('good'))).size, 40)
+})
+
+test('a handler that never ends counts as failed', async (t) => {
+  await using worker = await runWorker((name) => (name === 'hang' ? new Promise(() => {}) : Promise.resolve()), 100)
+  await worker.put('hang')
+  await worker.put('good')
+  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
+  t.like(letter?.properties.headers, { 'x-signalbox-reason': 'FAILED', 'x-signalbox-failures': 5 })
+  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'Error HANDLER_TIMEOUT')
+  t.true(worker.handled.includes('good'))
+})
+
+test('what no retry can mend is given up at once, and what waits for others is never', async (t) => {
+  let outages = 8
+  await using worker = await runWorker(async (name) => {
+    if (name === 'permanent') throw new PermanentError('never')
+    if (name === 'waits' && outages-- > 0) throw new UnavailableError('later')
+  })
+  await worker.put('waits')
+  await worker.put('permanent')
+  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(letter?.properties.headers?.['x-signalbox-reason'], 'PERMANENT')
+  t.is(worker.handled.filter((name) => name === 'permanent').length, 1)
+  await eventually('the patient one to be done', () => outages < 0)
+  t.is(await worker.probe.depth(`${queue}.dead`), 0)
+})
