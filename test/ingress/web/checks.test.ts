@@ -1,0 +1,107 @@
+import test from 'ava'
+import { insertProject } from '#shared/projects/store.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: TestApp
+let team: Team
+let owner: Visitor
+let list: string
+
+test.before(async () => {
+  app = await openApp()
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  list = `/projects/${team.project.uuid}/checks`
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const row = async (uuid: string) => await app.deps.db('checks').where({ uuid }).first()
+
+test.serial('bulk actions change what was selected, and nothing of other projects', async (t) => {
+  const [one, two] = [await addCheck(owner, team), await addCheck(owner, team)]
+  const elsewhere = await createTeam(app, 'Elsewhere')
+  const stranger = await join(app, elsewhere, 'owner', 'elsewhere@example.com')
+  const foreign = await addCheck(stranger, elsewhere)
+  const token = await owner.token(list)
+  const send = (verb: string, more = '') =>
+    owner.send(`${list}/bulk`, Object.fromEntries(new URLSearchParams(`_csrf=${token}&do=${verb}${more}&check=${one}`)))
+  t.is((await send('pause')).status, 303)
+  t.is((await row(one))?.status, 'paused')
+  t.is((await row(two))?.status, 'new')
+  await send('resume')
+  t.is((await row(one))?.status, 'new')
+  await send('tag', '&tag=night shift')
+  t.is((await row(one))?.tags, 'night-shift')
+  await owner.send(`${list}/bulk`, { _csrf: token, do: 'delete', check: foreign })
+  t.truthy(await row(foreign))
+  await send('delete')
+  t.is(await row(one), undefined)
+})
+
+test.serial('a copy has the settings, and an address and a slug of its own', async (t) => {
+  const uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup', tags: 'prod', failure_kw: 'ERROR' })
+  const answer = await owner.post(`/checks/${uuid}/copy`, {}, '/account')
+  const copied = await row(/[0-9a-f-]{36}/.exec(answer.headers.location ?? '')?.[0] ?? '')
+  t.like(copied, { name: 'Backup (copy)', slug: 'backup-copy', tags: 'prod', failure_kw: 'ERROR', status: 'new' })
+  t.not(copied?.uuid, uuid)
+})
+
+test.serial('a check moves with its address and its log, and leaves integrations behind', async (t) => {
+  const uuid = await addCheck(owner, team)
+  const { id } = await insertProject(app.deps.db, { organisationId: team.organisationId, name: 'Second' })
+  const target = await app.deps.db('projects').where({ id }).first('uuid')
+  await fetch(`${app.url}/ping/${uuid}`)
+  await eventually('the ping', async () => (await row(uuid))?.n_pings === 1)
+  const answer = await owner.post(`/checks/${uuid}/transfer`, { project: String(target?.uuid) }, '/account')
+  t.is(answer.status, 303)
+  t.is((await row(uuid))?.project_id, id)
+  t.is(await (await fetch(`${app.url}/ping/${uuid}`)).text(), 'OK')
+  t.true((await owner.get(`/checks/${uuid}`)).text.includes('#1 OK'))
+})
+
+test.serial('a long list comes in pages, each check once, in the chosen order', async (t) => {
+  await app.deps.db.raw(
+    `INSERT INTO checks (project_id, name, tags) SELECT ?, 'check ' || lpad(i::text, 3, '0'), CASE WHEN i % 2 = 0 THEN 'even' ELSE '' END
+     FROM generate_series(1, 120) i`,
+    [team.project.id],
+  )
+  for (const sort of ['name', 'created', 'status', 'last-ping']) {
+    const names: string[] = []
+    let path: string | undefined = `${list}?sort=${sort}`
+    while (path) {
+      const { text } = await owner.get(path)
+      names.push(...[...text.matchAll(/>(check \d{3})<\/a>/g)].map((match) => match[1] ?? ''))
+      path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+    }
+    t.is(names.length, 120, sort)
+    t.is(new Set(names).size, 120, sort)
+  }
+  const even = await owner.get(`${list}?tag=even&q=check+01`)
+  t.is([...even.text.matchAll(/>check \d{3}<\/a>/g)].length, 5)
+})
+
+test.serial('an export can be imported again and changes nothing', async (t) => {
+  await addCheck(owner, team, { name: 'Backup', tags: 'prod' })
+  const document = (await owner.get(`/projects/${team.project.uuid}/export`)).text
+  const path = `/projects/${team.project.uuid}/import`
+  t.is((await owner.post(path, { document }, '/account')).status, 303)
+  const checks = await app.deps.db('checks').where({ project_id: team.project.id })
+  t.is(checks.length, 1)
+  t.is((await owner.post(path, { document: 'no json' }, '/account')).status, 400)
+})
+
+test.serial('a form with a mistake comes back as it was typed, and says which field is wrong', async (t) => {
+  const fields = { name: 'Kept', kind: 'schedule', schedule: 'every other day', tz: 'Mars/Olympus', grace: '5' }
+  const answer = await owner.post(list, { ...fields, grace_unit: 'minutes' }, `${list}/new`)
+  t.is(answer.status, 400)
+  t.true(answer.text.includes('value="Kept"'))
+  t.regex(answer.text, /schedule is not a valid cron or OnCalendar expression/)
+  t.regex(answer.text, /id="schedule"[^>]*aria-invalid="true"/)
+})
