@@ -1,0 +1,60 @@
+import type { Config } from '#shared/platform/config.ts'
+import { query } from '#shared/platform/sql.ts'
+import { openIngress } from '../../../ingress/open-ingress.ts'
+import type { TestApp } from '../../support/app.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+/** A ping as it is stored: what the API leaves out too. */
+export interface StoredPing {
+  n: number
+  type: string
+  scheme: string
+  remoteAddr: string | null
+  method: string
+  ua: string
+  rid: string | null
+  exitStatus: number | null
+  body: Buffer | null
+}
+
+/** Another ingress process's door to the same installation, under other settings. @returns its address */
+export async function openAnotherDoor(
+  resources: AsyncDisposableStack,
+  { deps }: TestApp,
+  changed: Partial<Config> = {},
+): Promise<string> {
+  const { server, deps: own } = await openIngress(resources, { ...deps.config, port: 0, ...changed }, deps.log)
+  await own.broker.connected()
+  return `http://127.0.0.1:${server.port}`
+}
+
+/** A project with one check, and ways to look at what was recorded once every answered ping has been applied. */
+export async function aPingedProject(app: TestApp, options: { checkLimit?: number } = {}) {
+  const owner = await addProject(app.deps, options)
+  const check = await addCheck(app.deps, owner.project.id, { name: 'Job', slug: 'job' })
+  return {
+    ...owner,
+    check,
+    uuid: check.uuid,
+    /** what the API shows of a check */
+    async shown(uuid = check.uuid) {
+      const answer = await send(app.url, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': owner.rwKey } })
+      return jsonOf(answer) as { status: string; started: boolean; n_pings: number; [name: string]: unknown }
+    },
+    async checks() {
+      const answer = await send(app.url, '/api/v3/checks/', { headers: { 'X-Api-Key': owner.rwKey } })
+      return (jsonOf(answer) as { checks: { slug: string; uuid: string; [name: string]: unknown }[] }).checks
+    },
+    /** the stored pings, oldest first */
+    async recorded(checkId = check.id): Promise<StoredPing[]> {
+      await app.deps.barrier.pass([checkId])
+      return await query<StoredPing>(
+        app.deps.db,
+        `SELECT n, type, scheme, remote_addr AS "remoteAddr", method, ua, rid, exit_status AS "exitStatus", body
+         FROM pings WHERE check_id = ? ORDER BY n`,
+        [checkId],
+      )
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import test from 'ava'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { addChannel } from '../../support/projects.ts'
+import { send } from '../../support/send.ts'
+import { aPingedProject, openAnotherDoor } from './doors.ts'
+
+const resources = new AsyncDisposableStack()
+let app: TestApp
+let otherDoor: string
+test.before(async () => {
+  app = resources.use(await openApp({ env: { PING_LOG_LIMIT: '1000' } }))
+  otherDoor = await openAnotherDoor(resources, app)
+})
+test.after.always(async () => {
+  await resources.disposeAsync()
+})
+
+test('create=1 makes a check with the defaults and every integration of the project, and logs its first ping', async (t) => {
+  const { pingKey, project, checks } = await aPingedProject(app)
+  const channels = [await addChannel(app.deps, project.id, 'ops'), await addChannel(app.deps, project.id, 'dev')]
+  const path = `/ping/${pingKey}/new-job?create=1`
+  const created = await send(app.url, path)
+  t.deepEqual([created.status, created.text, created.headers['ping-body-limit']], [201, 'Created', '10000'])
+  const again = await send(app.url, path)
+  t.deepEqual([again.status, again.text], [200, 'OK'])
+  const check = (await checks()).find(({ slug }) => slug === 'new-job')
+  t.like(check, {
+    name: 'new-job',
+    tags: '',
+    desc: '',
+    timeout: 86_400,
+    grace: 3600,
+    methods: '',
+    manual_resume: false,
+    status: 'up',
+    n_pings: 2,
+  })
+  t.deepEqual(String(check?.channels).split(',').sort(), channels.map(({ uuid }) => uuid).sort())
+})
+
+test('HEAD and POST create too, and the last of a repeated create counts', async (t) => {
+  const { pingKey, checks } = await aPingedProject(app)
+  const head = await send(app.url, `/ping/${pingKey}/by-head?create=0&create=1`, { method: 'HEAD' })
+  t.deepEqual([head.status, head.text], [201, ''])
+  t.is((await send(app.url, `/ping/${pingKey}/by-post?create=1`, { method: 'POST', body: 'x' })).status, 201)
+  t.deepEqual(
+    (await checks()).map(({ slug, n_pings }) => [slug, n_pings]),
+    [
+      ['job', 0],
+      ['by-head', 1],
+      ['by-post', 1],
+    ],
+  )
+})
+
+for (const [suffix, status, started] of [
+  ['/start', 'new', true],
+  ['/fail', 'down', false],
+  ['/log', 'new', false],
+  ['/0', 'up', false],
+  ['/9', 'down', false],
+] as const) {
+  test(`a check made by ${suffix} is ${status}${started ? ' and started' : ''}`, async (t) => {
+    const { pingKey, checks } = await aPingedProject(app)
+    t.is((await send(app.url, `/ping/${pingKey}/made${suffix}?create=1`)).status, 201)
+    t.like(
+      (await checks()).find(({ slug }) => slug === 'made'),
+      { status, started, n_pings: 1 },
+    )
+  })
+}
+
+for (const [what, path, text] of [
+  ['a bad rid', 'made?create=1&rid=x', 'invalid uuid format'],
+  ['an exit status above 255', 'made/256?create=1', 'invalid url format'],
+] as const) {
+  test(`${what} is refused, and the check was made all the same`, async (t) => {
+    const { pingKey, checks } = await aPingedProject(app)
+    const answer = await send(app.url, `/ping/${pingKey}/${path}`)
+    t.deepEqual([answer.status, answer.text], [400, text])
+    t.like(
+      (await checks()).find(({ slug }) => slug === 'made'),
+      { n_pings: 0, status: 'new' },
+    )
+  })
+}
+
+test('a check made through one door is known at the other', async (t) => {
+  const { pingKey } = await aPingedProject(app)
+  t.is((await send(otherDoor, `/ping/${pingKey}/late`)).status, 404)
+  t.is((await send(app.url, `/ping/${pingKey}/late?create=1`)).status, 201)
+  t.is((await send(otherDoor, `/ping/${pingKey}/late?create=1`)).status, 200)
+})
+
+test('a crowd at two doors makes one check, and every ping of it is logged', async (t) => {
+  const { pingKey, checks } = await aPingedProject(app)
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, i) => send(i % 2 === 0 ? app.url : otherDoor, `/ping/${pingKey}/crowd?create=1`)),
+  )
+  const statuses = answers.map(({ status }) => status).sort()
+  t.deepEqual(statuses, [...Array.from({ length: 59 }, () => 200), 201])
+  const made = (await checks()).filter(({ slug }) => slug === 'crowd')
+  t.deepEqual(
+    made.map(({ n_pings }) => n_pings),
+    [60],
+  )
+})
+
+test('a leaked ping key makes at most twice as many checks as the project may have', async (t) => {
+  const { pingKey, checks } = await aPingedProject(app, { checkLimit: 3 })
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => send(i % 2 === 0 ? app.url : otherDoor, `/ping/${pingKey}/n${i}?create=1`)),
+  )
+  const refused = answers.filter(({ status }) => status !== 201)
+  t.is(answers.length - refused.length, 5)
+  for (const answer of refused) t.deepEqual([answer.status, answer.text], [404, 'not found'])
+  t.is((await checks()).length, 6)
+  t.is((await send(app.url, `/ping/${pingKey}/job?create=1`)).status, 200)
+})
