@@ -61,7 +61,7 @@ async function showReady(context: Context, console: Console, document: PackDocum
       <div class="page-head">
         <h1>Risk Signals Pack</h1>
         <div class="row">
-          <a class="button primary" href={`${path}/pdf`} download>
+          <a class="button primary" href={`${path}/pdf`}>
             PDF
           </a>
           <a class="button" href={`${path}/json`} download={packFileName(packId)}>

@@ -45,7 +45,7 @@ async function showShared(context: Context): Promise<void> {
       {document.isSandbox && <SandboxBand />}
       <div class="page-head">
         <h1>Risk Signals Pack</h1>
-        <a class="button primary" href={`/share/packs/${context.params.token}/pdf`} download>
+        <a class="button primary" href={`/share/packs/${context.params.token}/pdf`}>
           PDF
         </a>
       </div>

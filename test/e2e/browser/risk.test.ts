@@ -151,6 +151,8 @@ for (const look of [
     const endpoint = await addEndpoint(it, 'SANDBOX', 'https://hooks.example/loans')
     const id = await makePack(it, page)
     const verification = await page.locator('a.qr').getAttribute('href')
+    await page.getByRole('button', { name: 'Create a share link' }).click()
+    const link = await page.locator('.secret-once code').innerText()
     await page.goto(`${it.base}/webhooks/${endpoint}`)
     await eventually('the delivery', async () => {
       await page.reload()
@@ -168,6 +170,7 @@ for (const look of [
       `${it.base}/webhooks`,
       `${it.base}/webhooks/${endpoint}`,
       verification ?? '',
+      link,
     ]) {
       await page.goto(address)
       t.deepEqual(await findings(page), [], address)

@@ -41,6 +41,14 @@ test('its text can be selected: numbers, tiers, the sentence, the anchor and how
     t.true(read.text.includes(part), part)
 })
 
+test('a live pack says so, bears no sandbox band, and is verified in the live log', async (t) => {
+  const read = await readPdf(await renderPackPdf({ ...(await pdfInput()), env: 'PRODUCTION' }))
+  if (!read) return void t.pass(NO_POPPLER)
+  t.regex(read.text, /Mode\s+Live/)
+  t.false(read.text.includes('NOT EVIDENCE'))
+  t.true(read.text.includes('/v1/transparency/production/policy'))
+})
+
 test('assistive technology finds a document with headings, tables and a described QR code', async (t) => {
   const bytes = await renderPackPdf(await pdfInput())
   t.true(bytes.includes('/Alt (QR code of https://signalbox.example/verify?txId='))
