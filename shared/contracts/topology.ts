@@ -14,6 +14,12 @@ export const CACHE_EXCHANGE = 'signalbox.cache'
  */
 export const DELIVERY_LIMIT = 100
 
+/**
+ * For dead-letter queues: practically none. From version 4 the broker has a limit of its own for queues without one, and
+ * every look at a message (`dead-letters inspect`) counts as a delivery; beyond it what was given up would be lost.
+ */
+export const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
+
 export interface QueueDeclaration {
   name: string
   arguments: Record<string, unknown>
@@ -54,7 +60,7 @@ function withDeadLetters(
     ...extra,
   }
   return [
-    { name: dead, arguments: { 'x-queue-type': 'quorum' } },
+    { name: dead, arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': DEAD_LETTER_DELIVERY_LIMIT } },
     { name, arguments: work, ...(boundTo === undefined ? {} : { boundTo }) },
   ]
 }
