@@ -6,7 +6,7 @@ import type { ApiEnv } from '#shared/oauth/access-token.ts'
 import { PackSchema } from '#shared/packs/pack-schema.ts'
 import type { PackProof } from '#shared/packs/pdf/proof.ts'
 import { renderPackPdf } from '#shared/packs/pdf/render.ts'
-import { findPackSource, insertPdf, lockPdf, type StoredPdf } from '#shared/packs/pdf/store.ts'
+import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '#shared/packs/pdf/store.ts'
 import { transaction } from '#shared/platform/db.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute } from '../route.ts'
@@ -85,7 +85,8 @@ export async function packPdf(
 ): Promise<StoredPdf | null> {
   const source = UUID.test(packId) ? await findPackSource(deps.db, owner, packId) : undefined
   if (!source) throw new NotFoundError('there is no such pack')
-  if (source.pdf) return source.pdf
+  const existing = await findPdf(deps.db, packId)
+  if (existing) return existing
   if (source.state === 'FAILED') throw new PackFailedError(source.failureCode ?? 'INTERNAL')
   if (source.body === null) return null
   const proof = await awaitProof(deps, PackSchema.parse(JSON.parse(source.body)).anchor.txId)

@@ -5,7 +5,7 @@ import { packFileName } from '#shared/packs/pdf/proof.ts'
 import { findPackSource, type PackSource } from '#shared/packs/pdf/store.ts'
 import { isUuid } from '#shared/pings/url.ts'
 import { transaction } from '#shared/platform/db.ts'
-import { insertShare, listShares, type PackShare, revokeShare } from '#shared/risk-console/store.ts'
+import { insertShare, listShares, revokeShare } from '#shared/risk-console/store.ts'
 import { viewAnchor } from '../../platform/anchors/log-view.ts'
 import { packPdf, pdfHeaders } from '../../platform/pack-pdf.ts'
 import { audit } from '../audit.ts'
@@ -48,8 +48,8 @@ async function showPack(context: Context): Promise<void> {
 async function showReady(context: Context, console: Console, document: PackDocument, link: string | null) {
   const { db, config, now } = context.deps
   const { packId } = document
-  const proof = (await viewAnchor(db, document.anchor.txId)) ?? null
-  const shares: PackShare[] = await listShares(db, packId)
+  const [view, shares] = await Promise.all([viewAnchor(db, document.anchor.txId), listShares(db, packId)])
+  const proof = view ?? null
   // The log includes it within about a second; a link just made would be lost by loading the page again.
   if (link === null && proof?.index === null) context.response.set('Refresh', '2')
   const path = `${console.base}/packs/${packId}`

@@ -3,7 +3,7 @@ import type { ApiEnv } from '../../oauth/access-token.ts'
 import { execute, query } from '../../platform/sql.ts'
 import type { PackState } from '../store.ts'
 
-/** A pack with what a document of it needs, and the document where there is one. */
+/** A pack with what a document of it needs. */
 export interface PackSource {
   state: PackState
   failureCode: string | null
@@ -11,7 +11,6 @@ export interface PackSource {
   body: string | null
   /** JSON text; null unless READY */
   evidence: string | null
-  pdf: StoredPdf | null
 }
 
 /** A document as it was first composed. */
@@ -28,27 +27,28 @@ export async function findPackSource(
   owner: { organisationId: number; env: ApiEnv },
   id: string,
 ): Promise<PackSource | undefined> {
-  type Row = Omit<PackSource, 'pdf'> & { [Name in keyof StoredPdf]: StoredPdf[Name] | null }
-  const rows = await query<Row>(
+  const rows = await query<PackSource>(
     db,
-    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence, d.bytes, d.sha256, d.tx_id AS "txId"
-     FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id LEFT JOIN pack_pdfs d ON d.pack_id = p.id
+    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence
+     FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
      WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],
   )
-  const [row] = rows
-  if (!row) return undefined
-  const { bytes, sha256, txId, ...source } = row
-  return { ...source, pdf: bytes && sha256 && txId ? { bytes, sha256, txId } : null }
+  return rows[0]
+}
+
+/** The document of a pack of which the caller knows whose it is. @returns undefined when it was never composed */
+export async function findPdf(db: Knex, packId: string): Promise<StoredPdf | undefined> {
+  const rows = await query<StoredPdf>(db, 'SELECT bytes, sha256, tx_id AS "txId" FROM pack_pdfs WHERE pack_id = ?', [
+    packId,
+  ])
+  return rows[0]
 }
 
 /** Keeps others from composing this pack's document until the transaction ends. @returns the one that exists already */
 export async function lockPdf(tx: Knex.Transaction, packId: string): Promise<StoredPdf | undefined> {
   await execute(tx, 'SELECT id FROM packs WHERE id = ? FOR NO KEY UPDATE', [packId])
-  const rows = await query<StoredPdf>(tx, 'SELECT bytes, sha256, tx_id AS "txId" FROM pack_pdfs WHERE pack_id = ?', [
-    packId,
-  ])
-  return rows[0]
+  return await findPdf(tx, packId)
 }
 
 /** Stores the first and only document of a pack; the pack must be locked. */
