@@ -1,3 +1,4 @@
+import { pruneKeys } from '#shared/idempotency/store.ts'
 import { pruneStoredMails } from '#shared/pings/mail-store.ts'
 import { DEDUPLICATION_DAYS, pruneLedger } from '#shared/platform/ledger.ts'
 import { execute } from '#shared/platform/sql.ts'
@@ -16,6 +17,7 @@ export const retention: Sweep = {
   async run({ deps }) {
     const db = deps.reserveDb
     await untilEmpty(() => pruneLedger(db, PAGE))
+    await untilEmpty(() => pruneKeys(db, PAGE))
     await untilEmpty(() =>
       execute(
         db,
