@@ -4,7 +4,7 @@ import { ensureSandboxKey, listInvoiceKeys } from '#shared/invoice-keys/store.ts
 import { indianDay } from '#shared/packs/calendar.ts'
 import { composePack } from '#shared/packs/compose-pack.ts'
 import type { PackRequest } from '#shared/packs/request.ts'
-import { findPackJob, type PackJob } from '#shared/packs/store.ts'
+import { findPackJobs, type PackJob } from '#shared/packs/store.ts'
 import { isRetryable } from '#shared/platform/db.ts'
 import { describeError } from '#shared/platform/log.ts'
 import { on, subscribe } from '#shared/platform/worker.ts'
@@ -14,9 +14,10 @@ import { withSandboxFindings } from '#shared/registries/sandbox/scenarios.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 import { createDemoTokens } from './pack-composer/demo-tokens.ts'
 import { presentFirst } from './pack-composer/first-records.ts'
+import { gatherTurns } from './pack-composer/gather-turns.ts'
 import { createInvoiceKeyCache } from './pack-composer/invoice-key-cache.ts'
 import { openProductionRegistries, registryTools } from './pack-composer/registries.ts'
-import { storeFailure, storePack } from './pack-composer/store-pack.ts'
+import { createPackStore, storeFailure } from './pack-composer/store-pack.ts'
 
 /** Packs composed at once: most of a pack's time is waiting for registries. */
 const PREFETCH = 32
@@ -39,10 +40,15 @@ function createComposer(deps: WorkerDeps) {
     list: () => listInvoiceKeys(deps.db),
     sandboxKey: () => ensureSandboxKey(deps.db, deps.secrets),
   })
+  const findJob = gatherTurns(async (ids: readonly string[]) => {
+    const jobs = new Map((await findPackJobs(deps.db, ids)).map((job) => [job.id, job]))
+    return ids.map((id) => jobs.get(id) ?? null)
+  }, PREFETCH)
+  const storePack = createPackStore(deps)
   const stop = new AbortController()
 
   async function handle({ packId, replyTo }: { packId: string; replyTo?: string | undefined }): Promise<void> {
-    const job = await findPackJob(deps.db, packId)
+    const job = await findJob(packId)
     if (job?.state === 'QUEUED') await finish(job)
     if (replyTo === undefined) return
     deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId: packId })
@@ -52,7 +58,7 @@ function createComposer(deps: WorkerDeps) {
     const startedAt = performance.now()
     try {
       const { pack, evidence } = await compose(job)
-      await storePack(deps, job, pack, evidence)
+      await storePack({ job, pack, evidence })
       const durationMs = Math.round(performance.now() - startedAt)
       deps.log.info({ packId: job.id, env: job.env, signalLevel: pack.signalLevel, durationMs }, 'pack.composed')
     } catch (error) {

@@ -20,12 +20,17 @@ export async function anchorObject(
   note?: string,
 ): Promise<AnchorBlock> {
   const { entry, anchor } = anchorBlockOf(object, { eventType, timestamp }, note)
+  await insertEntry(tx, env, anchor.txId, entry)
+  return anchor
+}
+
+/** Stores the entry of an object that the caller has hashed; see `anchorObject`. */
+export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Uint8Array): Promise<void> {
   await tx.raw('INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
     env,
-    Buffer.from(anchor.txId, 'hex'),
+    Buffer.from(txId, 'hex'),
     Buffer.from(entry),
   ])
-  return anchor
 }
 
 /** A published checkpoint. `note` has the log's own signature; cosignature lines are kept apart. */

@@ -31,34 +31,15 @@ export interface PackJob {
   state: PackState
 }
 
-/** @returns undefined when it is gone with its organisation */
-export async function findPackJob(db: Knex, id: string): Promise<PackJob | undefined> {
+/** @returns what is left of them, in any order: an organisation takes its packs with it */
+export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<PackJob[]> {
   const { rows } = await db.raw<{ rows: PackJob[] }>(
     `SELECT p.id, p.organisation_id AS "organisationId", o.uuid AS "organisationUuid", p.env,
        p.idempotency_key AS "idempotencyKey", p.sealed_request AS "sealedRequest", p.deal_id AS "dealId", p.state
-     FROM packs p JOIN organisations o ON o.id = p.organisation_id WHERE p.id = ?`,
-    [id],
+     FROM packs p JOIN organisations o ON o.id = p.organisation_id WHERE p.id = ANY(?::uuid[])`,
+    [[...ids]],
   )
-  return rows[0]
-}
-
-/**
- * Stores the finished pack and its evidence. Of several composers with the same message one succeeds: the others wait
- * for its commit and then find the pack finished.
- * @returns false when it was finished before
- */
-export async function finishPack(
-  tx: Knex.Transaction,
-  pack: { id: string; body: string; signalLevel: string; txId: Buffer; evidence: string },
-): Promise<boolean> {
-  const { rowCount } = await tx.raw<{ rowCount: number }>(
-    `WITH done AS (
-       UPDATE packs SET state = 'READY', body = ?, signal_level = ?, tx_id = ?, finished_at = now()
-       WHERE id = ? AND state = 'QUEUED' RETURNING id)
-     INSERT INTO pack_evidence (pack_id, body) SELECT id, ? FROM done`,
-    [pack.body, pack.signalLevel, pack.txId, pack.id, pack.evidence],
-  )
-  return rowCount === 1
+  return rows
 }
 
 /** Ends a pack that cannot be composed. @returns false when it had ended */

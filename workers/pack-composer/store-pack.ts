@@ -1,53 +1,108 @@
-import { anchorObject as anchorBlockOf, PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
-import { anchorObject } from '#shared/anchoring/store.ts'
+import { randomUUID } from 'node:crypto'
+import { anchorObject, PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
+import { UnavailableError } from '#shared/errors.ts'
+import { anchorEvent, type DomainEvent } from '#shared/events/event.ts'
 import { recordEvent } from '#shared/events/store.ts'
-import { completeKey, releaseKey } from '#shared/idempotency/store.ts'
-import { recordUsage } from '#shared/metering/store.ts'
+import { releaseKey } from '#shared/idempotency/store.ts'
 import type { EvidenceRecord } from '#shared/packs/evidence.ts'
+import { type FinishedPack, finishPacks } from '#shared/packs/finish-store.ts'
 import type { PackBody } from '#shared/packs/pack-schema.ts'
-import { failPack, finishPack, type PackJob } from '#shared/packs/store.ts'
+import { failPack, type PackJob } from '#shared/packs/store.ts'
+import { isRetryable } from '#shared/platform/db.ts'
+import { scheduleDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
+import { gatherTurns } from './gather-turns.ts'
 
 type StoreDeps = Pick<WorkerDeps, 'outbox' | 'crashPoint' | 'now'>
 
+/** A pack as it was composed. */
+export interface ComposedPack {
+  job: PackJob
+  pack: PackBody
+  evidence: readonly EvidenceRecord[]
+}
+
+interface PackToStore {
+  finished: FinishedPack
+  event: DomainEvent
+}
+
+/** Packs of one transaction at most: some hundred kilobytes, and milliseconds. */
+const STORED_AT_ONCE = 32
+
 /**
- * Everything that a finished pack is, in one transaction: the pack with its anchor, its evidence, one log entry, one
- * metered unit, the event, and the answer to the request that asked for it. A copy of the message finds the pack
- * finished and leaves no trace.
+ * Stores everything that a finished pack is in one transaction: the pack with its anchor, its evidence, one log entry,
+ * one metered unit, the event, and the answer to the request that asked for it. A copy of the message finds the pack
+ * finished and leaves no trace. Packs that are finished meanwhile share the next transaction.
  */
-export async function storePack(
-  deps: StoreDeps,
-  job: PackJob,
-  pack: PackBody,
-  evidence: readonly EvidenceRecord[],
-): Promise<void> {
-  const { env, organisationId } = job
-  const { anchor } = anchorBlockOf(pack, { eventType: PACK_EVENT_TYPE, timestamp: pack.generatedAt })
-  const body = JSON.stringify({ ...pack, anchor })
-  const { payloadSha256, txId } = anchor
-  const finished = {
-    id: job.id,
-    body,
-    signalLevel: pack.signalLevel,
-    txId: Buffer.from(txId, 'hex'),
-    evidence: JSON.stringify({ packId: job.id, generatedAt: pack.generatedAt, payloadSha256, txId, evidence }),
+export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
+  const store = gatherTurns((packs: readonly PackToStore[]) => storeTurn(deps, packs), STORED_AT_ONCE)
+  return async (composed) => {
+    const outcome = await store(toStore(composed))
+    if (outcome !== STORED) throw outcome.error
+    deps.crashPoint('pack-stored')
   }
+}
+
+function toStore({ job, pack, evidence }: ComposedPack): PackToStore {
+  const occurredAt = pack.generatedAt
+  const { anchor, entry } = anchorObject(pack, { eventType: PACK_EVENT_TYPE, timestamp: occurredAt })
+  const { payloadSha256, txId } = anchor
+  const event: DomainEvent = {
+    env: job.env,
+    organisationId: job.organisationId,
+    type: PACK_EVENT_TYPE,
+    dealId: job.dealId ?? job.id,
+    fields: ['packId', 'generatedAt', 'signalLevel', 'signals', 'gradedSignals', 'flags'],
+    occurredAt,
+  }
+  const { payload, ...anchored } = anchorEvent(randomUUID(), event)
+  const finished: FinishedPack = {
+    id: job.id,
+    body: JSON.stringify({ ...pack, anchor }),
+    signalLevel: pack.signalLevel,
+    txId,
+    entry,
+    evidence: JSON.stringify({ packId: job.id, generatedAt: pack.generatedAt, payloadSha256, txId, evidence }),
+    event: { ...anchored, type: event.type, dealId: event.dealId, occurredAt, txId: payload.anchor.txId },
+  }
+  return { finished, event }
+}
+
+const STORED = 'stored' as const
+type Outcome = typeof STORED | { error: unknown }
+
+async function storeTurn(deps: StoreDeps, packs: readonly PackToStore[]): Promise<Outcome[]> {
+  try {
+    await storeTogether(deps, packs)
+    return packs.map(() => STORED)
+  } catch (error) {
+    if (packs.length === 1 || error instanceof UnavailableError || isRetryable(error)) throw error
+    // One of them is at fault, and the others must not end as it does.
+    return await Promise.all(
+      packs.map((pack) =>
+        storeTogether(deps, [pack]).then(
+          () => STORED,
+          (fault: unknown) => ({ error: fault }),
+        ),
+      ),
+    )
+  }
+}
+
+async function storeTogether(deps: StoreDeps, packs: readonly PackToStore[]): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
-    if (!(await finishPack(tx, finished))) return
-    await anchorObject(tx, env, PACK_EVENT_TYPE, pack.generatedAt, pack)
+    const stored = await finishPacks(
+      tx,
+      packs.map(({ finished }) => finished),
+    )
     deps.crashPoint('pack-half-stored')
-    await recordUsage(tx, { organisationId, env, family: 'risk-signals', unitKey: `pack/${job.id}` })
-    await recordEvent(tx, enqueue, {
-      env,
-      organisationId,
-      type: PACK_EVENT_TYPE,
-      dealId: job.dealId ?? job.id,
-      fields: ['packId', 'generatedAt', 'signalLevel', 'signals', 'gradedSignals', 'flags'],
-      occurredAt: pack.generatedAt,
-    })
-    await completeKey(tx, { organisationId, env, key: job.idempotencyKey }, { status: 200, headers: {}, body })
+    for (const { id, hasEndpoints } of stored) {
+      if (!hasEndpoints) continue
+      const pack = packs.find(({ finished }) => finished.id === id)
+      if (pack) await scheduleDeliveries(tx, enqueue, { ...pack.event, id: pack.finished.event.id })
+    }
   })
-  deps.crashPoint('pack-stored')
 }
 
 /** Ends a pack that cannot be composed: the key is free again, and nothing is metered. */
