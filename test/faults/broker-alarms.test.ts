@@ -5,7 +5,7 @@ import { nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -15,7 +15,7 @@ const HUGE = 100_000_000_000_000
 test('a broker out of memory or disk, or with full queues, makes us refuse rather than lose', async (t) => {
   await using sink = await openHttpSink()
   await using broker = await startRabbit()
-  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000' })
+  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000', ...LONG_LOG })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
@@ -27,7 +27,7 @@ test('a broker out of memory or disk, or with full queues, makes us refuse rathe
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
-    more: () => !isOver && ledger.entries.size < 7_500,
+    more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepted = () => ledger.count('accepted')
   const refusals = () => ledger.answers.get('503') ?? 0

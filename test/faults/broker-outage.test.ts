@@ -3,7 +3,7 @@ import { createSecrets } from '#shared/platform/secrets.ts'
 import { freePort } from '#shared/stack/free-port.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -14,7 +14,7 @@ const RECOVERY_MS = 60_000
 test('processes outlive a broker that is absent, stopped and killed, and what they accepted is counted', async (t) => {
   await using broker = await startRabbit()
   await broker.stopApp()
-  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '2000' })
+  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '2000', ...LONG_LOG })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
@@ -52,7 +52,7 @@ test('processes outlive a broker that is absent, stopped and killed, and what th
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
-    more: () => !isOver && ledger.entries.size < 8_000,
+    more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = (what: string) => {
     const before = ledger.count('accepted')

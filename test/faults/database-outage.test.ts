@@ -2,7 +2,7 @@ import test from 'ava'
 import { migrateLatest } from '#shared/platform/migrate.ts'
 import { withClient } from '#shared/stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -10,7 +10,12 @@ import { addCheck } from '../support/projects.ts'
 test('a database that is killed, cuts sessions or turns read-only costs nothing that was accepted', async (t) => {
   await using server = await startPostgres()
   await migrateLatest(server.url)
-  await using product = await openProduct({ DATABASE_URL: server.url, DATABASE_TIMEOUT_MS: '2000', DB_POOL: '5' })
+  await using product = await openProduct({
+    DATABASE_URL: server.url,
+    DATABASE_TIMEOUT_MS: '2000',
+    DB_POOL: '5',
+    ...LONG_LOG,
+  })
   // The test's own connections are cut as well.
   product.db.client.pool.on('poolDestroySuccess', () => {})
   const project = await product.project()
@@ -28,7 +33,7 @@ test('a database that is killed, cuts sessions or turns read-only costs nothing 
     checks: checks.map(({ uuid }) => uuid),
     connections: 4,
     ledger,
-    more: () => !isOver && ledger.entries.size < 7_500,
+    more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = (what: string) => {
     const before = ledger.count('accepted')

@@ -8,7 +8,7 @@ import { createOutbox } from '#shared/platform/outbox.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createVhost } from '../support/services.ts'
@@ -17,7 +17,11 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 test('pings whose confirms are lost are refused, and counted at most once', async (t) => {
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
-  await using product = await openProduct({ AMQP_URL: proxy.through(vhost.url), PUBLISH_TIMEOUT_MS: '1000' })
+  await using product = await openProduct({
+    AMQP_URL: proxy.through(vhost.url),
+    PUBLISH_TIMEOUT_MS: '1000',
+    ...LONG_LOG,
+  })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
@@ -29,7 +33,7 @@ test('pings whose confirms are lost are refused, and counted at most once', asyn
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
-    more: () => !isOver && ledger.entries.size < 7_500,
+    more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = () => {
     const before = ledger.count('accepted')

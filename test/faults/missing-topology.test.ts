@@ -4,13 +4,13 @@ import { addWebhook, tell } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 test('queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
   await using sink = await openHttpSink()
-  await using product = await openProduct({ PING_SHARDS: '2' })
+  await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
@@ -61,7 +61,7 @@ test('queues, bindings and exchanges that are deleted under load come back, and 
     checks: [check.uuid],
     connections: 4,
     ledger,
-    more: () => !isOver && ledger.entries.size < 900,
+    more: () => !isOver && ledger.entries.size < 90_000,
   })
   await eventually('pings to be accepted again', () => ledger.count('accepted') > 50)
   isOver = true
@@ -75,7 +75,7 @@ test('queues, bindings and exchanges that are deleted under load come back, and 
 })
 
 test('a queue that exists with other arguments keeps the others from nothing', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '2' })
+  await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   await probe.channel.assertQueue('check.flipped.notifier', { durable: true })
   const project = await product.project()
