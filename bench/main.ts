@@ -1,4 +1,6 @@
 import { benchDeliveries } from './deliveries.ts'
+import { benchLog } from './log.ts'
+import { benchPacks } from './packs.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
@@ -9,6 +11,8 @@ const suites = {
   pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
   storage: async () => printTable('Storage of pings', await benchPingStorage({ rounds: 7, batches: 20 })),
   deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
+  packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
+  log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
   sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
 }
 
