@@ -69,6 +69,7 @@ export async function openProduct(env: Record<string, string> = {}): Promise<Pro
     HOST: '127.0.0.1',
     PORT: '0',
     SMTP_PORT: '0',
+    PING_SHARDS: '2',
     METRICS_PORT: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
