@@ -1,4 +1,6 @@
+import type { Knex } from 'knex'
 import { findKind } from '#shared/channels/kinds.ts'
+import { findChannel, updateChannel } from '#shared/channels/store.ts'
 import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
@@ -20,6 +22,7 @@ import type { Mailer } from '#shared/platform/mailer.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { buildNotification } from './build-notification.ts'
 import { createBulkhead } from './bulkhead.ts'
+import { tellOfDisabled } from './disabled-notice.ts'
 import { createMembers } from './members.ts'
 import { createRecipientLimiter } from './recipient-limiter.ts'
 import { transports } from './transports/registry.ts'
@@ -35,11 +38,13 @@ export interface NotifierDeps extends WorkerDeps {
 const AT_ONCE_PER_TARGET = 10
 const POSTPONE_SECONDS = 2
 
-/** A missed alert about ours: the operator has not set something up, and nothing was tried. */
+/** Stored by a version that knew more kinds than this one. */
 const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
 
 /** Ours to mend. It is tried again like any other failure, and so ends at last. */
 const INTERNAL_ERROR = temporary('Internal error', { failure: 'internal' })
+/** Not the integration's fault, and nothing is left to record it on: its notifications went with the check. */
+const CHECK_GONE = temporary('The check was deleted', { failure: 'limit', final: true })
 const OVERTAKEN = temporary('Another attempt has taken over', { failure: 'limit' })
 
 /**
@@ -72,7 +77,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     }
     try {
       const outcome = (await limitVerdict(channel, channelConfig)) ?? (await send(claimed, channel, channelConfig))
-      if (outcome === OVERTAKEN) return outcome
+      if (outcome === OVERTAKEN || outcome === CHECK_GONE) return outcome
       deps.crashPoint('after-send')
       await finish(claimed, channel, startedAt, outcome)
       return outcome
@@ -94,7 +99,8 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   async function send(claimed: ClaimedNotification, channel: ChannelForSending, channelConfig: unknown) {
     const transport = transports.get(channel.kind)
     const notification = await buildNotification(deps, claimed, channel)
-    if (!transport || !notification) return UNKNOWN_KIND
+    if (!notification) return CHECK_GONE
+    if (!transport) return UNKNOWN_KIND
     if (!(await holdsLease(db, claimed))) return OVERTAKEN
     try {
       return await transport.send(contextFor(claimed, channel), channelConfig, notification)
@@ -147,8 +153,9 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   ): Promise<void> {
     const durationMs = Math.round((deps.now() - startedAt) / 1000)
     const retryInMs = nextDelay(claimed, outcome)
-    await transaction(db, (tx) =>
-      recordAttempt(tx, {
+    const isDisabledNow = await transaction(db, async (tx) => {
+      const wasEnabled = outcome.result === 'permanent' && (await isEnabled(tx, claimed.channelId, channel))
+      await recordAttempt(tx, {
         notificationId: claimed.id,
         channelId: claimed.channelId,
         attempt: claimed.attempt,
@@ -156,15 +163,26 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
         durationMs,
         outcome,
         retryInMs,
-      }),
-    )
+      })
+      return wasEnabled
+    })
+    deps.live.changed(claimed.checkId === null ? [] : [claimed.checkId], [claimed.channelId])
     metrics.notifications.inc({ kind: channel.kind, outcome: outcome.result })
     const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }
     log.info(
       { notificationId: claimed.id, kind: channel.kind, attempt: claimed.attempt, outcome: outcome.result, ...failure },
       'notification.attempted',
     )
+    if (isDisabledNow && outcome.result === 'permanent') await tellOfDisabled(deps, claimed, channel, outcome.error)
   }
+}
+
+/** Of several attempts that fail for good at once, the first to get here disables the integration; the others see it. */
+async function isEnabled(tx: Knex, channelId: number, channel: ChannelForSending): Promise<boolean> {
+  // A change of nothing, which makes the others wait until this transaction has ended.
+  await updateChannel(tx, channelId, {})
+  const stored = await findChannel(tx, channel.projectId, channel.uuid)
+  return stored !== null && stored.disabledAt === null
 }
 
 /** Tests are made by a person who waits and can try again. */

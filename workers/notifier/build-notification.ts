@@ -54,7 +54,10 @@ export async function buildNotification(
 }
 
 /** Whoever holds the link may end the mails, without signing in; so it is signed. */
-function unsubscribeUrl({ config, secrets }: NotifierDeps, channel: ChannelForSending): string {
+export function unsubscribeUrl(
+  { config, secrets }: Pick<NotifierDeps, 'config' | 'secrets'>,
+  channel: Pick<ChannelForSending, 'uuid'>,
+): string {
   const signature = secrets.digest(`unsubscribe:${channel.uuid}`).toString('base64url')
   return `${config.publicUrl}/integrations/${channel.uuid}/unsubscribe/${signature}`
 }

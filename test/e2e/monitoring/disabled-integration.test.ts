@@ -1,0 +1,85 @@
+import test from 'ava'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { openSmtpSink, type RecordedMail, type SmtpSink } from '../../support/smtp-sink.ts'
+import { aProject } from './project.ts'
+
+const resources = new AsyncDisposableStack()
+let app: TestApp
+let mail: SmtpSink
+let sink: HttpSink
+test.before(async () => {
+  mail = resources.use(await openSmtpSink())
+  sink = resources.use(await openHttpSink())
+  sink.respond = ({ path }) => ({ status: path.startsWith('/gone') ? 404 : 500 })
+  app = resources.use(await openApp({ workers: ['ping-evaluator', 'notifier'], env: { SMTP_URL: mail.url } }))
+})
+test.after.always(async () => {
+  await resources.disposeAsync()
+})
+
+/** A mail's text, with the breaks of long lines taken out. */
+const textOf = (raw: Buffer) =>
+  raw
+    .toString()
+    .replaceAll('=\r\n', '')
+    .replace(/\r\n[ \t]/g, ' ')
+const isNoticeTo = (address: string) => (one: RecordedMail) =>
+  one.to.includes(address) && textOf(one.raw).includes('Message-ID: <disabled.')
+const noticesTo = (address: string) => mail.mails.filter(isNoticeTo(address)).map(({ raw }) => textOf(raw))
+
+test('an integration that fails for good is disabled, and the other e-mail integrations are told once', async (t) => {
+  const { channel, check, ping, ended, call } = await aProject(app)
+  const slack = await channel('slack', { url: `${sink.url}/gone/T0/secret-of-slack` }, 'Team <b>chat</b>')
+  const ops = await channel('email', { value: 'ops@one.example' }, 'ops')
+  const unassigned = await channel('email', { value: 'boss@one.example', down: false }, 'boss')
+  const off = await channel('email', { value: 'off@one.example' }, 'off')
+  await call('POST', `/channels/${off}`, { disabled: true })
+  const uuids = [await check([slack, ops], 'a'), await check([slack, ops], 'b')]
+  await Promise.all(uuids.map((uuid) => ping(uuid, '/fail')))
+  await mail.waitFor(isNoticeTo('boss@one.example'))
+  await mail.waitFor(isNoticeTo('ops@one.example'))
+  t.like(await call('GET', `/channels/${slack}`), { disabled: true, last_error: 'Received status code 404' })
+  t.is((await ended(slack, 1))[0]?.state, 'failed')
+  // Both alerts to the others are out, and what follows no longer reaches the disabled one.
+  await ended(ops, 2)
+  await ping(uuids[0] ?? '')
+  await ended(ops, 3)
+
+  for (const address of ['ops@one.example', 'boss@one.example']) t.is(noticesTo(address).length, 1, address)
+  t.is(noticesTo('off@one.example').length, 0)
+  const [text = ''] = noticesTo('boss@one.example')
+  t.regex(text, /Received status code 404/)
+  t.regex(text, /Team &lt;b&gt;chat&lt;\/b&gt;/)
+  t.regex(text, new RegExp(`List-Unsubscribe: <[^>]*${unassigned}`))
+  t.false(text.includes('secret-of-slack'))
+  t.false(text.includes(`127.0.0.1:${sink.port}`))
+  t.like(await call('GET', `/channels/${ops}`), { disabled: false })
+})
+
+test('a test message that fails for good disables and tells as well; a project without e-mail is only logged', async (t) => {
+  const { channel, call, ended } = await aProject(app)
+  const lonely = await channel('discord', { url: `${sink.url}/gone/lonely` })
+  await call('POST', `/channels/${lonely}/test`)
+  await ended(lonely, 1)
+  t.like(await call('GET', `/channels/${lonely}`), { disabled: true })
+
+  const other = await aProject(app)
+  await other.channel('email', { value: 'ops@two.example' })
+  const discord = await other.channel('discord', { url: `${sink.url}/gone/two` }, '')
+  await other.call('POST', `/channels/${discord}/test`)
+  await mail.waitFor(isNoticeTo('ops@two.example'))
+  t.regex(noticesTo('ops@two.example')[0] ?? '', /^Subject: The integration discord was disabled/m)
+})
+
+test('a failure that passes disables nothing and tells nobody', async (t) => {
+  const { channel, check, ping, ended, call } = await aProject(app)
+  const ops = await channel('email', { value: 'ops@three.example' })
+  const slack = await channel('slack', { url: `${sink.url}/slow` })
+  await ping(await check([slack]), '/fail')
+  await sink.waitFor(({ path }) => path === '/slow')
+  await call('POST', `/channels/${ops}/test`)
+  await ended(ops, 1)
+  t.is(noticesTo('ops@three.example').length, 0)
+  t.like(await call('GET', `/channels/${slack}`), { disabled: false })
+})

@@ -1,0 +1,111 @@
+import test from 'ava'
+import { findChannel } from '#shared/channels/store.ts'
+import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { insertNotifications } from '#shared/notifications/store.ts'
+import { query } from '#shared/platform/sql.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { addCheck } from '../../support/projects.ts'
+import { aProject } from './project.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp({ workers: ['ping-evaluator', 'notifier'] })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+test('a group tells each of its members once, and one that is assigned as well not twice', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, check, ping, ended, counted } = await aProject(app)
+  const hook = (name: string) => channel('webhook', { url: `${sink.url}/${name}/$STATUS` }, name)
+  const members = [await hook('a'), await hook('b'), await hook('c')]
+  const [a = '', b = ''] = members
+  const group = await channel('group', { channels: members })
+  const overlapping = await channel('group', { channels: [a, b] }, 'overlapping')
+  const uuid = await check([a, group, overlapping])
+  const all = [...members, group, overlapping]
+  await ping(uuid, '/fail')
+  for (const one of all) await ended(one, 1)
+  t.deepEqual(sink.requests.map(({ path }) => path).sort(), ['/a/down', '/b/down', '/c/down'])
+  await ping(uuid)
+  for (const one of all)
+    t.deepEqual(
+      (await ended(one, 2)).map(({ state }) => state),
+      ['delivered', 'delivered'],
+    )
+  t.deepEqual(
+    sink.requests
+      .slice(3)
+      .map(({ path }) => path)
+      .sort(),
+    ['/a/up', '/b/up', '/c/up'],
+  )
+  t.deepEqual(await counted(), { pending: 0, total: 10 })
+})
+
+test('a group says how many of its members failed; those try again by themselves', async (t) => {
+  await using sink = await openHttpSink()
+  sink.respond = ({ path }) => ({ status: path === '/bad' ? 500 : 200 })
+  const { channel, check, ping, ended, counted } = await aProject(app)
+  const members = [
+    await channel('webhook', { url: `${sink.url}/bad` }),
+    await channel('webhook', { url: `${sink.url}/good` }),
+  ]
+  const group = await channel('group', { channels: members })
+  await ping(await check([group]), '/fail')
+  t.deepEqual(await ended(group, 1), [{ state: 'failed', error: '1 out of 2 notifications failed', attempts: 1 }])
+  t.like(await counted(), { pending: 1, total: 3 })
+  const [bad] = await query<{ error: string; isLater: boolean }>(
+    app.deps.db,
+    `SELECT n.error, n.next_attempt_at > now() AS "isLater" FROM notifications n JOIN channels c ON c.id = n.channel_id
+     WHERE c.uuid = ?`,
+    [members[0] ?? ''],
+  )
+  t.deepEqual(bad, { error: 'Received status code 500', isLater: true })
+})
+
+test('a test message to a group reaches its members as tests, in the log of each', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, call, ended } = await aProject(app)
+  const member = await channel('webhook', { url: `${sink.url}/$NAME` })
+  const group = await channel('group', { channels: [member] })
+  await call('POST', `/channels/${group}/test`)
+  for (const one of [group, member]) t.is((await ended(one, 1))[0]?.state, 'delivered')
+  t.is(sink.requests[0]?.path, '/TEST')
+})
+
+test('a check that is deleted while its alert is prepared takes the alert with it, and disables nothing', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, check, ping, ended, call, project } = await aProject(app)
+  const hook = await channel('webhook', { url: `${sink.url}/$NAME` })
+  const { db, outbox } = app.deps
+  const doomed = await addCheck(app.deps, project.id, { name: 'doomed' })
+  const stored = await findChannel(db, project.id, hook)
+  const [flip] = await query<{ id: number }>(
+    db,
+    `INSERT INTO flips (check_id, at, from_status, to_status, processed_at) VALUES (?, now(), 'up', 'down', now()) RETURNING id`,
+    [doomed.id],
+  )
+  const alert = { flipId: flip?.id ?? 0, checkId: doomed.id, status: 'down' } as const
+  const [notificationId = ''] = await insertNotifications(db, alert, [stored?.id ?? 0])
+  await db.transaction(async (tx) => {
+    // The attempt takes the alert in hand, and cannot read its flip until the check is gone.
+    await tx.raw('LOCK TABLE flips IN ACCESS EXCLUSIVE MODE')
+    await outbox.run((_, enqueue) => enqueue(notificationDue, { notificationId }))
+    await eventually('the alert to be in hand', async () => {
+      const [row] = await query(db, 'SELECT 1 FROM notifications WHERE id = ? AND attempts = 1', [notificationId])
+      return row !== undefined
+    })
+    await tx('checks').where({ id: doomed.id }).delete()
+  })
+  await ping(await check([hook], 'next'), '/fail')
+  t.deepEqual(await ended(hook, 1), [{ state: 'delivered', error: '', attempts: 1 }])
+  t.deepEqual(
+    sink.requests.map(({ path }) => path),
+    ['/next'],
+  )
+  t.like(await call('GET', `/channels/${hook}`), { disabled: false, last_error: '' })
+})

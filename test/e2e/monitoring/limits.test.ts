@@ -1,0 +1,111 @@
+import test from 'ava'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { aProject } from './project.ts'
+
+const resources = new AsyncDisposableStack()
+let app: TestApp
+let gateway: HttpSink
+test.before(async () => {
+  gateway = resources.use(await openHttpSink())
+  app = resources.use(
+    await openApp({
+      workers: ['ping-evaluator', 'notifier'],
+      env: {
+        TWILIO_URL: gateway.url,
+        TWILIO_ACCOUNT: 'account',
+        TWILIO_AUTH: 'auth',
+        TWILIO_FROM: '+15550000',
+        SMS_LIMIT_PER_MONTH: '2',
+        CALL_LIMIT_PER_MONTH: '1',
+      },
+    }),
+  )
+})
+test.after.always(async () => {
+  await resources.disposeAsync()
+})
+
+test('text messages end at the monthly limit, with the reason, and the integration stays enabled', async (t) => {
+  const { channel, check, ping, ended, call } = await aProject(app)
+  const sms = await channel('sms', { value: '+15550101' })
+  const uuid = await check([sms])
+  for (const [count, suffix] of [
+    [1, '/fail'],
+    [2, ''],
+    [3, '/fail'],
+  ] as const) {
+    await ping(uuid, suffix)
+    await ended(sms, count)
+  }
+  t.deepEqual(await ended(sms, 3), [
+    { state: 'delivered', error: '', attempts: 1 },
+    { state: 'delivered', error: '', attempts: 1 },
+    { state: 'suppressed', error: 'Monthly SMS limit exceeded', attempts: 1 },
+  ])
+  t.like(await call('GET', `/channels/${sms}`), { disabled: false, last_error: 'Monthly SMS limit exceeded' })
+  const { notifications } = await call('GET', `/channels/${sms}/notifications`)
+  t.like(Array.isArray(notifications) ? notifications[0] : null, {
+    check: uuid,
+    state: 'suppressed',
+    error: 'Monthly SMS limit exceeded',
+    next_attempt: null,
+  })
+  const texts = gateway.requests.filter(({ body }) => new URLSearchParams(body.toString()).get('To') === '+15550101')
+  t.is(texts.length, 2)
+})
+
+test('calls are counted by themselves, and another project has a month of its own', async (t) => {
+  const first = await aProject(app)
+  const call = await first.channel('call', { value: '+15550102' })
+  const uuid = await first.check([call])
+  await first.ping(uuid, '/fail')
+  await first.ended(call, 1)
+  await first.ping(uuid)
+  await first.ping(uuid, '/fail')
+  t.deepEqual(
+    (await first.ended(call, 2)).map(({ state, error }) => [state, error]),
+    [
+      ['delivered', ''],
+      ['suppressed', 'Monthly phone call limit exceeded'],
+    ],
+  )
+  const second = await aProject(app)
+  const other = await second.channel('call', { value: '+15550102' })
+  await second.ping(await second.check([other]), '/fail')
+  t.is((await second.ended(other, 1))[0]?.state, 'delivered')
+})
+
+test('what was sent last month is not counted', async (t) => {
+  const { channel, check, ping, ended, project } = await aProject(app)
+  const call = await channel('call', { value: '+15550103' })
+  const uuid = await check([call])
+  await ping(uuid, '/fail')
+  await ended(call, 1)
+  await app.deps.db.raw(
+    `UPDATE notifications SET created_at = date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 second'
+     WHERE channel_id IN (SELECT id FROM channels WHERE project_id = ?)`,
+    [project.id],
+  )
+  await ping(uuid)
+  await ping(uuid, '/fail')
+  t.is((await ended(call, 2))[1]?.state, 'delivered')
+})
+
+test('a recipient gets six messages a minute, through however many integrations', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, call, ended } = await aProject(app)
+  const config = { topic: 'alerts', url: sink.url }
+  const channels = [await channel('ntfy', config, 'one'), await channel('ntfy', config, 'two')]
+  for (let i = 0; i < 8; i++) await call('POST', `/channels/${channels[i % 2]}/test`)
+  const outcomes = [...(await ended(channels[0] ?? '', 4)), ...(await ended(channels[1] ?? '', 4))]
+  t.is(outcomes.filter(({ state }) => state === 'delivered').length, 6)
+  t.deepEqual(
+    outcomes.filter(({ state }) => state !== 'delivered').map(({ state, error }) => [state, error]),
+    [
+      ['suppressed', 'Rate limit exceeded'],
+      ['suppressed', 'Rate limit exceeded'],
+    ],
+  )
+  t.is(sink.requests.length, 6)
+})

@@ -1,0 +1,61 @@
+import { query } from '#shared/platform/sql.ts'
+import type { TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+/** How notifications through one integration ended. */
+export interface Ended {
+  state: string
+  error: string
+  attempts: number
+}
+
+/** A project that is used as its owner would: through the API and by pings. */
+export async function aProject(app: TestApp) {
+  const owner = await addProject(app.deps)
+  const headers = { 'X-Api-Key': owner.rwKey }
+  async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await send(app.url, `/api/v3${path}`, { method, headers, ...text })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+    // every answer of these tests is an object
+    return jsonOf(answer) as Record<string, unknown>
+  }
+  return {
+    ...owner,
+    call,
+    /** @returns the uuid of a new integration */
+    async channel(kind: string, config: unknown, name = kind): Promise<string> {
+      return String((await call('POST', '/channels/', { kind, name, config })).id)
+    },
+    /** @returns the uuid of a new check that tells these integrations */
+    async check(channels: readonly string[], name = 'Job'): Promise<string> {
+      const check = await call('POST', '/checks/', { name, channels: channels.join(',') })
+      return String(check.ping_url).split('/').at(-1) ?? ''
+    },
+    ping: (uuid: string, suffix = '') => send(app.url, `/ping/${uuid}${suffix}`),
+    /** how everything ended that was to be sent through an integration, oldest first, once that many have ended */
+    async ended(channel: string, count: number): Promise<Ended[]> {
+      return await eventually(`${count} notifications to end`, async () => {
+        const rows = await query<Ended>(
+          app.deps.db,
+          `SELECT n.state, n.error, n.attempts FROM notifications n JOIN channels c ON c.id = n.channel_id
+           WHERE c.uuid = ? AND n.state <> 'pending' ORDER BY n.finished_at`,
+          [channel],
+        )
+        return rows.length >= count ? rows : null
+      })
+    },
+    /** notifications of the project that have not ended, and all that there are */
+    async counted(): Promise<{ pending: number; total: number }> {
+      const [row] = await query<{ pending: number; total: number }>(
+        app.deps.db,
+        `SELECT count(*) FILTER (WHERE n.state = 'pending')::int AS pending, count(*)::int AS total
+         FROM notifications n JOIN channels c ON c.id = n.channel_id WHERE c.project_id = ?`,
+        [owner.project.id],
+      )
+      return row ?? { pending: 0, total: 0 }
+    },
+  }
+}
