@@ -4,6 +4,7 @@ import { execute } from '#shared/platform/sql.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
+import { parseExposition } from './exposition.ts'
 
 let app: TestApp
 test.before(async () => {
@@ -42,4 +43,69 @@ test('the key may be a bearer token, and must be the read-only one', async (t) =
   t.is(await status({ Authorization: `Bearer ${rwKey}` }), 403)
   t.is((await send(app.url, `${path}${rwKey}`)).status, 403)
   t.is((await send(app.url, `${path}short`)).status, 400)
+})
+
+test('a strict parser reads back what hostile names and tags were', async (t) => {
+  const { project, roKey } = await addProject(app.deps)
+  const names = [
+    '',
+    'a "quoted" \\ name',
+    'line\nbreak',
+    '{x="1"} 2',
+    '# HELP x',
+    'caf\u00e9 \u202e\u{1f600}',
+    '\\n',
+    '</script>',
+  ]
+  const tags = ['plain', 'a"b', 'back\\slash', '=cmd()', '__proto__']
+  for (const [index, name] of names.entries()) {
+    const check = await addCheck(app.deps, project.id, { name, tags: tags.join('  ') })
+    const status = ['new', 'up', 'down', 'paused'][index % 4] ?? 'new'
+    await execute(app.deps.db, 'UPDATE checks SET status = ?, last_ping = now(), last_start = ? WHERE id = ?', [
+      status,
+      index % 2 === 0 ? null : new Date().toISOString(),
+      check.id,
+    ])
+  }
+  const { text } = await send(app.url, `/projects/${project.uuid}/metrics/${roKey}`)
+  const samples = parseExposition(text)
+  const of = (family: string) => samples.filter(({ name }) => name === family)
+  for (const family of ['hc_check_up', 'hc_check_started', 'hc_check_grace', 'hc_check_paused']) {
+    t.deepEqual(
+      of(family).map(({ labels }) => labels.name),
+      names,
+      family,
+    )
+    for (const { labels } of of(family)) t.is(labels.tags, tags.join(' '))
+  }
+  t.deepEqual(
+    of('hc_tag_up')
+      .map(({ labels }) => labels.tag)
+      .sort(),
+    [...tags].sort(),
+  )
+  t.deepEqual(
+    of('hc_check_up').map(({ value }) => value),
+    [1, 1, 0, 1, 1, 1, 0, 1],
+  )
+  t.deepEqual(
+    of('hc_check_started').map(({ value }) => value),
+    [0, 1, 0, 1, 0, 1, 0, 1],
+  )
+  t.deepEqual(
+    [...of('hc_checks_total'), ...of('hc_checks_down_total')].map(({ value }) => value),
+    [8, 2],
+  )
+})
+
+test('a project without checks has a scrape that can be read', async (t) => {
+  const { project, roKey } = await addProject(app.deps)
+  const { text } = await send(app.url, `/projects/${project.uuid}/metrics/${roKey}`)
+  t.deepEqual(
+    parseExposition(text).map(({ name, value }) => [name, value]),
+    [
+      ['hc_checks_total', 0],
+      ['hc_checks_down_total', 0],
+    ],
+  )
 })
