@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import type { LiveChange } from '#shared/contracts/live-change.ts'
 import type { Barriers } from '#shared/platform/barrier.ts'
 import type { Broker } from '#shared/platform/broker.ts'
 import type { Config } from '#shared/platform/config.ts'
@@ -28,4 +29,6 @@ export interface IngressDeps {
   now(): Micros
   /** tells every ingress process, this one included, after the change has committed */
   announce(change: CacheChange): void
+  /** hears what changed, at a worker or at any door, after it has committed; some of it may be lost */
+  onLive(listener: (change: LiveChange | CacheChange) => void): void
 }

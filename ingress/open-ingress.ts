@@ -6,6 +6,7 @@ import { nowMicros } from '#shared/time.ts'
 import { createAnnouncements } from './announcements.ts'
 import { createApp } from './app.ts'
 import type { IngressDeps } from './deps.ts'
+import { createLiveChanges } from './live-changes.ts'
 import { openPingDoor } from './ping/door.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 
@@ -23,6 +24,7 @@ export async function openIngress(
   const platform = await openPlatform(resources, 'signalbox-ingress', config, log)
   const { broker, metrics } = platform
   const announcements = createAnnouncements(broker)
+  const liveChanges = createLiveChanges(broker)
   const deps: IngressDeps = {
     config,
     db: platform.db,
@@ -36,6 +38,10 @@ export async function openIngress(
     draining: draining.signal,
     now: nowMicros,
     announce: announcements.announce,
+    onLive(listener) {
+      announcements.onChange(listener)
+      liveChanges.onChange(listener)
+    },
     ...override,
   }
   const door = openPingDoor(deps)

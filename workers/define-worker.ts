@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { Broker } from '#shared/platform/broker.ts'
 import type { Config } from '#shared/platform/config.ts'
+import type { LiveAnnouncer } from '#shared/platform/live-announcer.ts'
 import type { Log } from '#shared/platform/log.ts'
 import type { Metrics } from '#shared/platform/metrics.ts'
 import type { Outbox } from '#shared/platform/outbox.ts'
@@ -20,6 +21,8 @@ export interface WorkerDeps {
   log: Log
   metrics: Metrics
   now(): Micros
+  /** tells open pages of what has committed */
+  live: LiveAnnouncer
   /** tests only: ends the process at a named point */
   crashPoint(point: string): void
 }

@@ -1,4 +1,5 @@
 import type { Config } from '#shared/platform/config.ts'
+import { createLiveAnnouncer } from '#shared/platform/live-announcer.ts'
 import type { Log } from '#shared/platform/log.ts'
 import { openPlatform } from '#shared/platform/open-platform.ts'
 import { nowMicros } from '#shared/time.ts'
@@ -13,7 +14,8 @@ export async function openWorkers(
   override: Partial<WorkerDeps> = {},
 ): Promise<WorkerDeps> {
   const platform = await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log)
-  const deps: WorkerDeps = { config, ...platform, log, now: nowMicros, ...override }
+  const live = resources.use(createLiveAnnouncer(platform.broker))
+  const deps: WorkerDeps = { config, ...platform, log, now: nowMicros, live, ...override }
   for (const worker of chosen) {
     const opened = worker.start({ ...deps, log: deps.log.child({ worker: worker.name }) })
     for (const part of opened) resources.use(part)

@@ -32,6 +32,7 @@ export async function openMailIngress(
     draining: new AbortController().signal,
     now: nowMicros,
     announce: announcements.announce,
+    onLive: announcements.onChange,
     ...override,
   }
   const door = openPingDoor(deps)

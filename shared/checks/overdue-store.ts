@@ -20,6 +20,8 @@ export interface Swept {
   looked: number
   /** of the checks taken down, to be published after the commit */
   messages: OutboxRow[]
+  /** ids of the checks taken down */
+  down: number[]
 }
 
 /**
@@ -37,9 +39,17 @@ export async function sweepOverdue(
   const values = [before, shards.total, shards.answered, OVERDUE_PAGE, before, checkFlipped.name, RESEND_AFTER]
   const rows = await transaction(db, async (tx) => {
     await tx.raw(KEEP_INDEX_ORDER)
-    return await query<OutboxRow & { id: number | null; looked: number }>(tx, SWEEP_OVERDUE, values)
+    return await query<OutboxRow & SweptRow>(tx, SWEEP_OVERDUE, values)
   })
-  return { looked: rows[0]?.looked ?? 0, messages: rows.filter((row) => row.id !== null) }
+  const [first] = rows
+  return { looked: first?.looked ?? 0, messages: rows.filter((row) => row.id !== null), down: first?.down ?? [] }
+}
+
+interface SweptRow {
+  id: number | null
+  looked: number
+  /** only in the first row */
+  down: number[] | null
 }
 
 /**
@@ -65,10 +75,11 @@ export const SWEEP_OVERDUE = `
   flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)
     SELECT id, deadline, from_status, 'down', 'timeout' FROM swept WHERE is_over ORDER BY deadline
-    RETURNING id),
+    RETURNING id, check_id),
   sent AS (
     INSERT INTO outbox (message_id, message, payload, resend_at)
     SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM flipped
     RETURNING id, message_id, message, payload)
-  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.looked
+  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.looked,
+         CASE WHEN row_number() OVER () = 1 THEN (SELECT json_agg(check_id) FROM flipped) END AS down
   FROM (SELECT count(*) AS looked FROM due) counted LEFT JOIN sent ON true`

@@ -6,6 +6,8 @@ import { pingQueue } from './ping-batch.ts'
 export const EVENTS_EXCHANGE = 'signalbox.events'
 /** Announcements to every ingress process; lost ones only delay, so nothing of it is durable. */
 export const CACHE_EXCHANGE = 'signalbox.cache'
+/** What open pages show has changed: from workers to every ingress process; lost ones only delay. */
+export const LIVE_EXCHANGE = 'signalbox.live'
 
 /**
  * Times the broker hands a message out again before it gives up. 3.10 has no limit of its own; we always set one. It counts

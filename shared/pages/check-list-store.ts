@@ -107,6 +107,16 @@ export async function listFingerprint(db: Knex, projectId: number): Promise<{ ma
   return { mark: markOf(count, versions), down }
 }
 
+/** The projects that checks belong to; those of deleted checks are left out. */
+export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): Promise<number[]> {
+  const rows = await query<{ id: number }>(
+    db,
+    'SELECT DISTINCT project_id AS id FROM checks WHERE id = ANY(?::bigint[])',
+    [checkIds],
+  )
+  return rows.map(({ id }) => id)
+}
+
 function conditions(projectId: number, filter: CheckFilter, now: Micros): { sql: string; values: SqlValue[] } {
   const parts = ['c.project_id = ?']
   const values: SqlValue[] = [projectId]

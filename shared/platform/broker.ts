@@ -1,5 +1,5 @@
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
-import { CACHE_EXCHANGE, EVENTS_EXCHANGE, type QueueDeclaration } from '../contracts/topology.ts'
+import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../contracts/topology.ts'
 import type { Consumer, ConsumerOptions } from './consumer.ts'
 import { openConsumer } from './consumer.ts'
 import { describeError, type Log } from './log.ts'
@@ -210,6 +210,7 @@ async function declareTopology(model: ChannelModel, queues: readonly QueueDeclar
   channel.on('error', () => {})
   await channel.assertExchange(EVENTS_EXCHANGE, 'direct', { durable: true })
   await channel.assertExchange(CACHE_EXCHANGE, 'fanout', { durable: false })
+  await channel.assertExchange(LIVE_EXCHANGE, 'fanout', { durable: false })
   for (const queue of queues) {
     try {
       await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments })

@@ -23,6 +23,8 @@ export interface Applied {
   dropped: number
   /** the new status of each flip */
   flips: string[]
+  /** checks whose state changed */
+  changed: number[]
   /** messages to publish once the transaction has committed */
   outbox: OutboxRow[]
 }
@@ -37,7 +39,7 @@ export async function applyBatches(
   logLimit: number,
 ): Promise<Applied> {
   const { fresh, positions } = await unappliedOf(run, batches)
-  if (fresh.length === 0) return { applied: 0, dropped: 0, flips: [], outbox: [] }
+  if (fresh.length === 0) return { applied: 0, dropped: 0, flips: [], changed: [], outbox: [] }
 
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const ids = [...new Set(pings.map((ping) => ping.checkId))].sort((a, b) => a - b)
@@ -51,6 +53,7 @@ export async function applyBatches(
     applied: evaluation.pings.length,
     dropped: evaluation.dropped,
     flips: evaluation.flips.map((flip) => flip.to),
+    changed: evaluation.changed.map((check) => check.id),
     outbox,
   }
 }

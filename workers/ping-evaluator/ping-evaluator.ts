@@ -184,6 +184,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     deps.metrics.pingsDropped.inc(result.dropped)
     for (const to of result.flips) deps.metrics.flips.inc({ to })
     deps.outbox.publishLater(result.outbox)
+    deps.live.changed(result.changed)
     deps.crashPoint('after-commit')
   }
 }

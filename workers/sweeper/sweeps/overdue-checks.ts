@@ -42,6 +42,7 @@ async function takeAllDown({ deps }: Tick, before: Micros, answered: readonly nu
     looked = swept.looked
     deps.metrics.flips.inc({ to: 'down' }, swept.messages.length)
     deps.outbox.publishLater(swept.messages)
+    deps.live.changed(swept.down)
   }
 }
 

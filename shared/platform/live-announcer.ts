@@ -1,0 +1,51 @@
+import { type LiveChange, MAX_LISTED } from '../contracts/live-change.ts'
+import { LIVE_EXCHANGE } from '../contracts/topology.ts'
+import type { Broker } from './broker.ts'
+
+/** After an announcement, the next is put off by this long, and carries all that changed meanwhile. */
+const GATHER_MS = 250
+
+export interface LiveAnnouncer {
+  /** Tells open pages, soon, of what has committed. Costs a set's insertions; may be lost, which only delays pages. */
+  changed(checkIds: readonly number[], channelIds?: readonly number[]): void
+}
+
+/** At most four small messages a second, however much changes. What is left is sent when it is disposed. */
+export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer & Disposable {
+  const checks = new Set<number>()
+  const channels = new Set<number>()
+  let timer: NodeJS.Timeout | null = null
+
+  function flush(): void {
+    timer = null
+    if (checks.size + channels.size === 0) return
+    const change: LiveChange =
+      checks.size + channels.size > MAX_LISTED ? { all: true } : { checks: [...checks], channels: [...channels] }
+    checks.clear()
+    channels.clear()
+    broker.send({ exchange: LIVE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
+    timer = setTimeout(flush, GATHER_MS)
+    timer.unref()
+  }
+
+  return {
+    changed(checkIds, channelIds = []) {
+      add(checks, checkIds)
+      add(channels, channelIds)
+      if (timer === null) flush()
+    },
+    [Symbol.dispose]() {
+      if (timer !== null) clearTimeout(timer)
+      flush()
+      if (timer !== null) clearTimeout(timer)
+    },
+  }
+}
+
+/** One more than can be listed says as much as all of them. */
+function add(to: Set<number>, ids: readonly number[]): void {
+  for (const id of ids) {
+    if (to.size > MAX_LISTED) return
+    to.add(id)
+  }
+}

@@ -1,0 +1,94 @@
+import { get } from 'node:http'
+import test, { type ExecutionContext } from 'ava'
+import { addWebhook, tell } from '../../support/alerts.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: TestApp
+let team: Team
+let owner: Visitor
+
+test.before(async () => {
+  app = await openApp({ workers: ['ping-evaluator', 'sweeper', 'notifier'] })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+/** Opens a page and then its events, as a browser does. @returns how many changes it was told of so far */
+async function watch(t: ExecutionContext, path: string): Promise<() => string[]> {
+  const { text } = await owner.get(path)
+  const [, address = ''] = /data-live="([^"]+)"/.exec(text) ?? []
+  const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  let heard = ''
+  const request = get(
+    `${app.url}${address.replaceAll('&amp;', '&')}`,
+    { headers: { cookie }, agent: false },
+    (answer) => {
+      answer.setEncoding('utf8')
+      answer.on('data', (piece: string) => (heard += piece))
+      answer.on('error', () => {})
+    },
+  )
+  request.on('error', () => {})
+  t.teardown(() => request.destroy())
+  await eventually('the page to be watched', () => heard.includes('still here'))
+  return () => [...heard.matchAll(/^event: changed\ndata: (\w+)$/gm)].map(([, status = '']) => status)
+}
+
+// Without an announcement a page looks every thirty seconds, which is longer than `eventually` waits.
+
+test.serial('a ping is told to who watches its list and who watches its check', async (t) => {
+  const uuid = await addCheck(owner, team)
+  const list = await watch(t, `/projects/${team.project.uuid}/checks`)
+  const page = await watch(t, `/checks/${uuid}`)
+  t.deepEqual([list(), page()], [[], []])
+  await fetch(`${app.url}/ping/${uuid}`)
+  await eventually('both to hear of it', () => list().length > 0 && page().length > 0)
+  t.deepEqual([list(), page()], [['up'], ['up']])
+  await fetch(`${app.url}/ping/${uuid}/fail`)
+  await eventually('the failure', () => list().includes('down') && page().includes('down'))
+})
+
+test.serial('what happens in another project is not told', async (t) => {
+  const elsewhere = await createTeam(app, 'Elsewhere')
+  const stranger = await join(app, elsewhere, 'owner', 'elsewhere@example.com')
+  const foreign = await addCheck(stranger, elsewhere)
+  const own = await addCheck(owner, team)
+  const list = await watch(t, `/projects/${team.project.uuid}/checks`)
+  await fetch(`${app.url}/ping/${foreign}`)
+  await fetch(`${app.url}/ping/${own}`)
+  await eventually('its own change', () => list().length > 0)
+  t.deepEqual(list(), ['up'])
+})
+
+test.serial('a missed deadline, and the message about it, are told', async (t) => {
+  const uuid = await addCheck(owner, team)
+  const channel = await addWebhook(app.deps, team.project.id, `${app.url}/nowhere`)
+  const check = await app.deps.db('checks').where({ uuid }).first()
+  t.assert(check)
+  await tell(app.deps.db, [check], [channel])
+  await fetch(`${app.url}/ping/${uuid}`)
+  await eventually('the ping', async () => (await app.deps.db('checks').where({ uuid }).first())?.status === 'up')
+  const list = await watch(t, `/projects/${team.project.uuid}/checks`)
+  const integration = await watch(t, `/integrations/${channel.uuid}`)
+  const past = new Date(Date.now() - 60_000)
+  await app.deps.db('checks').where({ uuid }).update({ alert_after: past, sweep_at: past })
+  await eventually('the sweep', () => list().includes('down'))
+  await eventually('the attempt', () => integration().length > 0)
+  t.pass()
+})
+
+test.serial('a change at another door is told', async (t) => {
+  const uuid = await addCheck(owner, team)
+  const list = await watch(t, `/projects/${team.project.uuid}/checks`)
+  t.is((await owner.post(`/checks/${uuid}/pause`, {}, `/checks/${uuid}`)).status, 303)
+  await eventually('the pause', () => list().length > 0)
+  t.pass()
+})
