@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findCheck, findUuidByUniqueKey, listChecks } from '#shared/checks/store.ts'
+import { findCheck, listChecks } from '#shared/checks/store.ts'
 import { hasAllTags } from '#shared/checks/tags.ts'
 import { toCheckView } from '#shared/checks/view.ts'
 import { NotFoundError } from '#shared/errors.ts'
@@ -11,6 +11,7 @@ import { defineRoute, type Route } from '../route.ts'
 import { type ApiVersion, admitReader, ownCheckId, queryOf, readAfterPings, sendJson, setLag } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 import { createSharedReads } from './share-reads.ts'
+import { uuidOfUniqueKey } from './unique-keys.ts'
 
 const sharedLists = perProcess(() => createSharedReads<{ body: Buffer; lagMs: number }>())
 
@@ -85,8 +86,7 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       params: { unique_key: uniqueKeyParam },
       async handle(request, response, deps) {
         const key = await admitReader(request, response, deps)
-        const uuid = await findUuidByUniqueKey(deps.db, key.project.id, request.params.unique_key)
-        if (uuid === null) throw new NotFoundError('')
+        const uuid = await uuidOfUniqueKey(request.params.unique_key, key, deps)
         await readAfterPings([await ownCheckId(uuid, key, deps)], response, deps)
         sendJson(response, await renderCheck(uuid, key, version, deps))
       },

@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { findUuidByUniqueKey } from '#shared/checks/store.ts'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ValidationError } from '#shared/errors.ts'
 import { parseFlipFilters } from '#shared/flips/filters.ts'
 import { listFlips } from '#shared/flips/store.ts'
 import { toFlipView } from '#shared/flips/view.ts'
@@ -9,6 +8,7 @@ import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { type ApiVersion, admitReader, ownCheckId, queryOf, readAfterPings, sendJson } from './operation.ts'
 import { answers, flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { uuidOfUniqueKey } from './unique-keys.ts'
 
 /** Changes of status, for one version of the API. */
 export function flipRoutes(version: ApiVersion): Route[] {
@@ -52,8 +52,7 @@ export function flipRoutes(version: ApiVersion): Route[] {
       params: { unique_key: uniqueKeyParam },
       async handle(request, response, deps) {
         const key = await admitReader(request, response, deps)
-        const uuid = await findUuidByUniqueKey(deps.db, key.project.id, request.params.unique_key)
-        if (uuid === null) throw new NotFoundError('')
+        const uuid = await uuidOfUniqueKey(request.params.unique_key, key, deps)
         await answerFlips(await ownCheckId(uuid, key, deps), request, response, deps)
       },
     }),

@@ -57,6 +57,25 @@ test('a read-only key gets another form, and finds checks by its unique_key', as
   t.false('unique_key' in full)
 })
 
+test('a unique_key stands for a check of the project of the key, for as long as that exists', async (t) => {
+  const own = await addProject(app.deps)
+  const other = await addProject(app.deps)
+  const check = await addCheck(app.deps, own.project.id, { name: 'a' })
+  const path = `/api/v3/checks/${uniqueKey(check.uuid)}`
+  const statusFor = async (key: string, suffix = '') =>
+    (await send(app.url, path + suffix, { headers: { 'X-Api-Key': key } })).status
+  // Asked for often, so that a remembered answer is one of them.
+  for (let i = 0; i < 3; i++) {
+    t.is(await statusFor(own.roKey), 200)
+    t.is(await statusFor(own.roKey, '/flips/'), 200)
+    t.is(await statusFor(other.roKey), 404)
+    t.is(await statusFor(other.rwKey, '/flips/'), 404)
+  }
+  await send(app.url, `/api/v3/checks/${check.uuid}`, { method: 'DELETE', headers: { 'X-Api-Key': own.rwKey } })
+  t.is(await statusFor(own.roKey), 404)
+  t.is(await statusFor(own.roKey, '/flips/'), 404)
+})
+
 test('every read after an answered ping shows it', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   const headers = { 'X-Api-Key': rwKey }
