@@ -133,7 +133,10 @@ export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: stri
     ? anyPartyIs(request, 'CHARGE_ON_RECEIVABLES')
     : scenarioOfPan(pan) === 'CHARGE_ON_RECEIVABLES'
   const interests = isCharged ? [charge] : []
-  return { searchType, searchedAt: new Date(nowMs).toISOString(), interests }
+  // Nothing is searched here: the demo register states its contents as of the start of the Indian day, so that equal
+  // requests of a day have equal signals.
+  const searchedAt = new Date(`${indianDay(nowMs)}T00:00:00+05:30`).toISOString()
+  return { searchType, searchedAt, interests }
 }
 
 /** `/accounts/deposits`: one current account whose end-of-day balance never changes. */
