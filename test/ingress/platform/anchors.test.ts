@@ -106,12 +106,21 @@ test('tiles, bundles and proofs are those of the published tree, and nothing els
   t.is((await send(`${base}/v1/anchors/${'0'.repeat(64)}`)).status, 404)
 })
 
-test('the log, its tiles and the events hold hashes, and no registration, name or amount', async (t) => {
+test('B38 the log, its tiles, the anchors and the events hold hashes, and no registration, name or amount', async (t) => {
   const pack = await newPack({ ...demoRequest, poNumber: 'PO-SECRET-77' })
-  await includedAnchor(pack.anchor.txId)
+  const anchor = await includedAnchor(pack.anchor.txId)
   const entries = await product.db('log_entries').select('entry')
+  const tiles = await product.db('log_tiles').select('data')
+  const checkpoints = await product.db('log_checkpoints').select('note')
   const events = await product.db('events').select('body')
-  const all = [...entries.map(({ entry }) => entry.toString('utf8')), ...events.map(({ body }) => body)].join('\n')
+  const all = [
+    ...entries.map(({ entry }) => entry.toString('utf8')),
+    ...tiles.map(({ data }) => data.toString('latin1')),
+    ...checkpoints.map(({ note }) => note),
+    ...events.map(({ body }) => body),
+    JSON.stringify(anchor),
+  ].join('\n')
+  for (const { data } of tiles) t.is(data.length % 32, 0)
   for (const secret of ['27AAACB1234C1ZF', 'AAACR5678D', 'PO-SECRET-77', '1250000']) t.false(all.includes(secret))
   for (const { entry } of entries) {
     t.deepEqual(Object.keys(JSON.parse(entry.toString('utf8'))), ['eventType', 'payloadSha256', 'timestamp', 'v'])

@@ -1,0 +1,109 @@
+import { createHash, randomInt } from 'node:crypto'
+import test from 'ava'
+import { receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
+import { rf1Input, rf2Input, rf3Input } from '#shared/first-financing/fingerprint-input.ts'
+import { ensureSandboxKey } from '#shared/invoice-keys/store.ts'
+import { signDemoInvoice } from '#shared/registries/sandbox/demo-invoices.ts'
+import { FINGERPRINT_PURPOSE } from '../../../workers/pack-composer/first-records.ts'
+import { type ApiClient, demoRequest, demoTriple, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+
+let product: Product
+let base = ''
+let first: ApiClient
+let second: ApiClient
+let signingKey = ''
+let fingerprintKey: Buffer
+
+test.before(async () => {
+  product = await openProduct()
+  base = (await product.ingress()).base
+  const { db, secrets } = await product.workers(['pack-composer'])
+  signingKey = await ensureSandboxKey(db, secrets)
+  fingerprintKey = secrets.derive(FINGERPRINT_PURPOSE)
+  first = await openClient(product, base)
+  second = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+interface Invoice {
+  documentNumber: string
+  totalInr: number
+  documentDate: string
+}
+
+function requestWith(invoice: Invoice) {
+  const { borrowerGstin: sellerGstin, buyerGstin } = demoTriple
+  return { ...demoRequest, eInvoices: [signDemoInvoice({ sellerGstin, buyerGstin, ...invoice }, signingKey)] }
+}
+
+async function statusFor(client: ApiClient, invoice: Invoice): Promise<string> {
+  const { status, json, text } = await client.post('/v1/po/risk-signals', requestWith(invoice))
+  if (status !== 200) throw new Error(text)
+  return json.signals.doubleFinancing.status
+}
+
+const documentDate = '2026-11-10'
+
+test('a receivable that a second organisation presents is a duplicate there, and one’s own at the first', async (t) => {
+  const invoice = { documentNumber: 'TWICE-7', totalInr: 118_000.5, documentDate }
+  t.is(await statusFor(first, invoice), 'CLEAN')
+  t.is(await statusFor(first, invoice), 'CLEAN')
+  t.is(await statusFor(second, invoice), 'DUPLICATE_REGISTERED')
+})
+
+test('a receivable with other punctuation in its number is a possible match', async (t) => {
+  t.is(await statusFor(first, { documentNumber: 'NEAR-12', totalInr: 70_001, documentDate }), 'CLEAN')
+  t.is(await statusFor(second, { documentNumber: 'NEAR/0012', totalInr: 70_002, documentDate }), 'POSSIBLE_MATCH')
+})
+
+test('a receivable under another number with the same date and total is a possible match', async (t) => {
+  t.is(await statusFor(first, { documentNumber: 'ECON-1', totalInr: 90_009, documentDate }), 'CLEAN')
+  t.is(await statusFor(second, { documentNumber: 'X77', totalInr: 90_009, documentDate }), 'POSSIBLE_MATCH')
+})
+
+test('of two organisations that present a receivable at the same moment exactly one is first', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const invoice = { documentNumber: `RACE-${round}`, totalInr: 50_000 + round * 100, documentDate }
+    const statuses = await Promise.all([statusFor(first, invoice), statusFor(second, invoice)])
+    t.deepEqual(statuses.toSorted(), ['CLEAN', 'DUPLICATE_REGISTERED'])
+  }
+})
+
+test('B38 a dictionary over likely invoices finds none of the stored fingerprints without the secret key', async (t) => {
+  const serial = randomInt(1, 2_000)
+  await statusFor(first, { documentNumber: `INV-${serial}`, totalInr: 33_333, documentDate })
+  const rows = await product.db('financing_fingerprints').select('fingerprint')
+  const stored = new Set(rows.map(({ fingerprint }) => fingerprint.toString('hex')))
+  const { borrowerGstin: supplierGstin, buyerGstin } = demoTriple
+  const guesses = Array.from({ length: 2_000 }, (_, n) => ({
+    supplierGstin,
+    buyerGstin,
+    documentType: 'INV' as const,
+    documentNumber: `INV-${n}`,
+    documentDate,
+    totalPaise: 3_333_300,
+  }))
+  const plain = (text: string) => createHash('sha256').update(text).digest('hex')
+  const foundBy = (hash: (guess: (typeof guesses)[number]) => string[]) =>
+    guesses.flatMap(hash).some((h) => stored.has(h))
+  t.false(foundBy((guess) => [rf1Input(guess), rf2Input(guess), rf3Input(guess)].map(plain)))
+  t.false(foundBy((guess) => Object.values(receivableFingerprints(Buffer.alloc(32), guess))))
+  // The dictionary does hold the invoice: who has the key finds it.
+  t.true(foundBy((guess) => Object.values(receivableFingerprints(fingerprintKey, guess))))
+})
+
+test('B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser', async (t) => {
+  await using limited = await openProduct({ PLATFORM_RATE_LIMIT_PER_MINUTE: '10' })
+  const { base: address } = await limited.ingress()
+  await limited.workers(['pack-composer'])
+  const guesser = await openClient(limited, address)
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, (_, n) => guesser.post('/v1/po/risk-signals', { ...demoRequest, poNumber: `PO-${n}` })),
+  )
+  t.is(answers.filter(({ status }) => status === 200).length, 10)
+  t.is(answers.filter(({ status, json }) => status === 429 && json.code === 'RATE_LIMITED').length, 15)
+  t.is((await limited.db('packs').where({ state: 'READY' })).length, 10)
+  t.is((await limited.db('usage_units').where({ family: 'risk-signals' })).length, 10)
+  t.is((await limited.db('financing_fingerprints').where({ kind: 'PO1' })).length, 10)
+})

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { openClient } from '../../support/platform-client.ts'
+import { listeningPort, openProduct } from '../../support/product.ts'
+
+/** Sends bytes as they are: a well-behaved client would refuse to. @returns the whole answer */
+async function sendRaw(port: number, request: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.write(request, 'latin1')
+  return await text(socket)
+}
+
+test('B28 an error that nobody expected tells its request id, which is in the log, and nothing else', async (t) => {
+  await using product = await openProduct()
+  const ingress = product.spawn('ingress')
+  const base = `http://127.0.0.1:${await listeningPort(ingress)}`
+  // The issuer is where it is told to be, so the client's tokens come from this process too.
+  const client = await openClient(product, base)
+  await product.db.raw('ALTER TABLE usage_units RENAME TO usage_units_away')
+  const answer = await client.get('/v1/usage', { 'x-request-id': 'given-by-the-caller-1' })
+  t.is(answer.status, 500)
+  t.is(answer.json.code, 'INTERNAL')
+  t.notRegex(answer.text, /usage_units|select|relation|\.ts|node_modules|knex|postgres/i)
+  const { requestId } = answer.json
+  t.is(answer.headers.get('x-request-id'), requestId)
+  const line = await eventually('the error to be in the log', () =>
+    ingress
+      .output()
+      .split('\n')
+      .find((entry) => entry.includes(requestId) && entry.includes('usage_units')),
+  )
+  t.is(JSON.parse(line).requestId, requestId)
+})
+
+test('B28 hostile input leaves log lines that are one JSON object each', async (t) => {
+  await using product = await openProduct()
+  const ingress = product.spawn('ingress', [], { LOG_LEVEL: 'debug' })
+  const port = await listeningPort(ingress)
+  const client = await openClient(product, `http://127.0.0.1:${port}`)
+  await product.db.raw('ALTER TABLE packs RENAME TO packs_away')
+  const hostile = '\u001b[31mred %s %d %j {"level":60} \\n\\r\u2028 \x07'
+  const marker = randomUUID()
+  await client.post('/v1/po/risk-signals', { dealId: `${hostile}\r\n${marker}`, [`a\nb${hostile}`]: hostile })
+  await client.get(`/v1/po/risk-signals/packs/${encodeURIComponent(`a\r\n{"msg":"forged"}${hostile}`)}`)
+  await client.get(`/v1/po/risk-signals/packs/${marker}`, { 'user-agent': '%s%n {"a":1}', 'x-request-id': '%s\t"}' })
+  const head = `Host: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n`
+  await sendRaw(port, `GET /v1/po/risk-signals/packs/${marker} HTTP/1.1\r\n${head}User-Agent: \x9b31m%s\u00ff\r\n\r\n`)
+  await sendRaw(port, `GET /v1/\x1b[2J HTTP/1.1\r\n${head}\r\n`)
+  await ingress.stop()
+  const lines = ingress.output().split('\n').filter(Boolean)
+  // Both requests that met the missing table are there, so what follows is about lines that requests caused.
+  t.true(lines.filter((line) => line.includes('packs') && line.includes('requestId')).length >= 2)
+  for (const line of lines) {
+    const entry = JSON.parse(line)
+    t.is(typeof entry.level, 'string', line)
+    t.not(entry.msg, 'forged')
+    // Escaped in JSON: a terminal that shows the log is not told what to do.
+    t.notRegex(line, /\p{Cc}/u)
+  }
+})
