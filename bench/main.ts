@@ -1,6 +1,7 @@
 import { benchDeliveries } from './deliveries.ts'
 import { benchLog } from './log.ts'
 import { benchPacks } from './packs.ts'
+import { benchPages } from './pages.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
@@ -11,6 +12,8 @@ const suites = {
   pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
   storage: async () => printTable('Storage of pings', await benchPingStorage({ rounds: 7, batches: 20 })),
   deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
+  pages: async () =>
+    printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
   sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
