@@ -17,17 +17,22 @@ export type CommandOptions = {
  */
 export function runCommand(
   command: readonly string[],
-  { timeoutMs = 60_000, ...options }: CommandOptions = {},
+  { timeoutMs = 60_000, env = process.env, ...options }: CommandOptions = {},
 ): Promise<CommandResult> {
   const [program = '', ...args] = command
   return new Promise((resolve) => {
     execFile(
       program,
       args,
-      { ...options, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024, encoding: 'utf8' },
+      { ...options, env: withAdminPrograms(env), timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024, encoding: 'utf8' },
       (error, stdout, stderr) => resolve({ code: exitCode(error), stdout, stderr: stderr || (error?.message ?? '') }),
     )
   })
+}
+
+/** Servers' own programs lie where the search path of an ordinary login does not look. */
+function withAdminPrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` }
 }
 
 /**
