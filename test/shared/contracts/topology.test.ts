@@ -1,0 +1,12 @@
+import test from 'ava'
+import { DELIVERY_LIMIT, queueDeclarations } from '#shared/contracts/topology.ts'
+
+test('every queue is a quorum queue that says itself how often a message is handed out', (t) => {
+  for (const { name, arguments: given } of queueDeclarations(4)) {
+    t.is(given['x-queue-type'], 'quorum', name)
+    const limit = Number(given['x-delivery-limit'])
+    // What was given up is looked at as often as somebody likes, and must fit the broker's 32-bit field.
+    if (name.endsWith('.dead')) t.true(limit >= 1_000_000_000 && limit < 2 ** 31, name)
+    else t.is(limit, DELIVERY_LIMIT, name)
+  }
+})
