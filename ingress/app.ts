@@ -5,7 +5,6 @@ import { DOCS_CSP, docsPage } from './docs-page.ts'
 import { failMonitoring, failProblem, refuseMethodWithProblem } from './errors.ts'
 import { createHealthRouter } from './health.ts'
 import { requestId } from './middleware/request-id.ts'
-import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { monitoringDialect } from './monitoring/dialect.ts'
 import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
 import { createSlashRedirects } from './monitoring/slash-redirect.ts'
@@ -26,7 +25,6 @@ export function createApp(deps: IngressDeps): Express {
   app.enable('strict routing')
   app.set('query parser', false)
 
-  app.use(refuseUnsafe)
   app.use(requestId)
   app.use(mountRoutes(monitoringRoutes, monitoringDialect, deps))
   app.use(createSlashRedirects([...monitoringRoutes, ...publicRoutes]))
@@ -40,12 +38,6 @@ export function createApp(deps: IngressDeps): Express {
     failProblem(isMalformedUrl(error) ? new NotFoundError('there is nothing here') : error, request, response, deps)
   })
   return app
-}
-
-function refuseUnsafe(request: Request, response: Response, next: NextFunction): void {
-  const status = unsafeRequestStatus(request)
-  if (status === null) next()
-  else response.status(status).set('Connection', 'close').end()
 }
 
 /** What the router throws for percent-encoding that cannot be decoded. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Express } from 'express'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import type { PingHandler } from './ping/handler.ts'
@@ -24,6 +25,7 @@ export async function openHttpServer(
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
   let isClosing = false
+  const refused = new WeakSet<Socket>()
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -33,15 +35,18 @@ export async function openHttpServer(
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
-      // Closes the connection behind this answer, which says so: the client goes elsewhere without an error.
-      if (isClosing || draining.aborted) response.shouldKeepAlive = false
-      if (!request.url?.startsWith('/ping/')) {
-        doors.app(request, response)
+      // The parser goes on with what came in the same packet: a request hidden behind a refused one must not run.
+      if (refused.has(request.socket)) return
+      const refusal = unsafeRequestStatus(request)
+      if (refusal !== null) {
+        refused.add(request.socket)
+        response.writeHead(refusal, { Connection: 'close' }).end()
         return
       }
-      const refusal = unsafeRequestStatus(request)
-      if (refusal === null) doors.ping(request, response)
-      else response.writeHead(refusal, { Connection: 'close' }).end()
+      // Closes the connection behind this answer, which says so: the client goes elsewhere without an error.
+      if (isClosing || draining.aborted) response.shouldKeepAlive = false
+      if (request.url?.startsWith('/ping/')) doors.ping(request, response)
+      else doors.app(request, response)
     },
   )
   server.maxConnections = MAX_CONNECTIONS

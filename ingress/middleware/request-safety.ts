@@ -5,7 +5,7 @@ const MAX_HEADERS = 100
 
 /**
  * What the parser lets pass and we do not: two Host headers or a target in absolute form (400), and too many headers
- * (431). Both doors of the HTTP server ask, the raw one for pings too.
+ * (431). Asked once for every request, before it goes to either door.
  * @returns the status of the refusal, after which the connection is to be closed; null when there is none
  */
 export function unsafeRequestStatus(request: IncomingMessage): 400 | 431 | null {
