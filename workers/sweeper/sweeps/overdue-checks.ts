@@ -8,6 +8,11 @@ import type { Sweep, Tick } from '../sweep.ts'
  */
 const ARRIVAL_SLACK = 1 * MICROS_PER_SECOND
 const BARRIER_TIMEOUT_MS = 2_000
+/**
+ * A barrier that took this long says that the broker or the evaluator is slow: then a ping may be on its way for as long
+ * as an ingress waits for its confirm, and deadlines wait as much longer.
+ */
+const SLOW_BARRIER_MS = 500
 /** Without anything overdue the shards are still asked now and then: an evaluator that is gone should be noticed. */
 const PROBE_EVERY = 10
 
@@ -27,11 +32,14 @@ export function overdueChecks(): Sweep {
       const isDue = await hasOverdue(deps.reserveDb, before)
       if (!isDue && ticks++ % PROBE_EVERY !== 0) return
       const { pingShards } = deps.config
+      const asked = performance.now()
       const answered = await barriers.sweepable(BARRIER_TIMEOUT_MS)
+      const isSlow = performance.now() - asked > SLOW_BARRIER_MS
       deps.metrics.unsweptShards.set(pingShards - answered.length)
       silentSince = answered.length < pingShards ? (silentSince ?? now) : null
       if (silentSince !== null) reportSilence(tick, answered, now - silentSince)
-      if (isDue && answered.length > 0) await takeAllDown(tick, before, answered)
+      const passed = isSlow ? before - deps.config.publishTimeoutMs * 1000 : before
+      if (isDue && answered.length > 0) await takeAllDown(tick, passed, answered)
     },
   }
 }
