@@ -14,6 +14,7 @@ import { checkPages } from './checks/page.tsx'
 import { pingPages } from './checks/ping.tsx'
 import { checkWritePages } from './checks/write.tsx'
 import { sendErrorPage } from './error-page.tsx'
+import { createConfirmRouter } from './integrations/confirm-address.tsx'
 import { integrationPages } from './integrations/pages.tsx'
 import { createUnsubscribeRouter } from './integrations/unsubscribe.tsx'
 import { integrationWritePages } from './integrations/write.tsx'
@@ -64,6 +65,7 @@ export function createWebRouter(deps: IngressDeps): Router {
   all.use(createAssetRouter())
   all.use(createRiskAssetRouter())
   all.use(createUnsubscribeRouter(deps))
+  all.use(createConfirmRouter(deps))
   all.use(router)
   all.use((request, response, next) => {
     if (!wantsPage(request)) return next()

@@ -16,11 +16,14 @@ export interface StoredChannel extends ListedChannel {
   disabledAt: Date | null
   lastNotifyAt: Date | null
   lastError: string
+  /** of e-mail: whether its recipient agreed, or need not be asked. Nothing is sent before */
+  isEmailVerified: boolean
 }
 
 const COLUMNS = `
   id, uuid, project_id AS "projectId", kind, name, sealed_config AS "sealedConfig", disabled_at AS "disabledAt",
-  last_notify_at AS "lastNotifyAt", last_error AS "lastError"`
+  last_notify_at AS "lastNotifyAt", last_error AS "lastError",
+  email_verified AS "isEmailVerified"`
 
 /** The integrations of a project, disabled ones included, in the order of their creation. */
 export async function listChannels(db: Knex, projectId: number): Promise<StoredChannel[]> {
@@ -39,37 +42,69 @@ export async function findChannel(db: Knex, projectId: number, uuid: string): Pr
   return rows[0] ?? null
 }
 
-/** Creates an integration. @param uuid only when one moves here with its identity */
+/**
+ * Creates an integration.
+ * @param channel its uuid only when one moves here with its identity; its recipient counts as agreed when nothing is said
+ */
 export async function insertChannel(
   db: Knex,
-  channel: { projectId: number; kind: string; name: string; sealedConfig: string; uuid?: string },
+  channel: {
+    projectId: number
+    kind: string
+    name: string
+    sealedConfig: string
+    uuid?: string
+    isEmailVerified?: boolean
+  },
 ): Promise<StoredChannel> {
   const rows = await query<StoredChannel>(
     db,
-    `INSERT INTO channels (project_id, kind, name, sealed_config, uuid)
-     VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid())) RETURNING ${COLUMNS}`,
-    [channel.projectId, channel.kind, channel.name, channel.sealedConfig, channel.uuid ?? null],
+    `INSERT INTO channels (project_id, kind, name, sealed_config, uuid, email_verified)
+     VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid()), ?) RETURNING ${COLUMNS}`,
+    [
+      channel.projectId,
+      channel.kind,
+      channel.name,
+      channel.sealedConfig,
+      channel.uuid ?? null,
+      channel.isEmailVerified ?? true,
+    ],
   )
   const [row] = rows
   if (!row) throw new Error('the integration was not inserted')
   return row
 }
 
-/** Changes name, configuration or whether it is disabled; what is not given stays. */
+/** Changes name, configuration, whether it is disabled or its recipient agreed; what is not given stays. */
 export async function updateChannel(
   db: Knex,
   channelId: number,
-  changes: { name?: string; sealedConfig?: string; disabled?: boolean },
+  changes: { name?: string; sealedConfig?: string; disabled?: boolean; isEmailVerified?: boolean },
 ): Promise<void> {
   await execute(
     db,
     `UPDATE channels SET
        name = COALESCE(?::text, name),
        sealed_config = COALESCE(?::text, sealed_config),
-       disabled_at = CASE ?::boolean WHEN true THEN COALESCE(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END
+       disabled_at = CASE ?::boolean WHEN true THEN COALESCE(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END,
+       email_verified = COALESCE(?::boolean, email_verified)
      WHERE id = ?`,
-    [changes.name ?? null, changes.sealedConfig ?? null, changes.disabled ?? null, channelId],
+    [
+      changes.name ?? null,
+      changes.sealedConfig ?? null,
+      changes.disabled ?? null,
+      changes.isEmailVerified ?? null,
+      channelId,
+    ],
   )
+}
+
+/** The recipient agreed: to this configuration, so nothing happens when it was changed meanwhile. */
+export async function confirmRecipient(db: Knex, channel: { id: number; sealedConfig: string }): Promise<void> {
+  await execute(db, 'UPDATE channels SET email_verified = true WHERE id = ? AND sealed_config = ?', [
+    channel.id,
+    channel.sealedConfig,
+  ])
 }
 
 export async function deleteChannel(db: Knex, projectId: number, uuid: string): Promise<boolean> {

@@ -76,6 +76,7 @@ export async function findChannelByUuid(
   uuid: string,
 ): Promise<{
   id: number
+  uuid: string
   projectId: number
   projectName: string
   name: string
@@ -84,6 +85,7 @@ export async function findChannelByUuid(
 } | null> {
   const rows = await query<{
     id: number
+    uuid: string
     projectId: number
     projectName: string
     name: string
@@ -91,7 +93,7 @@ export async function findChannelByUuid(
     sealedConfig: string
   }>(
     db,
-    `SELECT c.id, c.project_id AS "projectId", p.name AS "projectName", c.name, c.kind, c.sealed_config AS "sealedConfig"
+    `SELECT c.id, c.uuid, c.project_id AS "projectId", p.name AS "projectName", c.name, c.kind, c.sealed_config AS "sealedConfig"
      FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
     [uuid],
   )
@@ -112,7 +114,7 @@ export async function assignToAllChecks(tx: Knex, channelId: number, projectId: 
 export async function integrationFingerprint(db: Knex, channelId: number): Promise<{ mark: string; isDown: boolean }> {
   const rows = await query<{ mark: string }>(
     db,
-    `SELECT concat_ws(' ', c.last_notify_at, c.disabled_at, c.last_error,
+    `SELECT concat_ws(' ', c.last_notify_at, c.disabled_at, c.last_error, c.email_verified,
                       (SELECT string_agg(n.state || n.attempts, ' ') FROM
                         (SELECT state, attempts FROM notifications WHERE channel_id = c.id
                          ORDER BY created_at DESC LIMIT 30) AS n)) AS mark

@@ -11,6 +11,7 @@ const notices: Readonly<Record<string, string>> = {
   'check-transferred': 'The check has moved here. Its ping address stays the same; its integrations stayed behind.',
   'checks-changed': 'Done.',
   'integration-created': 'The integration is created. Send a test to see that it works.',
+  'recipient-asked': 'The recipient is asked by mail. Alerts go out once they agree.',
   'integration-saved': 'The integration is saved.',
   'integration-deleted': 'The integration is deleted.',
   'integration-enabled': 'The integration is switched on again.',

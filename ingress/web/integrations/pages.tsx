@@ -100,6 +100,8 @@ function LastResult({ channel, now }: { channel: StoredChannel; now: Micros }) {
     <>
       {channel.disabledAt !== null ? (
         <span class="pill bad">switched off</span>
+      ) : !channel.isEmailVerified ? (
+        <span class="pill bad">not confirmed</span>
       ) : at === null ? (
         <span class="muted">none yet</span>
       ) : (
@@ -195,6 +197,18 @@ async function showIntegration(context: Context): Promise<void> {
             {mayEdit && (
               <Form context={context} action={`${path}/enable`}>
                 <button type="submit">Switch on again</button>
+              </Form>
+            )}
+          </div>
+        )}
+        {!channel.isEmailVerified && (
+          <div class="problem">
+            <p>
+              <b>Waiting for its recipient</b>, who was asked by mail: alerts go out once they agree.
+            </p>
+            {mayEdit && (
+              <Form context={context} action={`${path}/ask`}>
+                <button type="submit">Ask again</button>
               </Form>
             )}
           </div>

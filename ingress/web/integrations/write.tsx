@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/channels/kind.ts'
+import { email } from '#shared/channels/kinds/email.ts'
 import { findKind } from '#shared/channels/kinds.ts'
 import { type ConfigObject, shownConfig, withStoredSecrets } from '#shared/channels/shown-config.ts'
 import { deleteChannel, insertChannel, listChannels, updateChannel } from '#shared/channels/store.ts'
@@ -12,6 +13,7 @@ import { audit } from '../audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
 import { sendPage } from '../layout.tsx'
 import { openProject, type ProjectWorkspace } from '../workspace.ts'
+import { askRecipient, isOwnAddress, mayAsk } from './confirm-address.tsx'
 import { configOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
@@ -33,6 +35,7 @@ export function integrationWritePages(pages: Pages): void {
   pages.post('/integrations/:integration/edit', change)
   pages.post('/integrations/:integration/test', sendTest)
   pages.post('/integrations/:integration/enable', enable)
+  pages.post('/integrations/:integration/ask', askAgain)
   pages.post('/integrations/:integration/delete', remove)
 }
 
@@ -53,13 +56,18 @@ async function create(context: FormContext): Promise<void> {
     const name = checkName(field(form, 'name'))
     const config = await checkConfig(deps, project.id, kind, given)
     const sealedConfig = deps.secrets.seal(JSON.stringify(config))
+    const isEmailVerified = kind.kind !== email.kind || isOwnAddress(context, config.value)
+    if (!isEmailVerified) await mayAsk(context, config.value)
     const channel = await transaction(deps.db, async (tx) => {
-      const made = await insertChannel(tx, { projectId: project.id, kind: kind.kind, name, sealedConfig })
+      const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified }
+      const made = await insertChannel(tx, created)
       if (form.has('all')) await assignToAllChecks(tx, made.id, project.id)
       await audit(context, project.organisationId, 'integration.created', `${name} (${kind.label})`, tx)
       return made
     })
-    redirect(context, `/integrations/${channel.uuid}?done=integration-created`)
+    if (!channel.isEmailVerified) await askRecipient(context, channel, project.name)
+    const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
+    redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     const state = { name: field(form, 'name'), config: shownConfig(kind, given), problem: sentence(error) }
@@ -74,11 +82,18 @@ async function change(context: FormContext): Promise<void> {
   const given = configOf(optionFields(kind), form)
   try {
     const name = checkName(field(form, 'name'))
-    const whole = withStoredSecrets(kind, given, openConfig(channel, deps.secrets))
+    const stored = openConfig(channel, deps.secrets)
+    const whole = withStoredSecrets(kind, given, stored)
     const config = await checkConfig(deps, project.id, kind, whole)
-    await updateChannel(deps.db, channel.id, { name, sealedConfig: deps.secrets.seal(JSON.stringify(config)) })
+    const sealedConfig = deps.secrets.seal(JSON.stringify(config))
+    const isOther = kind.kind === email.kind && config.value !== stored.value
+    const isEmailVerified = isOther ? isOwnAddress(context, config.value) : channel.isEmailVerified
+    const isAsked = isOther && !isEmailVerified
+    if (isAsked) await mayAsk(context, config.value)
+    await updateChannel(deps.db, channel.id, { name, sealedConfig, isEmailVerified })
     await audit(context, project.organisationId, 'integration.changed', `${name} (${kind.label})`)
-    redirect(context, `/integrations/${channel.uuid}?done=integration-saved`)
+    if (isAsked) await askRecipient(context, { ...channel, sealedConfig }, project.name)
+    redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await showEdit(context, { name: field(form, 'name'), config: given, problem: sentence(error) }, 400)
@@ -108,6 +123,14 @@ async function enable(context: FormContext): Promise<void> {
   await updateChannel(context.deps.db, channel.id, { disabled: false })
   await audit(context, project.organisationId, 'integration.enabled', channel.name || channel.kind)
   redirect(context, `/integrations/${channel.uuid}?done=integration-enabled`)
+}
+
+async function askAgain(context: FormContext): Promise<void> {
+  const { channel, project } = await openIntegration(context, 'edit')
+  if (channel.isEmailVerified) throw new NotFoundError('There is nothing to ask the recipient of this integration.')
+  await mayAsk(context, openConfig(channel, context.deps.secrets).value)
+  await askRecipient(context, channel, project.name)
+  redirect(context, `/integrations/${channel.uuid}?done=recipient-asked`)
 }
 
 async function remove(context: FormContext): Promise<void> {

@@ -1,0 +1,90 @@
+import { type Request, type Response, Router } from 'express'
+import type { ComponentChildren } from 'preact'
+import { render } from 'preact-render-to-string'
+import { insertAudit } from '#shared/accounts/audit-store.ts'
+import { findProjectOrganisation } from '#shared/accounts/project-store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { findChannelByUuid } from '#shared/pages/integration-store.ts'
+import { isUuid } from '#shared/pings/url.ts'
+import { equalSecrets } from '#shared/platform/secrets.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { assets } from '../assets.ts'
+import { sendErrorPage } from '../error-page.tsx'
+import { setSafetyHeaders } from '../serve.ts'
+
+export type LinkedChannel = NonNullable<Awaited<ReturnType<typeof findChannelByUuid>>>
+
+/** What the holder of a link in a mail can do without signing in. */
+export interface RecipientAction {
+  /** the link's address between the integration and its signature */
+  name: string
+  /** what the link's signature is of */
+  signed(channel: LinkedChannel): string
+  /** noted in the audit log */
+  audited: string
+  run(channel: LinkedChannel): Promise<void>
+  title: string
+  /** what the page says before (null) and after it is done */
+  page(projectName: string, isDone: boolean): ComponentChildren
+}
+
+/** Following such a link changes nothing, since scanners follow every link; its button, or another POST, does. */
+export function createRecipientRouter(deps: IngressDeps, action: RecipientAction): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  const path = `/integrations/:integration/${action.name}/:signature`
+  router.get(path, (request, response) => answer(request, response, deps, action))
+  router.post(path, (request, response) => answer(request, response, deps, action))
+  return router
+}
+
+async function answer(request: Request, response: Response, deps: IngressDeps, action: RecipientAction): Promise<void> {
+  setSafetyHeaders(response, deps)
+  const isDone = request.method === 'POST'
+  try {
+    const uuid = String(request.params.integration)
+    const channel = isUuid(uuid) ? await findChannelByUuid(deps.db, uuid) : null
+    if (!channel || !isSigned(action.signed(channel), String(request.params.signature), deps)) {
+      throw new NotFoundError('This link is not one of ours, or what it is about is gone.')
+    }
+    if (isDone) {
+      await action.run(channel)
+      await insertAudit(deps.db, {
+        organisationId: await findProjectOrganisation(deps.db, channel.projectId),
+        userId: null,
+        actor: 'recipient of a mail',
+        action: action.audited,
+        target: channel.name || channel.kind,
+        address: request.socket.remoteAddress ?? '',
+      })
+    }
+    const html = page(deps, action.title, action.page(channel.projectName, isDone))
+    response.status(200).type('text/html').end(`<!doctype html>${html}`)
+  } catch (error) {
+    sendErrorPage(error, request, response, deps, undefined)
+  }
+}
+
+function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
+  const given = Buffer.from(signature, 'base64url')
+  return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
+}
+
+function page(deps: IngressDeps, title: string, content: ComponentChildren): string {
+  return render(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · ${deps.config.siteName}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href={assets.icon.path} />
+        <link rel="stylesheet" href={assets.style.path} />
+      </head>
+      <body class="plain">
+        <main id="main" class="narrow center">
+          {content}
+        </main>
+      </body>
+    </html>,
+  )
+}

@@ -1,0 +1,87 @@
+import test from 'ava'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+import { createTeam, join, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+let app: TestApp
+let smtp: SmtpSink
+let team: Team
+let owner: Visitor
+
+test.before(async () => {
+  smtp = await openSmtpSink()
+  app = await openApp({ env: { SMTP_URL: smtp.url } })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await smtp?.[Symbol.asyncDispose]()
+})
+
+const fields = (address: string) => ({ name: 'On-call', 'option-value': address, 'option-down': 'on' })
+
+async function create(address: string): Promise<string> {
+  const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/email`, fields(address))
+  return /\/integrations\/([0-9a-f-]{36})/.exec(made.headers.location ?? '')?.[1] ?? ''
+}
+
+const isVerified = async (uuid: string) =>
+  (await app.deps.db('channels').where({ uuid }).first('email_verified'))?.email_verified
+
+async function mailedPath(to: string): Promise<string> {
+  const mail = await smtp.waitFor((one) => one.to.includes(to))
+  smtp.mails.splice(smtp.mails.indexOf(mail), 1)
+  const text = mail.raw.toString().replaceAll('=\r\n', '')
+  return new URL(/http:\S+\/confirm\/[\w-]+/.exec(text)?.[0] ?? '').pathname
+}
+
+test.serial('mails to one’s own address need nobody’s consent', async (t) => {
+  const uuid = await create(`${team.organisationId}@Example.com`)
+  t.true(await isVerified(uuid))
+  t.is(smtp.mails.length, 0)
+})
+
+test.serial('who is to get alerts is asked first, and agrees by a button and not by a scanner’s visit', async (t) => {
+  const uuid = await create('someone@example.com')
+  t.false(await isVerified(uuid))
+  t.true((await owner.get(`/integrations/${uuid}`)).text.includes('Waiting for its recipient'))
+  const path = await mailedPath('someone@example.com')
+  const recipient = createVisitor(app.url)
+  t.is((await recipient.get(path)).status, 200)
+  t.false(await isVerified(uuid))
+  t.is((await recipient.send(`${path.slice(0, -1)}${path.endsWith('A') ? 'Q' : 'A'}`, {})).status, 404)
+  t.is((await recipient.send(path, {})).status, 200)
+  t.true(await isVerified(uuid))
+  t.false((await owner.get(`/integrations/${uuid}`)).text.includes('Waiting for its recipient'))
+  t.is((await owner.post(`/integrations/${uuid}/ask`, {}, '/account')).status, 404)
+})
+
+test.serial('another address must agree for itself, and the link of the one before is void', async (t) => {
+  const uuid = await create('first@example.com')
+  const before = await mailedPath('first@example.com')
+  await owner.post(`/integrations/${uuid}/edit`, fields('second@example.com'))
+  const recipient = createVisitor(app.url)
+  t.is((await recipient.send(before, {})).status, 404)
+  const path = await mailedPath('second@example.com')
+  await recipient.send(path, {})
+  t.true(await isVerified(uuid))
+  await owner.post(`/integrations/${uuid}/edit`, { ...fields('second@example.com'), name: 'Renamed' })
+  t.true(await isVerified(uuid), 'the same address need not agree again')
+})
+
+test.serial('a recipient can be asked again, but not for ever', async (t) => {
+  const uuid = await create('slow@example.com')
+  const token = await owner.token('/account')
+  const answers: number[] = []
+  while (answers.at(-1) !== 429 && answers.length < 20) {
+    answers.push((await owner.send(`/integrations/${uuid}/ask`, { _csrf: token })).status)
+  }
+  t.is(answers[0], 303)
+  t.is(answers.at(-1), 429)
+  t.true(smtp.mails.length > 1)
+  smtp.mails.length = 0
+})
