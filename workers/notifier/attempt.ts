@@ -16,23 +16,15 @@ import {
   recordAttempt,
 } from '#shared/notifications/store.ts'
 import { transaction } from '#shared/platform/db.ts'
-import type { HttpClient } from '#shared/platform/http-client.ts'
 import { describeError } from '#shared/platform/log.ts'
-import type { Mailer } from '#shared/platform/mailer.ts'
-import type { WorkerDeps } from '../define-worker.ts'
 import { buildNotification } from './build-notification.ts'
 import { createBulkhead } from './bulkhead.ts'
 import { tellOfDisabled } from './disabled-notice.ts'
 import { createMembers } from './members.ts'
+import type { NotifierDeps } from './notifier-deps.ts'
 import { createRecipientLimiter } from './recipient-limiter.ts'
 import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
-
-export interface NotifierDeps extends WorkerDeps {
-  http: HttpClient
-  gatewayHttp: HttpClient
-  mailer: Mailer | null
-}
 
 /** Attempts at one target at a time, so that a slow one cannot take every place. */
 const AT_ONCE_PER_TARGET = 10

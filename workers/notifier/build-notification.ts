@@ -11,7 +11,7 @@ import {
   lastPingUntil,
 } from '#shared/notifications/store.ts'
 import { nextOccurrence } from '#shared/schedules/schedule.ts'
-import type { NotifierDeps } from './attempt.ts'
+import type { NotifierDeps } from './notifier-deps.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 

@@ -4,8 +4,8 @@ import { escapeHtml, oneLine } from '#shared/notifications/escapes.ts'
 import { type ChannelForSending, type ClaimedNotification, channelForSending } from '#shared/notifications/store.ts'
 import { describeError } from '#shared/platform/log.ts'
 import type { OutgoingMail } from '#shared/platform/mailer.ts'
-import type { NotifierDeps } from './attempt.ts'
 import { unsubscribeUrl } from './build-notification.ts'
+import type { NotifierDeps } from './notifier-deps.ts'
 
 /**
  * Tells the project's other e-mail integrations that one was disabled, since it can no longer say so itself. Told once,

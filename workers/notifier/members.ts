@@ -1,7 +1,7 @@
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
 import { type ClaimedNotification, claimNotification, insertNotifications } from '#shared/notifications/store.ts'
 import { query } from '#shared/platform/sql.ts'
-import type { NotifierDeps } from './attempt.ts'
+import type { NotifierDeps } from './notifier-deps.ts'
 import type { TransportContext } from './transports/transport.ts'
 
 /**
