@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { anchorObject } from '#shared/anchoring/store.ts'
 import { orderFingerprint, receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
@@ -10,7 +10,10 @@ import { verifyInvoiceToken } from '#shared/packs/signals/e-invoice-token.ts'
 import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
 import type { PackJob } from '#shared/packs/store.ts'
 import type { Enqueue } from '#shared/platform/outbox.ts'
+import { recordReceivable } from '#shared/receivables/store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
+
+const ORDER_EVENT_TYPE = 'po.recorded'
 
 type FirstRecordDeps = Pick<WorkerDeps, 'outbox' | 'secrets' | 'now'>
 
@@ -31,16 +34,17 @@ export async function presentFirst(
   const secretKey = deps.secrets.derive(FINGERPRINT_PURPOSE)
   const order = orderOf(secretKey, request)
   const receivables = receivablesOf(secretKey, request, job, invoiceKeys)
-  const fingerprints = [...order, ...receivables.flat()]
+  const fingerprints = [...order, ...receivables.flatMap((receivable) => receivable.fingerprints)]
   if (fingerprints.length === 0) return { status: 'ANSWERED', matches: [] }
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints }
   return await deps.outbox.run(async (tx: Knex.Transaction, _enqueue: Enqueue) => {
     const stored = await recordFingerprints(tx, record)
     // One that another holds already is not a first record, and nothing of it is anchored.
     const isNew = (fingerprint: Fingerprint) => stored.some(({ value }) => value === fingerprint.value)
-    if (order.some(isNew)) await anchorRecord(tx, deps, job, 'po.recorded')
-    for (const [exact] of receivables)
-      if (exact && isNew(exact)) await anchorRecord(tx, deps, job, 'receivable.recorded')
+    if (order.some(isNew)) await anchorOrder(tx, deps, job)
+    for (const receivable of receivables) {
+      if (isNew(receivable.exact)) await recordFirst(tx, deps, job, receivable)
+    }
     return { status: 'ANSWERED', matches: await findMatches(tx, record) }
   })
 }
@@ -59,7 +63,7 @@ function receivablesOf(
   request: PackRequest,
   job: PackJob,
   keys: readonly InvoiceKey[],
-): Fingerprint[][] {
+): PresentedReceivable[] {
   return (request.eInvoices ?? []).flatMap((token) => {
     const { document, reason } = verifyInvoiceToken(token, { ...request, env: job.env, keys })
     if (!document || reason !== null || document.totalPaise === null) return []
@@ -71,25 +75,69 @@ function receivablesOf(
       documentDate: document.documentDate,
       totalPaise: document.totalPaise,
     })
+    const exact = { kind: 'RF1' as const, value: rf1 }
     return [
-      [
-        { kind: 'RF1' as const, value: rf1 },
-        { kind: 'RF2' as const, value: rf2 },
-        { kind: 'RF3' as const, value: rf3 },
-      ],
+      {
+        exact,
+        fingerprints: [exact, { kind: 'RF2' as const, value: rf2 }, { kind: 'RF3' as const, value: rf3 }],
+        reference: document.documentNumber,
+        amountInr: document.totalPaise / 100,
+        issueDate: document.documentDate,
+        tokenSha256: createHash('sha256').update(token).digest('hex'),
+      },
     ]
   })
 }
 
-/** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
-async function anchorRecord(
+interface PresentedReceivable {
+  /** the fingerprint that decides who was first */
+  exact: Fingerprint
+  fingerprints: Fingerprint[]
+  /** the number of its document: the organisation's own name for it */
+  reference: string
+  amountInr: number
+  issueDate: string
+  tokenSha256: string
+}
+
+/**
+ * A receivable that nobody presented before becomes the organisation's evidence object, anchored, which the
+ * securitisation API shows (domain 10.6). What no registry has said is null.
+ */
+async function recordFirst(
   tx: Knex.Transaction,
   deps: FirstRecordDeps,
   job: PackJob,
-  eventType: 'po.recorded' | 'receivable.recorded',
+  receivable: PresentedReceivable,
 ): Promise<void> {
   const timestamp = new Date(deps.now() / 1000).toISOString()
-  const object = { recordId: randomUUID(), packId: job.id, eventType, timestamp }
-  const anchor = await anchorObject(tx, job.env, eventType, timestamp, object)
+  const evidence = {
+    key: 'eInvoice',
+    tier: 'DOCUMENT_SIGNED',
+    observedAt: timestamp,
+    rawSha256: receivable.tokenSha256,
+  }
+  const facts = {
+    poolId: null,
+    fingerprintRef: receivable.exact.value,
+    supplierVei: null,
+    buyerVei: null,
+    amountInr: receivable.amountInr,
+    currency: 'INR',
+    issueDate: receivable.issueDate,
+    dueDate: null,
+    irnPresent: true,
+    acceptance: null,
+    doubleFinancing: null,
+    evidence: [evidence],
+  }
+  await recordReceivable(tx, job, receivable.reference, facts, timestamp)
+}
+
+/** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
+async function anchorOrder(tx: Knex.Transaction, deps: FirstRecordDeps, job: PackJob): Promise<void> {
+  const timestamp = new Date(deps.now() / 1000).toISOString()
+  const object = { recordId: randomUUID(), packId: job.id, eventType: ORDER_EVENT_TYPE, timestamp }
+  const anchor = await anchorObject(tx, job.env, ORDER_EVENT_TYPE, timestamp, object)
   await setRecordAnchor(tx, job.id, Buffer.from(anchor.txId, 'hex'))
 }

@@ -1,11 +1,12 @@
 import { createHash, randomInt } from 'node:crypto'
 import test from 'ava'
+import { payloadSha256 } from '#shared/anchoring/leaf.ts'
 import { receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
 import { rf1Input, rf2Input, rf3Input } from '#shared/first-financing/fingerprint-input.ts'
 import { ensureSandboxKey } from '#shared/invoice-keys/store.ts'
 import { signDemoInvoice } from '#shared/registries/sandbox/demo-invoices.ts'
 import { FINGERPRINT_PURPOSE } from '../../../workers/pack-composer/first-records.ts'
-import { type ApiClient, demoRequest, demoTriple, openClient } from '../../support/platform-client.ts'
+import { type ApiClient, demoRequest, demoTriple, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
 let product: Product
@@ -50,6 +51,20 @@ test('a receivable that a second organisation presents is a duplicate there, and
   t.is(await statusFor(first, invoice), 'CLEAN')
   t.is(await statusFor(first, invoice), 'CLEAN')
   t.is(await statusFor(second, invoice), 'DUPLICATE_REGISTERED')
+})
+
+test('a receivable of a pack is read back by its number through the securitisation API, as it was anchored', async (t) => {
+  const invoice = { documentNumber: 'READ-BACK-1', totalInr: 50_000.25, documentDate }
+  t.is(await statusFor(first, invoice), 'CLEAN')
+  const read = (client: ApiClient) =>
+    send(`${base}/v1/securitisation/receivables/READ-BACK-1`, {
+      headers: { 'x-api-key': String(client.credentials.apiKey) },
+    })
+  const { status, json } = await read(first)
+  t.is(status, 200)
+  t.like(json, { amountInr: 50_000.25, issueDate: documentDate, irnPresent: true, dueDate: null })
+  t.is(json.anchor.payloadSha256, payloadSha256(json))
+  t.is((await read(second)).status, 404, 'nobody else sees it')
 })
 
 test('a receivable with other punctuation in its number is a possible match', async (t) => {
