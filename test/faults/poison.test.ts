@@ -4,7 +4,6 @@ import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batc
 import { openDeadLetterBox } from '#shared/platform/dead-letter-box.ts'
 import { nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
-import { eventually } from '../support/eventually.ts'
 import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -105,8 +104,7 @@ test.serial('a message that kills its process is given up alone, not with those 
   let deaths = 0
   while ((await probe.depth(dead)) === 0) {
     const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })
-    await Promise.race([dying.exited, eventually('a verdict', async () => (await probe.depth(dead)) > 0, 60_000)])
-    dying.signal('SIGKILL')
+    // Also after a verdict it dies by itself, of the next message: killed sooner, it might not have settled the first.
     await dying.exited
     deaths += 1
     if (deaths > 12) break
