@@ -24,9 +24,6 @@ interface Shard {
   pings: AcceptedPing[]
   waiting: Done[]
   bytes: number
-  inFlight: number
-  timer: NodeJS.Timeout | null
-  immediate: NodeJS.Immediate | null
   /** the channel that `seq` counts for */
   epoch: string
   seq: number
@@ -42,9 +39,9 @@ const MAX_HELD_PINGS = 50_000
 const MAX_HELD_BYTES = 128 * 1024 * 1024
 
 /**
- * Lets pings for the same shard travel together (design: the ping path). When nothing of its shard is in flight
+ * Lets pings for the same shard travel together (design: the ping path). When nothing is in flight
  * a ping is sent at the end of the event-loop turn, with those that arrived in the same one, so under low load there is
- * one per message and no added latency; else with the others that arrive until the next confirm, or for 2 ms.
+ * one per message and no added latency; else with the others that arrive until all is confirmed, or for 2 ms.
  */
 export function createBatcher(broker: Broker, options: { shards: number; metrics: Metrics }): Batcher {
   const { metrics } = options
@@ -53,9 +50,6 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
     pings: [],
     waiting: [],
     bytes: 0,
-    inFlight: 0,
-    timer: null,
-    immediate: null,
     epoch: '',
     seq: 0,
   }))
@@ -63,21 +57,30 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
   let heldBytes = 0
   let onDrained: () => void = () => {}
 
+  /** Messages under way, of any shard: those of one turn go together, so that each carries as much as it can. */
+  let inFlight = 0
+  let timer: NodeJS.Timeout | null = null
+  let immediate: NodeJS.Immediate | null = null
+
+  function flushAll(): void {
+    if (timer) clearTimeout(timer)
+    if (immediate) clearImmediate(immediate)
+    timer = null
+    immediate = null
+    for (const shard of shards) flush(shard)
+  }
+
   function flush(shard: Shard): void {
-    if (shard.timer) clearTimeout(shard.timer)
-    if (shard.immediate) clearImmediate(shard.immediate)
-    shard.timer = null
-    shard.immediate = null
     if (shard.pings.length === 0) return
     const { pings, waiting, bytes } = shard
     shard.pings = []
     shard.waiting = []
     shard.bytes = 0
-    shard.inFlight += 1
+    inFlight += 1
     metrics.pingBatchSize.observe(pings.length)
     send(shard, pings).then(
-      () => settle(shard, waiting, bytes, null),
-      (error: unknown) => settle(shard, waiting, bytes, error),
+      () => settle(waiting, bytes, null),
+      (error: unknown) => settle(waiting, bytes, error),
     )
   }
 
@@ -99,12 +102,12 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
     })
   }
 
-  function settle(shard: Shard, waiting: readonly Done[], bytes: number, error: unknown): void {
-    shard.inFlight -= 1
+  function settle(waiting: readonly Done[], bytes: number, error: unknown): void {
+    inFlight -= 1
     heldPings -= waiting.length
     heldBytes -= bytes
     for (const done of waiting) done(error)
-    flush(shard)
+    if (inFlight === 0) immediate ??= setImmediate(flushAll)
     if (heldPings === 0) onDrained()
   }
 
@@ -122,8 +125,8 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
       shard.waiting.push(done)
       shard.bytes += bytes
       if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) flush(shard)
-      else if (shard.inFlight === 0) shard.immediate ??= setImmediate(() => flush(shard))
-      else shard.timer ??= setTimeout(() => flush(shard), GATHER_MS)
+      else if (inFlight === 0) immediate ??= setImmediate(flushAll)
+      else timer ??= setTimeout(flushAll, GATHER_MS)
     },
     async drain() {
       if (heldPings > 0) await new Promise<void>((resolve) => (onDrained = resolve))
