@@ -128,6 +128,8 @@ export function createPingHandler(
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
     const receivedAt = deps.now()
     if (!mayPing(check.checkId, receivedAt / 1000)) {
+      // Not by its status: to a ping by uuid that is 200, and its loss must show.
+      metrics.pingsRefused.inc({ status: 'limited' })
       if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', bodyLimit)
       else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })
       return

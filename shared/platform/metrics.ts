@@ -26,7 +26,11 @@ export function createMetrics() {
       LATENCY_BUCKETS,
     ),
     pingsAccepted: counter('signalbox_pings_accepted_total', 'Pings answered after the broker confirmed them.'),
-    pingsRefused: counter('signalbox_pings_refused_total', 'Pings answered with an error.', ['status']),
+    pingsRefused: counter(
+      'signalbox_pings_refused_total',
+      'Pings not logged, by the status of the answer; limited: beyond the rate limit of their check.',
+      ['status'],
+    ),
     pingBatchSize: histogram(
       'signalbox_ping_batch_size',
       'Pings per message.',
