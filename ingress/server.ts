@@ -4,11 +4,20 @@ import type { Express } from 'express'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import type { PingHandler } from './ping/handler.ts'
 
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** Until a request must have come: its headers, and all of it with its body. */
+const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000 }
+/** How often connections are looked at: a deadline is kept to within this. */
+const LOOKS_EVERY_MS = 2_000
 const KEEP_ALIVE_MS = 65_000
 /** Open connections of one process; beyond it new ones are refused rather than everybody served slowly. */
 const MAX_CONNECTIONS = 20_000
+
+/** From the first byte of a request, of the first one from the connection on; milliseconds. */
+export interface Deadlines {
+  headersMs: number
+  /** not less than `headersMs` */
+  requestMs: number
+}
 
 export interface HttpServer extends AsyncDisposable {
   port: number
@@ -20,18 +29,19 @@ export interface HttpServer extends AsyncDisposable {
  * @param draining once aborted, every answer ends its connection; requests are still served
  */
 export async function openHttpServer(
-  options: { port: number; host: string },
+  options: { port: number; host: string; deadlines?: Deadlines },
   doors: { ping: PingHandler; app: Express },
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
+  const { headersMs, requestMs } = options.deadlines ?? DEADLINES
   let isClosing = false
   const refused = new WeakSet<Socket>()
   const server = createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 2_000,
+      connectionsCheckingInterval: Math.min(LOOKS_EVERY_MS, headersMs),
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
