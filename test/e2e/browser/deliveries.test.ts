@@ -1,0 +1,151 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Locator, Page } from 'playwright-core'
+import { recordEvent } from '#shared/events/store.ts'
+import { enableEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpSink, openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
+import { addEndpoint, openRiskInstallation, type RiskInstallation, signInAsOwner } from './risk-installation.ts'
+
+let it: RiskInstallation
+
+test.before(async () => {
+  it = await openRiskInstallation()
+})
+test.after.always(() => it?.[Symbol.asyncDispose]())
+
+/** A real event of production, as a finished pack makes one. @returns its id and the body that endpoints are sent */
+async function emit(dealId: string): Promise<{ id: string; body: string }> {
+  return await it.app.deps.outbox.run((tx, enqueue) =>
+    recordEvent(tx, enqueue, {
+      env: 'PRODUCTION',
+      organisationId: it.team.organisationId,
+      type: 'risk_signals.pack_ready',
+      dealId,
+      fields: ['packId'],
+      occurredAt: new Date().toISOString(),
+    }),
+  )
+}
+
+/** From the front page by links alone, as somebody who knows no address: to the deliveries of an endpoint. */
+async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
+  await page.goto(it.app.url)
+  await page.getByRole('link', { name: 'Evidence packs' }).click()
+  await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Live' }).click()
+  await page.getByRole('navigation', { name: 'Risk console' }).getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('link', { name: sink.url, exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: sink.url, exact: true }).waitFor()
+}
+
+const rowOf = (page: Page, dealId: string) => page.getByRole('row').filter({ hasText: dealId })
+
+/** Loads the page until it shows what is looked for. */
+async function untilShown(page: Page, what: string, ...wanted: Locator[]): Promise<void> {
+  await eventually(what, async () => {
+    await page.reload()
+    const shown = await Promise.all(wanted.map((one) => one.isVisible()))
+    return shown.every(Boolean)
+  })
+}
+
+async function untilDealIs(page: Page, dealId: string, state: string): Promise<void> {
+  await untilShown(page, `${dealId} to be ${state}`, rowOf(page, dealId).getByText(state, { exact: true }))
+}
+
+/** Loads a delivery until it stands so and its timeline has the attempt. @returns every attempt, in order */
+async function untilAttempt(page: Page, attempt: string, state: string): Promise<string[]> {
+  const attempts = page.getByRole('region', { name: 'Attempts' }).getByRole('listitem')
+  const heading = page.getByRole('heading', { level: 1 })
+  await untilShown(
+    page,
+    attempt,
+    attempts.getByText(attempt, { exact: true }),
+    heading.getByText(state, { exact: true }),
+  )
+  const lines = await attempts.allInnerTexts()
+  return lines.filter((line) => /^\d+\. /.test(line)).map((line) => line.replaceAll(/\s+/g, ' '))
+}
+
+const isAbout = (event: { id: string }) => (request: RecordedRequest) => request.headers['webhook-id'] === event.id
+
+/** Presses a button and waits for the page after it: loading it again earlier would take back what was sent. */
+async function press(page: Page, name: string): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name }).click()])
+}
+
+function repair(sink: HttpSink): void {
+  sink.respond = () => ({ status: 200, body: 'ok' })
+}
+
+/** Both requests carry the event: the same id and the very same bytes. */
+function sameEventTwice(t: ExecutionContext, sink: HttpSink, event: { id: string; body: string }): void {
+  const sent = sink.requests.filter(isAbout(event))
+  t.deepEqual(
+    sent.map(({ body }) => body.toString()),
+    [event.body, event.body],
+  )
+}
+
+test.serial('a delivery that failed is resent by hand once its endpoint is repaired', async (t) => {
+  await using sink = await openHttpSink()
+  // A day until the next attempt of the schedule: what comes before it was asked for on the page.
+  sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })
+  await addEndpoint(it, 'PRODUCTION', sink.url)
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const event = await emit('deal-resent')
+
+  await openDeliveries(page, sink)
+  await rowOf(page, 'deal-resent').getByRole('link').click()
+  const [failed, ...others] = await untilAttempt(page, '1. failed', 'pending')
+  t.regex(failed ?? '', /HTTP 500/)
+  t.deepEqual(others, [])
+  t.true(await page.getByText('next attempt', { exact: true }).isVisible())
+
+  repair(sink)
+  await press(page, 'Resend now')
+  const attempts = await untilAttempt(page, '2. delivered', 'delivered')
+  t.is(attempts.length, 2)
+  t.regex(attempts[0] ?? '', /^1\. failed .*HTTP 500/)
+  t.regex(attempts[1] ?? '', /^2\. delivered .*HTTP 200/)
+  sameEventTwice(t, sink, event)
+  t.is(await page.getByRole('button', { name: 'Resend now' }).count(), 0, 'what was delivered is not sent twice')
+  t.false(await page.getByText('next attempt', { exact: true }).isVisible())
+})
+
+test.serial('what an endpoint missed while it was switched off is replayed from its page', async (t) => {
+  await using sink = await openHttpSink()
+  sink.respond = () => ({ status: 410 })
+  const endpoint = await addEndpoint(it, 'PRODUCTION', sink.url)
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const refused = await emit('deal-refused')
+
+  await openDeliveries(page, sink)
+  await untilShown(page, 'the endpoint to be switched off', page.getByText('disabled failing: gone'))
+  t.true(await rowOf(page, 'deal-refused').getByText('failed', { exact: true }).isVisible())
+  t.is(await page.getByRole('button', { name: 'Replay' }).count(), 0, 'nothing is replayed to what is switched off')
+  const missed = await emit('deal-missed')
+  await untilDealIs(page, 'deal-missed', 'suppressed')
+  t.deepEqual(sink.requests.filter(isAbout(missed)), [])
+
+  repair(sink)
+  await enableEndpoint(it.app.deps.db, endpoint)
+  await page.reload()
+  t.true(await page.getByText('active', { exact: true }).isVisible())
+  await press(page, 'Replay')
+  const received = await sink.waitFor(isAbout(missed))
+  t.is(received.body.toString(), missed.body)
+  await untilDealIs(page, 'deal-missed', 'delivered')
+  await untilDealIs(page, 'deal-refused', 'delivered')
+  sameEventTwice(t, sink, refused)
+
+  await rowOf(page, 'deal-refused').getByRole('link').click()
+  const attempts = await untilAttempt(page, '2. delivered', 'delivered')
+  t.is(attempts.length, 2)
+  t.regex(attempts[0] ?? '', /^1\. failed .*HTTP 410/)
+  t.regex(attempts[1] ?? '', /^2\. delivered .*HTTP 200/)
+})
