@@ -41,6 +41,8 @@ export interface Broker extends AsyncDisposable {
 }
 
 const HEARTBEAT_SECONDS = 10
+/** Longest wait for the broker's goodbye. */
+const CLOSE_MS = 5_000
 /**
  * A quorum queue that is declared again while its deletion is still under way comes up with its former consumer, who is
  * never handed anything.
@@ -161,9 +163,10 @@ class Connection {
     }, REPAIR_AFTER_MS).unref()
   }
 
+  /** A broker that does not answer any more must not keep the process: its own side times out. */
   async close(): Promise<void> {
     const recovering = await this.#ready
-    await recovering.close()
+    await Promise.race([recovering.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
   }
 
   #listen(recovering: RecoveringChannelModel): void {

@@ -79,8 +79,8 @@ test('a message whose confirm is lost is sent again under its id, and has its ef
     .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
     .returning('id')
 
-  proxy.deafen(true)
   await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
+  proxy.deafen(true)
   await outbox.run((_tx, enqueue) => enqueue(checkFlipped, { flipId: Number(flip.id) }))
   await outbox.settled()
   const [left] = await product.db('outbox').select('message_id')
