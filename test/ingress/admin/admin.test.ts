@@ -144,10 +144,10 @@ test('a configuration goes out with its secrets only when asked to, and comes ba
 
 test('what was given up is listed, explained, handed out again once, and the act is noted', async (t) => {
   const { projectId: _, ...project } = await json<CreatedProject>('project', 'create', '--name', 'D')
-  await send(app.url, `/ping/${project.pingKey}/job?create=1`)
+  await send(app.url, `/ping/${project.pingKey}/given-up?create=1`)
   const rows = await query<{ id: number; nPings: number }>(
     app.deps.db,
-    `SELECT id, n_pings AS "nPings" FROM checks WHERE slug = 'job' ORDER BY id DESC LIMIT 1`,
+    `SELECT id, n_pings AS "nPings" FROM checks WHERE slug = 'given-up' ORDER BY id DESC LIMIT 1`,
   )
   const [check] = rows
   if (!check) return t.fail()

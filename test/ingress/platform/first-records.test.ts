@@ -54,15 +54,15 @@ test('a receivable that a second organisation presents is a duplicate there, and
 })
 
 test('a receivable of a pack is read back by its number through the securitisation API, as it was anchored', async (t) => {
-  const invoice = { documentNumber: 'READ-BACK-1', totalInr: 50_000.25, documentDate }
+  const invoice = { documentNumber: 'SHOWN/2026/X', totalInr: 63_917.25, documentDate: '2026-10-03' }
   t.is(await statusFor(first, invoice), 'CLEAN')
   const read = (client: ApiClient) =>
-    send(`${base}/v1/securitisation/receivables/READ-BACK-1`, {
+    send(`${base}/v1/securitisation/receivables/${encodeURIComponent('SHOWN/2026/X')}`, {
       headers: { 'x-api-key': String(client.credentials.apiKey) },
     })
   const { status, json } = await read(first)
   t.is(status, 200)
-  t.like(json, { amountInr: 50_000.25, issueDate: documentDate, irnPresent: true, dueDate: null })
+  t.like(json, { amountInr: 63_917.25, issueDate: '2026-10-03', irnPresent: true, dueDate: null })
   t.is(json.anchor.payloadSha256, payloadSha256(json))
   t.is((await read(second)).status, 404, 'nobody else sees it')
 })
