@@ -41,12 +41,15 @@ async function aCheck() {
 }
 
 /** A ping of a certain time, as the evaluator would have stored it. */
+/** Pings of one story are told from one moment, however long it takes to store them. */
+const STARTED_SECONDS = Math.floor(Date.now() / 1000)
+
 async function store(checkId: number, n: number, type: string, secondsAgo: number, rid: string | null = null) {
   await execute(
     app.deps.db,
     `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, rid)
-     VALUES (?, ?, ?, ?, date_trunc('second', now()) - make_interval(secs => ?::float8), 'http', 'GET', '', ?)`,
-    [checkId, n, n, type, secondsAgo, rid],
+     VALUES (?, ?, ?, ?, to_timestamp(?) - make_interval(secs => ?::float8), 'http', 'GET', '', ?)`,
+    [checkId, n, n, type, STARTED_SECONDS, secondsAgo, rid],
   )
   await execute(app.deps.db, 'UPDATE checks SET n_pings = greatest(n_pings, ?) WHERE id = ?', [n, checkId])
 }
