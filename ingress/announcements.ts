@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { CACHE_EXCHANGE } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker.ts'
 import type { CacheChange } from './deps.ts'
+import { listenToFanout } from './fanout-listener.ts'
 
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('check'), uuid: z.uuid(), projectId: z.int() }),
@@ -14,30 +14,14 @@ const changeSchema = z.discriminatedUnion('kind', [
  * thirty seconds; so nothing here is durable or confirmed.
  */
 export function createAnnouncements(broker: Broker) {
-  const listeners = new Set<(change: CacheChange) => void>()
-  const queue = `cache.${randomUUID()}`
-  broker.consume({
-    queue,
-    prefetch: 1000,
-    noAck: true,
-    async declare(channel) {
-      await channel.assertQueue(queue, { exclusive: true, autoDelete: true, durable: false })
-      await channel.bindQueue(queue, CACHE_EXCHANGE, '')
-    },
-    onDelivery({ message }) {
-      const change = parseChange(message.content)
-      if (change) for (const listener of listeners) listener(change)
-    },
-  })
+  const { tell, onChange } = listenToFanout(broker, CACHE_EXCHANGE, parseChange)
   return {
     announce(change: CacheChange): void {
       // Our own caches need not wait for the broker.
-      for (const listener of listeners) listener(change)
+      tell(change)
       broker.send({ exchange: CACHE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     },
-    onChange(listener: (change: CacheChange) => void): void {
-      listeners.add(listener)
-    },
+    onChange,
   }
 }
 

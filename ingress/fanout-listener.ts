@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Broker } from '#shared/platform/broker.ts'
+
+/**
+ * Hears everything on a fanout exchange from now on, on a queue of this process that goes with its connection. What was
+ * sent while it was away is lost: only for announcements that merely hasten something.
+ * @param parse null for what is not understood; it is passed over
+ */
+export function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Buffer) => T | null) {
+  const listeners = new Set<(announced: T) => void>()
+  const tell = (announced: T) => {
+    for (const listener of listeners) listener(announced)
+  }
+  const queue = `${exchange}.${randomUUID()}`
+  broker.consume({
+    queue,
+    prefetch: 1000,
+    noAck: true,
+    async declare(channel) {
+      await channel.assertQueue(queue, { exclusive: true, autoDelete: true, durable: false })
+      await channel.bindQueue(queue, exchange, '')
+    },
+    onDelivery({ message }) {
+      const announced = parse(message.content)
+      if (announced !== null) tell(announced)
+    },
+  })
+  return {
+    /** tells the listeners of this process, without the broker */
+    tell,
+    onChange(listener: (announced: T) => void): void {
+      listeners.add(listener)
+    },
+  }
+}
