@@ -1,13 +1,13 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status migrate lint format typecheck test test-unit e2e bench openapi secrets check
+.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz memory e2e bench openapi assurance secrets release-files check
 
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 up: $(STAMP) ## bring everything up in the background and print address, credentials and lines to try
 	@npm run -s stack -- up
@@ -30,11 +30,27 @@ lint: $(STAMP) ## check formatting, imports and lint rules
 typecheck: $(STAMP) ## check types
 	@npm run -s typecheck
 
-test: lint typecheck ## formatting, lint, types and all tests (with Docker: in containers)
+test: lint typecheck unused ## formatting, lint, types and all tests (with Docker: in containers)
 	@npm run -s test
 
 test-unit: $(STAMP) ## the tests of pure rules: no PostgreSQL, no RabbitMQ
 	@npm run -s test -- --unit
+
+# `make test-repeat -- 10` says the number as a target of its own, which is then there and does nothing.
+NUMBERS := $(foreach goal,$(MAKECMDGOALS),$(if $(shell expr '$(goal)' : '^[1-9][0-9]*$$' >/dev/null && echo yes),$(goal)))
+ifneq ($(NUMBERS),)
+.PHONY: $(NUMBERS)
+$(NUMBERS): ; @:
+endif
+
+test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): names what fails now and then
+	@npm run -s test-repeat -- $(or $(N),$(firstword $(NUMBERS)),10)
+
+fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at most; FUZZ_SEED repeats a run
+	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
+
+memory: $(STAMP) ## what 10,000 idle connections hold (20,100 open files), slow readers, watchers and large mails
+	@IDLE_CONNECTIONS=$${IDLE_CONNECTIONS:-10000} npm run -s test -- test/faults/memory.test.ts
 
 e2e: $(STAMP) ## the stories through the whole product
 	@npm run -s test -- 'test/e2e/**/*.test.ts'
@@ -43,10 +59,19 @@ bench: $(STAMP) ## benchmarks, each as a ratio against its limit or rival in the
 	@npm run -s bench
 
 openapi: $(STAMP) ## write docs/openapi.json anew
-	@npm run -s admin -- openapi >docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
+	@npm run -s admin -- openapi --write
+
+assurance: $(STAMP) ## write docs/assurance.md anew from the titles of the tests
+	@node --import tsx test/support/assurance.ts
 
 secrets: ## the secret files that compose.yaml mounts, made once
-	@sh shared/stack/secrets.sh
+	@sh stack/secrets.sh
+
+release-files: $(STAMP) ## bill of materials (CycloneDX) and list of licences of what is shipped, in release/
+	@npm run -s release-files
+
+unused: $(STAMP) ## files, exports and dependencies that nobody uses
+	@npm run -s unused
 
 check: test ## what continuous integration runs
 

@@ -3,7 +3,8 @@ export default {
   files: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
   extensions: ['ts', 'tsx'],
   nodeArguments: ['--import=tsx'],
+  require: ['./test/support/record-progress.ts'],
   environmentVariables: { NODE_ENV: 'test' },
-  timeout: '4m',
+  timeout: '5m',
   workerThreads: false,
 }
