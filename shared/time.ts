@@ -6,9 +6,16 @@ export type Micros = number
 
 export const MICROS_PER_SECOND = 1_000_000
 
-/** The wall clock, at the resolution the platform gives (milliseconds). */
+let wallAtZero = 0
+
+/** The wall clock. Its microseconds are the monotonic clock's, which starts again from the wall's millisecond when they part. */
 export function nowMicros(): Micros {
-  return Date.now() * 1000
+  const wall = Date.now() * 1000
+  const monotonic = Math.floor(performance.now() * 1000)
+  const now = wallAtZero + monotonic
+  if (now >= wall && now < wall + 1000) return now
+  wallAtZero = wall - monotonic
+  return wall
 }
 
 /** `YYYY-MM-DDTHH:MM:SS+00:00`, the fraction cut, never rounded (monitoring behaviour 5.6). */

@@ -8,6 +8,7 @@ export type JsonFault =
   | 'DUPLICATE_NAME'
   | 'FORBIDDEN_NAME'
   | 'TOO_DEEP'
+  | 'TOO_MANY_VALUES'
   | 'LONE_SURROGATE'
   | 'NUL_CHARACTER'
   | 'NUMBER_OUT_OF_RANGE'
@@ -36,6 +37,8 @@ export interface JsonObject {
 export interface ParseJsonOptions {
   /** Levels of nesting accepted, at most and by default 256, so that what was parsed can be canonicalised. */
   maxDepth?: number
+  /** Values accepted, those inside of others included. Default: as many as the text holds. */
+  maxValues?: number
   /** Accept U+0000 in strings and names. Default false: PostgreSQL cannot store it. */
   allowNul?: boolean
 }
@@ -48,7 +51,7 @@ export interface ParseJsonOptions {
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): JsonValue {
   const maxDepth = Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH)
-  return new Parser(text, maxDepth, options.allowNul ?? false).parse()
+  return new Parser(text, maxDepth, options.maxValues ?? Number.POSITIVE_INFINITY, options.allowNul ?? false).parse()
 }
 
 /**
@@ -87,12 +90,14 @@ class Parser {
   readonly #text: string
   readonly #maxDepth: number
   readonly #allowNul: boolean
+  #valuesLeft: number
   readonly #path: (string | number)[] = []
   #at = 0
 
-  constructor(text: string, maxDepth: number, allowNul: boolean) {
+  constructor(text: string, maxDepth: number, maxValues: number, allowNul: boolean) {
     this.#text = text
     this.#maxDepth = maxDepth
+    this.#valuesLeft = maxValues
     this.#allowNul = allowNul
   }
 
@@ -105,6 +110,7 @@ class Parser {
   }
 
   #value(): JsonValue {
+    if (this.#valuesLeft-- <= 0) throw this.#fault('TOO_MANY_VALUES', 'more values than are accepted')
     const first = this.#text[this.#at]
     switch (first) {
       case '{':

@@ -14,9 +14,6 @@ export interface MessageContract<T> {
   schema: z.ZodType<T>
 }
 
-/** The payload of a contract. */
-export type MessageOf<C> = C extends MessageContract<infer T> ? T : never
-
 export function defineMessage<T>(
   name: string,
   version: number,

@@ -1,8 +1,15 @@
 import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import { deliveryDue } from './delivery-due.ts'
+import { mailDue } from './mail-due.ts'
 import { notificationDue } from './notification-due.ts'
 import { packRequested } from './pack-requested.ts'
 
 /** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
-export const messages: readonly MessageContract<unknown>[] = [checkFlipped, notificationDue, packRequested, deliveryDue]
+export const messages: readonly MessageContract<unknown>[] = [
+  checkFlipped,
+  notificationDue,
+  packRequested,
+  deliveryDue,
+  mailDue,
+]

@@ -1,6 +1,6 @@
-import type { SignalKind } from '../checks/state-machine.ts'
-import type { MailText } from '../pings/mail-text.ts'
 import type { Micros } from '../time.ts'
+import type { MailText } from './mail-text.ts'
+import type { SignalKind } from './signal-kind.ts'
 
 /**
  * Pings that arrived together for one shard travel as one message. The body is JSON, version 1:
@@ -14,7 +14,7 @@ import type { Micros } from '../time.ts'
  *
  * Readers take what they know from the front and ignore what follows. `mail`, `[[subject, ...pieces] | null, id | null]`,
  * was added at the end: a reader from before it records an e-mail ping as a success without its body, so the workers
- * are deployed before the SMTP door. A reader that knows it reads messages without it as before.
+ * are deployed before the SMTP listener. A reader that knows it reads messages without it as before.
  */
 export const PING_BATCH_VERSION = 1
 

@@ -11,7 +11,7 @@ export const LIVE_EXCHANGE = 'signalbox.live'
 
 /**
  * Times the broker hands a message out again before it gives up. 3.10 has no limit of its own; we always set one. It counts
- * for everything a dying process had in hand, so it is only the last resort: consumers themselves count how often they
+ * for everything a dying process had in flight, so it is only the last resort: consumers themselves count how often they
  * began with a message (platform/suspects.ts).
  */
 export const DELIVERY_LIMIT = 100
@@ -20,7 +20,7 @@ export const DELIVERY_LIMIT = 100
  * For dead-letter queues: practically none. From version 4 the broker has a limit of its own for queues without one, and
  * every look at a message (`dead-letters inspect`) counts as a delivery; beyond it what was given up would be lost.
  */
-export const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
+const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
 export interface QueueDeclaration {
   name: string
@@ -42,6 +42,12 @@ export function queueDeclarations(pingShards: number): QueueDeclaration[] {
     queues.push(...withDeadLetters(pingQueue(shard), 200_000, { 'x-single-active-consumer': true }))
   }
   return queues
+}
+
+/** Names of the queues that work is taken from. */
+export function workQueues(pingShards: number): string[] {
+  const shards = Array.from({ length: pingShards }, (_, shard) => pingQueue(shard))
+  return [...messages.flatMap((message) => message.consumers.map((consumer) => queueOf(message, consumer))), ...shards]
 }
 
 function withDeadLetters(

@@ -1,5 +1,5 @@
 import { connect } from 'amqplib'
-import { CACHE_EXCHANGE } from '../contracts/topology.ts'
+import { CACHE_EXCHANGE } from '../../contracts/topology.ts'
 
 /**
  * Tells every ingress process of changes, from a process that lives for one command.

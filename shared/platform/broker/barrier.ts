@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { BARRIER_TYPE } from '../contracts/barrier.ts'
-import { pingQueue, shardOf } from '../contracts/ping-batch.ts'
+import { BARRIER_TYPE } from '../../contracts/barrier.ts'
+import { pingQueue, shardOf } from '../../contracts/ping-batch.ts'
+import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
-import type { Metrics } from './metrics.ts'
 
 /** Longest wait of a read for the pings before it (design: read your writes). */
 const READ_TIMEOUT_MS = 500

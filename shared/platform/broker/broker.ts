@@ -1,9 +1,12 @@
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
-import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../contracts/topology.ts'
+import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
+import { UnavailableError } from '../../errors.ts'
+import { describeError, type Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import { answered } from './broker-deadline.ts'
 import type { Consumer, ConsumerOptions } from './consumer.ts'
 import { openConsumer } from './consumer.ts'
-import { describeError, type Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { inspectQueues, type QueueState } from './inspect-queues.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
 export interface BrokerOptions {
@@ -34,6 +37,11 @@ export interface Broker extends AsyncDisposable {
   repair(): void
   /** Changes whenever the publishing channel is replaced; empty while there is none. */
   readonly publisherEpoch: string
+  /**
+   * What queues hold, and how many take from them; those that are not there are left out.
+   * @throws the driver's error when the broker cannot be asked
+   */
+  inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
   /** Why the broker cannot be used now; empty when it can. */
   problems(): string[]
   /** Resolves once both connections stand. */
@@ -62,6 +70,9 @@ export function openBroker(options: BrokerOptions): Broker {
   publishing.onModel((model) => publisher.attach(model))
   publishing.onBlocked((isBlocked) => metrics.brokerBlocked.set(isBlocked ? 1 : 0))
   const consumers = new Set<Consumer>()
+  metrics.consuming.read((gauge) => {
+    for (const { kind, isConsuming } of consumers) gauge.set({ queue: kind }, isConsuming ? 1 : 0)
+  })
 
   return {
     publish: (message) => publisher.publish(message),
@@ -76,12 +87,17 @@ export function openBroker(options: BrokerOptions): Broker {
     get publisherEpoch() {
       return publisher.epoch
     },
-    problems: () => [...publishing.problems(), ...consuming.problems()],
+    inspect: (queues) => consuming.inspect(queues),
+    problems: () => [
+      ...publishing.problems(),
+      ...consuming.problems(),
+      ...[...consumers].flatMap((consumer) => consumer.problems()),
+    ],
     async connected() {
       await Promise.all([publishing.connected(), consuming.connected()])
     },
     async [Symbol.asyncDispose]() {
-      // Stop taking, finish what is in hand, then let go of what was published, then the connections.
+      // Stop taking, finish what is in flight, then let go of what was published, then the connections.
       await Promise.all([...consumers].map((consumer) => consumer[Symbol.asyncDispose]()))
       await publisher.drain()
       await Promise.all([consuming.close(), publishing.close()])
@@ -120,7 +136,7 @@ class Connection {
         setup: async (model: ChannelModel) => {
           // Nobody else listens yet, and a connection that breaks in here must not end the process.
           model.on('error', () => {})
-          await declareTopology(model, options.queues, options.log)
+          await answered(model, 'the topology', declareTopology(model, options.queues, options.log))
         },
       },
     })
@@ -134,6 +150,11 @@ class Connection {
   onModel(listener: (model: ChannelModel | null) => void): void {
     this.#listeners.add(listener)
     if (this.#model) listener(this.#model)
+  }
+
+  async inspect(queues: readonly string[]): Promise<Map<string, QueueState>> {
+    if (!this.#model) throw new UnavailableError('the broker cannot be reached')
+    return await answered(this.#model, 'the state of the queues', inspectQueues(this.#model, queues))
   }
 
   onBlocked(listener: (isBlocked: boolean) => void): void {
@@ -157,8 +178,8 @@ class Connection {
       this.#isRepairing = false
       const model = this.#model
       if (!model) return
-      declareTopology(model, this.#options.queues, this.#options.log).catch((error: unknown) =>
-        this.#options.log.warn(describeError(error), 'topology.repair-failed'),
+      answered(model, 'the topology', declareTopology(model, this.#options.queues, this.#options.log)).catch(
+        (error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'),
       )
     }, REPAIR_AFTER_MS).unref()
   }

@@ -1,8 +1,9 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
-import { describeError, type Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { describeError, type Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import { answered } from './broker-deadline.ts'
 
-/** A message in hand. Settling it after its channel is gone does nothing: the broker hands it out again. */
+/** A message in flight. Settling it after its channel is gone does nothing: the broker hands it out again. */
 export interface Delivery {
   message: ConsumeMessage
   /** times the broker handed it out before; 0 on the first */
@@ -32,7 +33,7 @@ export interface ConsumerOptions {
    * puts what it holds back in its place before anyone else is served.
    */
   inOrder?: boolean
-  /** finishes what is in hand and takes nothing more in hand; for shutdown */
+  /** finishes what is in flight and takes nothing more in flight; for shutdown */
   settled?: () => Promise<void>
 }
 
@@ -41,9 +42,17 @@ export interface Consumer extends AsyncDisposable {
   attach(model: ChannelModel | null): void
   /** whether the broker has us as a consumer of the queue */
   readonly isConsuming: boolean
+  /** the queue; of one that is this process's own, what it is for */
+  readonly kind: string
+  /** why its messages do not come; empty when they can */
+  problems(): string[]
 }
 
 const REOPEN_AFTER_MS = 500
+/** What a restart of the broker or a lost channel may take, before it is a reason to call the process unready. */
+const MAY_BE_CLOSED_MS = 15_000
+const GOODBYE_MS = 3_000
+const OWN_NAME = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
 
 /** Keeps one consumer on one queue for as long as the process lives, whatever happens to channel, queue or connection. */
 export function openConsumer(
@@ -56,6 +65,9 @@ export function openConsumer(
   let channel: Channel | null = null
   let consumerTag = ''
   let isClosing = false
+  /** since when, in monotonic milliseconds, nothing can come; null while it can */
+  let closedSince: number | null = performance.now()
+  const kind = queue.replace(OWN_NAME, '')
   let timer: NodeJS.Timeout | null = null
   /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
   let opening: ChannelModel | null = null
@@ -64,6 +76,7 @@ export function openConsumer(
     model = to
     channel = null
     consumerTag = ''
+    closedSince ??= performance.now()
     openSoon(0)
   }
 
@@ -89,7 +102,7 @@ export function openConsumer(
   }
 
   async function open(from: ChannelModel): Promise<void> {
-    const opened = await from.createChannel()
+    const opened = await answered(from, `a channel for ${kind}`, from.createChannel())
     opened.on('error', (error: Error) => log.warn({ queue, ...describeError(error) }, 'consumer.channel-failed'))
     opened.on('close', () => lost(opened))
     if (model !== from || isClosing) {
@@ -98,7 +111,7 @@ export function openConsumer(
     }
     channel = opened
     try {
-      await start(opened)
+      await answered(from, `consuming ${kind}`, start(opened))
     } catch (error) {
       lost(opened)
       discard(opened)
@@ -114,13 +127,16 @@ export function openConsumer(
       else cancelledByBroker(on)
     }
     const reply = await on.consume(queue, take, { noAck: options.noAck ?? false })
-    if (channel === on) consumerTag = reply.consumerTag
+    if (channel !== on) return
+    consumerTag = reply.consumerTag
+    closedSince = null
   }
 
   function lost(gone: Channel): void {
     if (channel !== gone) return
     channel = null
     consumerTag = ''
+    closedSince ??= performance.now()
     openSoon(REOPEN_AFTER_MS)
   }
 
@@ -160,18 +176,28 @@ export function openConsumer(
     discard(on)
   }
 
+  /** What is not answered now is over with the connection, which is about to be closed. */
+  async function goodbye(operation: Promise<unknown>): Promise<void> {
+    if (model) await answered(model, `closing ${kind}`, operation, GOODBYE_MS).catch(() => {})
+  }
+
   return {
     attach,
     get isConsuming() {
       return channel !== null && consumerTag !== ''
     },
+    kind,
+    problems() {
+      const closedMs = closedSince === null || isClosing ? 0 : performance.now() - closedSince
+      return closedMs > MAY_BE_CLOSED_MS ? [`consumer of ${kind}: not open for ${Math.round(closedMs / 1000)} s`] : []
+    },
     async [Symbol.asyncDispose]() {
       isClosing = true
       if (timer) clearTimeout(timer)
-      if (channel && consumerTag !== '' && !options.inOrder) await channel.cancel(consumerTag).catch(() => {})
+      if (channel && consumerTag !== '' && !options.inOrder) await goodbye(channel.cancel(consumerTag))
       await options.settled?.()
       // Asked again, because it may have been lost meanwhile.
-      await channel?.close().catch(() => {})
+      if (channel) await goodbye(channel.close())
       channel = null
     },
   }

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { type ConfirmChannel, connect, type GetMessage } from 'amqplib'
-import { deadLetterQueueOf } from '../contracts/define-message.ts'
-import { type DeadLetter, revived } from '../dead-letters/dead-letter.ts'
+import { deadLetterQueueOf } from '../../contracts/define-message.ts'
+import { type DeadLetteredMessage, revived } from './dead-letter.ts'
+import { inspectQueues, type QueueState } from './inspect-queues.ts'
 
 /** What to do with one message. `kept` leaves it where it is. */
-export type Verdict = 'kept' | 'replayed' | 'discarded' | 'unreadable'
+export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
 
 /** The operator's hand on the dead-letter queues: a connection of its own, for the length of one command. */
 export interface DeadLetterBox extends AsyncDisposable {
-  /** Messages waiting. @returns null when there is no such queue */
+  /** @returns null when there is no such queue */
+  look(queue: string): Promise<QueueState | null>
+  /** Messages that a queue gave up. @returns null when it has no dead-letter queue */
   depth(queue: string): Promise<number | null>
   /**
    * Shows messages in their order, at most `limit`, and does with each what `decide` says; what it keeps goes back.
@@ -18,9 +21,9 @@ export interface DeadLetterBox extends AsyncDisposable {
   each(
     queue: string,
     limit: number,
-    decide: (letter: DeadLetter) => 'keep' | 'replay' | 'discard',
-    done: (letter: DeadLetter, action: 'replay' | 'discard') => Promise<void>,
-  ): Promise<{ letter: DeadLetter; verdict: Verdict }[]>
+    decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
+    done: (letter: DeadLetteredMessage, action: 'replay' | 'discard') => Promise<void>,
+  ): Promise<{ letter: DeadLetteredMessage; handling: Handling }[]>
 }
 
 /** @throws the driver's error when the broker cannot be reached */
@@ -29,36 +32,31 @@ export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
   connection.on('error', () => {})
 
   return {
+    async look(queue) {
+      return (await inspectQueues(connection, [queue])).get(queue) ?? null
+    },
     async depth(queue) {
-      const channel = await connection.createChannel()
-      // A queue that is not there closes the channel.
-      channel.on('error', () => {})
-      try {
-        const { messageCount } = await channel.checkQueue(deadLetterQueueOf(queue))
-        await channel.close()
-        return messageCount
-      } catch {
-        return null
-      }
+      const dead = deadLetterQueueOf(queue)
+      return (await inspectQueues(connection, [dead])).get(dead)?.messages ?? null
     },
     async each(queue, limit, decide, done) {
       const channel = await connection.createConfirmChannel()
       channel.on('error', () => {})
-      const seen: { letter: DeadLetter; verdict: Verdict }[] = []
+      const seen: { letter: DeadLetteredMessage; handling: Handling }[] = []
       const kept: GetMessage[] = []
       while (seen.length < limit) {
         const message = await channel.get(deadLetterQueueOf(queue))
         if (!message) break
-        const letter = toLetter(queue, message)
+        const letter = toDeadLettered(queue, message)
         const decision = decide(letter)
         const action = decision === 'replay' ? await replay(channel, letter) : decision
         if (action === 'replay' || action === 'discard') {
           await done(letter, action)
           channel.ack(message)
-          seen.push({ letter, verdict: action === 'replay' ? 'replayed' : 'discarded' })
+          seen.push({ letter, handling: action === 'replay' ? 'replayed' : 'discarded' })
         } else {
           kept.push(message)
-          seen.push({ letter, verdict: action === 'keep' ? 'kept' : 'unreadable' })
+          seen.push({ letter, handling: action === 'keep' ? 'kept' : 'unreadable' })
         }
       }
       for (const message of kept) channel.nack(message, false, true)
@@ -72,7 +70,7 @@ export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
 }
 
 /** Straight into the queue it came from: other consumers of the same event have had their copy. */
-async function replay(channel: ConfirmChannel, letter: DeadLetter): Promise<'replay' | 'unreadable'> {
+async function replay(channel: ConfirmChannel, letter: DeadLetteredMessage): Promise<'replay' | 'unreadable'> {
   const again = revived(letter, randomUUID())
   if (!again) return 'unreadable'
   let isReturned = false
@@ -94,7 +92,7 @@ async function replay(channel: ConfirmChannel, letter: DeadLetter): Promise<'rep
   return 'replay'
 }
 
-function toLetter(queue: string, { content, properties }: GetMessage): DeadLetter {
+function toDeadLettered(queue: string, { content, properties }: GetMessage): DeadLetteredMessage {
   return {
     queue,
     messageId: String(properties.messageId ?? ''),

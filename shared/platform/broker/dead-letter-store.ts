@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute } from '../platform/sql.ts'
+import { execute } from '../database/sql.ts'
 
 /** Notes who did what with a message that had been given up. */
 export async function recordDeadLetterAction(

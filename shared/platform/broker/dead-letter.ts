@@ -1,7 +1,7 @@
-import { decodePingBatch, encodePingBatch, MalformedBatchError } from '../contracts/ping-batch.ts'
+import { decodePingBatch, encodePingBatch, MalformedBatchError } from '../../contracts/ping-batch.ts'
 
 /** A message that was given up, as its queue holds it. */
-export interface DeadLetter {
+export interface DeadLetteredMessage {
   /** the queue it could not be handled from */
   queue: string
   messageId: string
@@ -21,7 +21,7 @@ export interface DeadLetterSummary {
   bytes: number
 }
 
-export function summarize({ messageId, type, headers, body }: DeadLetter): DeadLetterSummary {
+export function summarize({ messageId, type, headers, body }: DeadLetteredMessage): DeadLetterSummary {
   return {
     messageId,
     type,
@@ -40,7 +40,10 @@ export function summarize({ messageId, type, headers, body }: DeadLetter): DeadL
  * @param stream a new uuid
  * @returns null when it can never be handled: the body is no batch of pings
  */
-export function revived(letter: DeadLetter, stream: string): { body: Buffer; headers: Record<string, unknown> } | null {
+export function revived(
+  letter: DeadLetteredMessage,
+  stream: string,
+): { body: Buffer; headers: Record<string, unknown> } | null {
   const headers = typeof letter.headers.v === 'number' ? { v: letter.headers.v } : {}
   if (!/^pings\.\d+$/.test(letter.queue)) return { body: letter.body, headers }
   try {

@@ -1,5 +1,5 @@
-import { type LiveChange, MAX_LISTED } from '../contracts/live-change.ts'
-import { LIVE_EXCHANGE } from '../contracts/topology.ts'
+import { type LiveChange, MAX_LISTED } from '../../contracts/live-change.ts'
+import { LIVE_EXCHANGE } from '../../contracts/topology.ts'
 import type { Broker } from './broker.ts'
 
 /** After an announcement, the next is put off by this long, and carries all that changed meanwhile. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { MessageContract } from '../contracts/define-message.ts'
-import { messages } from '../contracts/messages.ts'
-import { EVENTS_EXCHANGE } from '../contracts/topology.ts'
+import type { MessageContract } from '../../contracts/define-message.ts'
+import { messages } from '../../contracts/messages.ts'
+import { EVENTS_EXCHANGE } from '../../contracts/topology.ts'
+import { transaction } from '../database/db.ts'
+import { execute, query } from '../database/sql.ts'
+import { describeError, type Log } from '../process/log.ts'
 import type { Broker } from './broker.ts'
-import { transaction } from './db.ts'
-import { describeError, type Log } from './log.ts'
-import { execute, query } from './sql.ts'
 
 /** Stores a message in the caller's transaction; it is published once that has committed. */
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>

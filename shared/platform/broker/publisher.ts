@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
-import { UnavailableError } from '../errors.ts'
-import { describeError, type Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { UnavailableError } from '../../errors.ts'
+import { describeError, type Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import { answered } from './broker-deadline.ts'
 
 export interface OutgoingMessage {
   exchange: string
@@ -151,7 +152,7 @@ export class Publisher {
   }
 
   async #openOn(model: ChannelModel): Promise<void> {
-    const channel = await model.createConfirmChannel()
+    const channel = await answered(model, 'a channel to publish', model.createConfirmChannel())
     if (this.#model !== model) {
       channel.close().catch(() => {})
       return

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { deadLetterQueueOf, type MessageContract, queueOf } from '../contracts/define-message.ts'
-import { PermanentError, UnavailableError } from '../errors.ts'
+import { deadLetterQueueOf, type MessageContract, queueOf } from '../../contracts/define-message.ts'
+import { PermanentError } from '../../errors.ts'
+import { isUuid } from '../../uuid.ts'
+import { isMessagesFault, schemaMatches } from '../database/whose-fault.ts'
+import { describeError, type Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 import type { Consumer, Delivery } from './consumer.ts'
-import { isRetryable } from './db.ts'
-import { describeError, type Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import { beginSuspect, endSuspect, isSuspect, MAX_STARTS } from './suspects.ts'
+import { forgetStarts, MAX_STARTS, recordStart, wasRedelivered } from './redelivery-guard.ts'
+import { countWaiting } from './waiting.ts'
 
 /** What a handler learns of the message besides its payload. */
 export interface MessageContext {
@@ -23,14 +26,18 @@ export interface Subscription {
   run(payload: unknown, context: MessageContext): Promise<void>
 }
 
-/** Ties a contract to its handler, keeping the payload's type. */
+/**
+ * Ties a contract to its handler, keeping the payload's type.
+ * @param options.deadlineMs for handlers that may take longer than two minutes
+ */
 export function on<T>(
   message: MessageContract<T>,
   prefetch: number,
   handle: (payload: T, context: MessageContext) => Promise<void>,
+  options: { deadlineMs?: number } = {},
 ): Subscription {
   // The schema of the contract is applied before run, so the payload is a T.
-  return { message, prefetch, run: (payload, context) => handle(payload as T, context) }
+  return { message, prefetch, ...options, run: (payload, context) => handle(payload as T, context) }
 }
 
 interface RuntimeDeps {
@@ -49,18 +56,18 @@ const HANDLER_MS = 120_000
 
 /**
  * Runs one subscription. How a message ends is decided here alone: return is ack; PermanentError and a payload that
- * does not fit the contract go to the dead-letter queue with a reason; what the database or the broker could not serve
- * waits in hand until it can; anything else is tried again a few times and then dead-lettered with its last error. So
- * is a handler that does not end.
+ * does not fit the contract go to the dead-letter queue with a reason; a fault that is not the message's (whose-fault.ts)
+ * keeps it waiting in flight until that has ended; anything else is tried again a few times and then dead-lettered with its
+ * last error. So is a handler that does not end.
  *
  * A message that was handed out before may be the one that kills the process. It is handled alone, and that this begins is
- * stored first: the message that was begun too often is given up, and those that were merely in hand beside it are not.
+ * stored first: the message that was begun too often is given up, and those that were merely in flight beside it are not.
  */
 export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
   const { message } = subscription
   const queue = queueOf(message, worker)
   const log = deps.log.child({ queue })
-  const inHand = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   let alone: Promise<void> = Promise.resolve()
   let isStopping = false
 
@@ -68,15 +75,15 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
     queue,
     prefetch: subscription.prefetch,
     onDelivery(delivery) {
-      const others = isSuspect(delivery) ? [...inHand] : []
+      const others = wasRedelivered(delivery) ? [...inFlight] : []
       const work = alone.then(() => Promise.all(others)).then(() => settle(delivery))
-      if (isSuspect(delivery)) alone = work
-      inHand.add(work)
-      work.finally(() => inHand.delete(work)).catch(() => {})
+      if (wasRedelivered(delivery)) alone = work
+      inFlight.add(work)
+      work.finally(() => inFlight.delete(work)).catch(() => {})
     },
     async settled() {
       isStopping = true
-      await Promise.allSettled([...inHand])
+      await Promise.allSettled([...inFlight])
     },
   })
   return consumer
@@ -89,17 +96,18 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
       await giveUp(delivery, parsed.reason, null)
       return
     }
-    if (isSuspect(delivery) && !(await begin(delivery))) return
+    if (wasRedelivered(delivery) && !(await begin(delivery))) return
     const stop = deps.metrics.handled.startTimer({ queue })
     const context = { messageId, log: log.child({ messageId }) }
     let firstError: unknown = null
+    using waiting = countWaiting(deps.metrics, [queue])
     for (let failures = 0; ; ) {
       if (!delivery.isLive()) return
       try {
         await withDeadline(subscription.run(parsed.payload, context), subscription.deadlineMs ?? HANDLER_MS)
         deps.crashPoint('before-ack')
         delivery.ack()
-        if (isSuspect(delivery)) await forget(delivery)
+        if (wasRedelivered(delivery)) await forget(delivery)
         stop({ outcome: 'done' })
         return
       } catch (error) {
@@ -109,19 +117,22 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
           stop({ outcome: 'dead' })
           return
         }
-        const transient = error instanceof UnavailableError || isRetryable(error)
-        if (!transient) failures += 1
+        const isItsOwn = isMessagesFault(error)
+        if (isItsOwn) failures += 1
+        if (!isItsOwn) waiting.begin()
         context.log.warn({ failures, ...describeError(error) }, 'message.failed')
-        if (failures >= MAX_FAILURES) {
+        if (failures >= MAX_FAILURES && (await schemaMatches(deps.db))) {
           await giveUp(delivery, 'FAILED', { firstError, lastError: error, failures })
           stop({ outcome: 'dead' })
           return
         }
         if (isStopping) {
+          // It did not kill us: what comes next is not held responsible for this start.
+          if (wasRedelivered(delivery)) await forget(delivery)
           delivery.requeue()
           return
         }
-        await pause(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+        await sleep(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
       }
     }
   }
@@ -130,12 +141,12 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
   async function begin(delivery: Delivery): Promise<boolean> {
     for (let failures = 0; delivery.isLive() && !isStopping; failures++) {
       try {
-        if ((await beginSuspect(deps.db, queue, delivery)) <= MAX_STARTS) return true
+        if ((await recordStart(deps.db, queue, delivery)) <= MAX_STARTS) return true
         await giveUp(delivery, 'CRASHED', null)
         return false
       } catch (error) {
         log.warn(describeError(error), 'message.not-begun')
-        await pause(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+        await sleep(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
       }
     }
     return false
@@ -143,7 +154,7 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
 
   /** What stays behind when this fails is only a count that nothing continues. */
   async function forget(delivery: Delivery): Promise<void> {
-    await endSuspect(deps.db, queue, delivery).catch((error: unknown) =>
+    await forgetStarts(deps.db, queue, delivery).catch((error: unknown) =>
       log.warn(describeError(error), 'message.not-ended'),
     )
   }
@@ -193,7 +204,7 @@ export async function deadLetter(
       return
     } catch (error) {
       deps.log.warn({ queue, ...describeError(error) }, 'message.not-dead-lettered')
-      await pause(1000)
+      await sleep(1000)
     }
   }
 }
@@ -223,10 +234,9 @@ function parsePayload(
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function isMessageId(value: unknown): boolean {
-  return typeof value === 'string' && UUID.test(value)
+  return typeof value === 'string' && isUuid(value)
 }
 
 /** @throws Error when `work` takes longer; it goes on all the same, and must be safe to repeat */
@@ -242,8 +252,4 @@ async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
 
 class HandlerTimeoutError extends Error {
   readonly code = 'HANDLER_TIMEOUT'
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,7 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import knex, { type Knex } from 'knex'
 import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import pg from 'pg'
-import { UnavailableError } from '../errors.ts'
+import { UnavailableError } from '../../errors.ts'
+import { type KnexQuery, runScoped, type ScopedConnection, takePipelineRole } from './scoped-connection.ts'
+import {
+  createTimelineFence,
+  type FencedConnection,
+  ReplacedServerError,
+  type TimelineFence,
+} from './timeline-fence.ts'
 
 // bigint columns hold ids, counts and microseconds, all far below 2^53: numbers serve better than texts.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -12,19 +20,25 @@ export interface DatabaseOptions {
   name: string
   poolSize: number
   timeoutMs: number
+  /** that of the process's other pools, which then learn together that the server was replaced */
+  fence?: TimelineFence
 }
+
+/** A connection lives ten minutes, more or less a fifth: long enough to be cheap, and an address that moved is noticed. */
+const LIFE_MS = { least: 480_000, jitter: 240_000 }
 
 /**
  * SQLSTATEs after which a connection must not go back to the pool: the server is going away (57P01-57P03), is
- * read-only because another one was promoted (25006), the connection is broken (08xxx), or the query was cancelled by
- * our own deadline, whose answer may still be under way.
+ * read-only because another one was promoted (25006), the connection is broken (08xxx), has forgotten the statements
+ * that were prepared on it (26000, behind a pooler) or holds plans that the schema has left behind (0A000); or the query
+ * was cancelled by our own deadline, whose answer may still be under way.
  */
-const DISCARD = /^(25006|57P0[123]|08...)$/
+const DISCARD = /^(25006|57P0[123]|08...|26000|0A000)$/
 
 class DiscardingClient extends PostgresClient {
-  override async _query(connection: PooledConnection, query: unknown): Promise<unknown> {
+  override async _query(connection: PooledConnection, query: KnexQuery): Promise<unknown> {
     try {
-      return await super._query(connection, query)
+      return await runScoped(connection, query, () => super._query(connection, query))
     } catch (error) {
       if (isConnectionFailure(error)) {
         connection.__knex__disposed = error
@@ -39,19 +53,27 @@ class DiscardingClient extends PostgresClient {
 /** Left to itself knex writes plain text to the console. Every failure also reaches its caller, who logs it as ours are. */
 const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
 
-interface PooledConnection {
-  /** knex's own mark: a connection that carries it is destroyed instead of lent again */
-  __knex__disposed?: unknown
-  /** the driver's own connection, and its socket */
-  connection?: { stream?: { destroy(): void } }
-}
+type PooledConnection = FencedConnection &
+  ScopedConnection & {
+    /** knex's own mark: a connection that carries it is destroyed instead of lent again */
+    __knex__disposed?: unknown
+  }
 
 /**
  * A pool with a finite wait for everything: for a connection, for a lock, for an answer, and for the answer's packets.
  * A deadline that passes destroys the connection, since its answer may yet arrive.
  */
 export function openDatabase(options: DatabaseOptions): Knex {
-  const { timeoutMs } = options
+  const { timeoutMs, fence = createTimelineFence() } = options
+  const prepare = async (connection: PooledConnection) => {
+    try {
+      await fence.admit(connection)
+      await takePipelineRole(connection)
+    } catch (error) {
+      connection.connection?.stream?.destroy() // the pool forgets a connection that it could not make ready
+      throw error
+    }
+  }
   return knex({
     client: DiscardingClient,
     connection: {
@@ -66,7 +88,20 @@ export function openDatabase(options: DatabaseOptions): Knex {
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     },
-    pool: { min: 0, max: options.poolSize, idleTimeoutMillis: 30_000, acquireTimeoutMillis: timeoutMs },
+    pool: {
+      min: 0,
+      max: options.poolSize,
+      idleTimeoutMillis: 30_000,
+      maxConnectionLifetimeMillis: LIFE_MS.least,
+      maxConnectionLifetimeJitterMillis: LIFE_MS.jitter,
+      acquireTimeoutMillis: timeoutMs,
+      afterCreate(connection: PooledConnection, done: (error: unknown, connection: PooledConnection) => void) {
+        prepare(connection).then(
+          () => done(null, connection),
+          (error: unknown) => done(error, connection),
+        )
+      },
+    },
     asyncStackTraces: false,
     log: SILENT,
   })
@@ -79,20 +114,23 @@ const LOST =
 /** Whether the database, not the statement, is at fault: the same work may succeed later on another connection. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error.name === 'KnexTimeoutError') return true
+  if (error.name === 'KnexTimeoutError' || error instanceof ReplacedServerError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (DISCARD.test(code)) return true
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true
   return LOST.test(error.message)
 }
 
-/** 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53300 too many clients. */
-const RETRYABLE = new Set(['40001', '40P01', '55P03', '57014', '53300'])
+/**
+ * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx the server lacks disk,
+ * memory or connections, 58xxx its operating system fails it.
+ */
+const RETRYABLE = /^(40001|40P01|55P03|57014|53...|58...)$/
 
 /** Whether the same transaction, run again from its start, may succeed. */
 export function isRetryable(error: unknown): boolean {
   if (isConnectionFailure(error)) return true
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && RETRYABLE.has(error.code)
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && RETRYABLE.test(error.code)
 }
 
 /**
@@ -106,7 +144,7 @@ export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => P
     } catch (error) {
       const conflict = error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
       if (!conflict || attempt >= tries) throw asUnavailable(error)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempt))
+      await sleep(Math.random() * 20 * 2 ** attempt)
     }
   }
 }
@@ -114,4 +152,9 @@ export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => P
 /** Wraps what is the database's fault into an UnavailableError; returns everything else as it came. */
 export function asUnavailable(error: unknown): unknown {
   return isRetryable(error) ? new UnavailableError('the database cannot serve now', { cause: error }) : error
+}
+
+/** Whether a value of the statement is at fault (SQLSTATE class 22): out of range, or no text that can be stored. */
+export function isDataException(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^22...$/.test(error.code)
 }

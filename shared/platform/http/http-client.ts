@@ -29,6 +29,10 @@ export interface OutgoingRequest {
   body?: string | Buffer
   /** overrides the client's total */
   timeoutMs?: number
+  /** overrides the client's own for resolving, connecting and the TLS handshake */
+  connectTimeoutMs?: number
+  /** ends the request, and its connection, as `aborted` */
+  signal?: AbortSignal
   /** how many redirects to follow, each checked like the first URL; none when absent, and a 3xx is then the answer */
   followRedirects?: number
 }
@@ -65,15 +69,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const instance = configure(policy, agents, { ...options, timeoutMs })
   return {
     async request(request) {
-      const verdict = checkUrl(request.url, policy)
-      if (!verdict.ok) {
-        throw classifyFailure(new BlockedTargetError(verdict.reason))
+      const result = checkUrl(request.url, policy)
+      if (!result.ok) {
+        throw classifyFailure(new BlockedTargetError(result.reason))
       }
       const startedAt = performance.now()
-      const first = await attempt(instance, verdict.url, request, maxBodyBytes)
+      const first = await attempt(instance, result.url, request, maxBodyBytes)
       if (!(first instanceof StaleConnection)) return first
       const leftMs = Math.max(1, Math.ceil((request.timeoutMs ?? timeoutMs) - (performance.now() - startedAt)))
-      const second = await attempt(instance, verdict.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
+      const second = await attempt(instance, result.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
       if (second instanceof StaleConnection) throw second.error
       return second
     },
@@ -107,7 +111,11 @@ function attempt(
       ...(request.headers && { headers: request.headers }),
       // An absent body would make got wait for one to be piped in.
       ...(mayHaveBody && { body: request.body ?? '' }),
-      ...(request.timeoutMs !== undefined && { timeout: { request: request.timeoutMs } }),
+      timeout: {
+        ...(request.connectTimeoutMs !== undefined && connectTimeouts(request.connectTimeoutMs)),
+        ...(request.timeoutMs !== undefined && { request: request.timeoutMs }),
+      },
+      ...(request.signal && { signal: request.signal }),
       ...(redirects > 0 && { followRedirect: true, maxRedirects: redirects }),
     })
     const chunks: Buffer[] = []
@@ -170,6 +178,9 @@ function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClien
   }
 }
 
+/** What says nothing but how the message is written; everything else stays with the origin it was given for. */
+const headersForAnybody = new Set(['accept', 'content-length', 'content-type', 'user-agent'])
+
 function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions & { timeoutMs: number }): Got {
   const connect = options.connectTimeoutMs ?? 5_000
   return got.extend({
@@ -179,15 +190,23 @@ function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOp
     followRedirect: false,
     retry: { limit: 0 },
     headers: { 'user-agent': options.userAgent },
-    timeout: { lookup: connect, connect, secureConnect: connect, request: options.timeoutMs },
+    timeout: { ...connectTimeouts(connect), request: options.timeoutMs },
     ...(options.certificateAuthority && { https: { certificateAuthority: options.certificateAuthority } }),
     hooks: {
       beforeRedirect: [
-        (updated) => {
-          const verdict = checkUrl(updated.url instanceof URL ? updated.url : String(updated.url), policy)
-          if (!verdict.ok) throw new BlockedTargetError(verdict.reason)
+        (updated, response) => {
+          const result = checkUrl(updated.url instanceof URL ? updated.url : String(updated.url), policy)
+          if (!result.ok) throw new BlockedTargetError(result.reason)
+          // What the owner of a target gave for it, a token perhaps, is not for another one.
+          if (result.url.origin === new URL(response.url).origin) return
+          const kept = Object.entries(updated.headers).filter(([name]) => headersForAnybody.has(name.toLowerCase()))
+          updated.headers = Object.fromEntries(kept)
         },
       ],
     },
   })
+}
+
+function connectTimeouts(ms: number) {
+  return { lookup: ms, connect: ms, secureConnect: ms }
 }

@@ -84,6 +84,20 @@ export function normalizeAddress(text: string): string | null {
   return address === null ? null : shortForm(address)
 }
 
+/**
+ * What limits per address count under. With IPv6 that is the first 64 bits, since whoever has one address has all of
+ * its network; a mapped IPv4 address counts as itself.
+ * @returns `unknown`, one bucket for all, when the text is no address
+ */
+export function addressBucket(text: string | null | undefined): string {
+  const address = parseHop(text ?? '')
+  if (address === null) return 'unknown'
+  const real = unmapped(address)
+  if (!isIpv6(real)) return real.toString()
+  const network = new ipaddr.IPv6([...real.parts.slice(0, 4), 0, 0, 0, 0])
+  return `${network.toRFC5952String()}/64`
+}
+
 function parseHop(text: string): Address | null {
   const trimmed = text.trim()
   if (trimmed.startsWith('[')) return parseIp(trimmed.slice(1, trimmed.indexOf(']')))
@@ -103,6 +117,12 @@ function parseIp(text: string): Address | null {
 /** The library also reads octal, hexadecimal and shortened forms, which no proxy writes. */
 function parseFourParts(text: string): ipaddr.IPv4 | null {
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null
+}
+
+/** Whether an address is one of those whose forwarding headers are believed. */
+export function isTrustedProxy(text: string | undefined, trusted: TrustedProxies): boolean {
+  const address = parseIp(text ?? '')
+  return address !== null && isTrusted(unmapped(address), trusted)
 }
 
 function unmapped(address: Address): Address {

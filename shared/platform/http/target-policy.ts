@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { refusedPorts } from './refused-ports.ts'
 
 /**
  * Where outgoing requests may go (risk-signals domain 6.5, faults B29-B31). The same rules hold when an address is
@@ -25,7 +26,7 @@ export const targetProblemTexts: Record<TargetProblem, string> = {
   'not-a-url': 'is not a URL',
   scheme: 'must start with https:// or http://',
   credentials: 'must not contain a user name or password',
-  port: 'uses a port that is not allowed (80, 443 and 1024 to 65535 are)',
+  port: 'uses a port that is not allowed',
   'plain-http': 'must start with https://',
   'private-address': 'leads to a private address',
   unresolvable: 'has a host name that cannot be resolved',
@@ -34,8 +35,8 @@ export const targetProblemTexts: Record<TargetProblem, string> = {
 /** All addresses of a name. Rejects when the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-export type UrlVerdict = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
-export type TargetVerdict = { ok: true; url: URL } | { ok: false; reason: TargetProblem }
+export type UrlResult = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
+export type TargetResult = { ok: true; url: URL } | { ok: false; reason: TargetProblem }
 
 /** The policy with its CIDRs parsed, so that a check costs no parsing. */
 export interface CompiledPolicy {
@@ -58,16 +59,22 @@ export function compilePolicy(policy: TargetPolicy): CompiledPolicy {
  * Everything that the text of a URL can tell, without resolving. The WHATWG parser turns `0x7f.1`, `2130706433` and
  * the like into dotted form first, so no odd spelling of an address passes as a name.
  */
-export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlVerdict {
+export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult {
   const url = typeof text === 'string' ? parseUrl(text) : text
   if (!url) return { ok: false, reason: 'not-a-url' }
   const plain = url.protocol === 'http:'
   if (!plain && url.protocol !== 'https:') return { ok: false, reason: 'scheme' }
   if (url.username !== '' || url.password !== '') return { ok: false, reason: 'credentials' }
   const port = url.port === '' ? (plain ? 80 : 443) : Number(url.port)
-  if (port !== 80 && port !== 443 && port < 1024) return { ok: false, reason: 'port' }
+  // Endpoints of /v1 keep to the usual ports; integrations may use any that is no other service's.
+  const isOdd = policy.plainHttp === 'allowed-networks' && port !== 80 && port !== 443 && port < 1024
+  if (isOdd || refusedPorts.has(port)) return { ok: false, reason: 'port' }
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
-  if (!ipaddr.isValid(host)) return { ok: true, url, addressLiteral: null }
+  if (!ipaddr.isValid(host)) {
+    // Without an allowed network such a name leads nowhere that may be reached, whether it resolves by now or not.
+    const isHopeless = !policy.allowAll && policy.networks.length === 0 && isLocalName(host)
+    return isHopeless ? { ok: false, reason: 'private-address' } : { ok: true, url, addressLiteral: null }
+  }
   const reason = addressesProblem(host, [host], plain, policy)
   return reason ? { ok: false, reason } : { ok: true, url, addressLiteral: host }
 }
@@ -87,17 +94,17 @@ export function addressesProblem(
   const parsed = addresses.map((address) => ipaddr.process(address))
   if (parsed.every((address) => isInside(address, policy.networks))) return null
   if (isLocalName(host)) return 'private-address'
-  if (!parsed.every((address) => address.range() === 'unicast')) return 'private-address'
+  if (!parsed.every((address) => address.range() === 'unicast' && !isIpv4Compatible(address))) return 'private-address'
   return plainHttp && policy.plainHttp === 'allowed-networks' ? 'plain-http' : null
 }
 
 /** The whole check, for the moment an address is registered; the connect checks again, since names change. */
-export async function checkTarget(text: string, policy: TargetPolicy, resolve: Resolve): Promise<TargetVerdict> {
+export async function checkTarget(text: string, policy: TargetPolicy, resolve: Resolve): Promise<TargetResult> {
   const compiled = compilePolicy(policy)
-  const verdict = checkUrl(text, compiled)
-  if (!verdict.ok) return verdict
-  const { url } = verdict
-  if (verdict.addressLiteral !== null) return { ok: true, url }
+  const result = checkUrl(text, compiled)
+  if (!result.ok) return result
+  const { url } = result
+  if (result.addressLiteral !== null) return { ok: true, url }
   const addresses = await resolve(url.hostname).catch((): readonly string[] => [])
   const reason = addressesProblem(url.hostname, addresses, url.protocol === 'http:', compiled)
   return reason ? { ok: false, reason } : { ok: true, url }
@@ -109,6 +116,11 @@ function parseUrl(text: string): URL | null {
 
 function isInside(address: ipaddr.IPv4 | ipaddr.IPv6, networks: CompiledPolicy['networks']): boolean {
   return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
+}
+
+/** `::a.b.c.d`, ::/96 (RFC 4291, 2.5.5.1): deprecated, and an address of IPv4 in disguise. */
+function isIpv4Compatible(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return address.kind() === 'ipv6' && address.match(ipaddr.IPv6.parse('::'), 96)
 }
 
 function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from './settings.ts'
 import { settings } from './settings.ts'
+import { type GivenSetting, isLoopback, unsafeSettings } from './unsafe-settings.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<CamelCase<Tail>>}`
@@ -8,6 +9,9 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 
 /** The settings under their names in code (`DATABASE_URL` is `databaseUrl`), parsed, with defaults applied. */
 export type Config = { [Name in keyof Settings as CamelCase<Name>]: Settings[Name] } & { publicUrl: string }
+
+/** Refused on every address. */
+const EXAMPLE_KEY = 'change-me-change-me-change-me-change-me'
 
 /** The environment is not usable; `problems` has one line per setting, without any value. */
 export class ConfigError extends Error {
@@ -19,20 +23,27 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the whole environment once. `NAME_FILE` names a file that holds the value of `NAME`.
+ * Parses the whole environment once. `NAME_FILE` names a file that holds the value of `NAME`; an empty one sets nothing.
  * @throws ConfigError with every problem, not just the first; values are never quoted
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
+  const given = new Map<string, GivenSetting>()
   for (const [name, { schema, ...rest }] of Object.entries(settings)) {
     const fallback = 'fallback' in rest ? rest.fallback : undefined
-    const raw = readSetting(env, name, problems) ?? fallback
+    const text = readSetting(env, name, problems)
+    const raw = text ?? fallback
     const parsed = schema.safeParse(raw)
     if (parsed.success) values[camelCase(name)] = parsed.data
-    else problems.push(raw === undefined ? `${name} is not set` : `${name} ${parsed.error.issues[0]?.message}`)
+    if (parsed.success && text !== undefined)
+      given.set(name, { text, file: env[`${name}_FILE`] || undefined, secret: 'secret' in rest })
+    if (!parsed.success)
+      problems.push(raw === undefined ? `${name} is not set` : `${name} ${parsed.error.issues[0]?.message}`)
   }
   checkTogether(values, env, problems)
+  if (values.secretKey === EXAMPLE_KEY) given.delete('SECRET_KEY')
+  if (typeof values.host === 'string') problems.push(...unsafeSettings(values.host, given))
   if (problems.length > 0) throw new ConfigError(problems)
   const publicUrl = typeof values.publicUrl === 'string' ? values.publicUrl : `http://localhost:${values.port}`
   // Every member was parsed by its own schema just above; TypeScript cannot follow the loop.
@@ -42,9 +53,12 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 function readSetting(env: NodeJS.ProcessEnv, name: string, problems: string[]): string | undefined {
   const file = env[`${name}_FILE`]
   if (file === undefined || file === '') return env[name] === '' ? undefined : env[name]
-  if (env[name] !== undefined && env[name] !== '') problems.push(`${name} and ${name}_FILE are both set`)
+  const value = env[name] === '' ? undefined : env[name]
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    // An empty file sets nothing, as an empty variable: compose.yaml mounts one for each secret that may be set.
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined
+    if (value !== undefined && text !== undefined) problems.push(`${name} and ${name}_FILE are both set`)
+    return text ?? value
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : 'unreadable'
     problems.push(`${name}_FILE cannot be read (${code})`)
@@ -55,8 +69,11 @@ function readSetting(env: NodeJS.ProcessEnv, name: string, problems: string[]): 
 function checkTogether(values: Record<string, unknown>, env: NodeJS.ProcessEnv, problems: string[]): void {
   if (values.nodeEnv === 'production' && values.crashAt !== undefined)
     problems.push('CRASH_AT is refused in production')
-  if (values.secretKey === 'change-me-change-me-change-me-change-me') {
-    problems.push('SECRET_KEY is the example value')
+  if (values.nodeEnv === 'production' && values.clockSkewMs !== undefined)
+    problems.push('CLOCK_SKEW_MS is refused in production')
+  if (values.secretKey === EXAMPLE_KEY) problems.push('SECRET_KEY is the example value')
+  if (typeof values.metricsHost === 'string' && !isLoopback(values.metricsHost) && values.metricsOpen !== true) {
+    problems.push('METRICS_HOST is not a loopback address: METRICS_OPEN=true accepts that others read the metrics')
   }
   if (Boolean(env.OIDC_ISSUER) !== Boolean(env.OIDC_CLIENT_ID)) {
     problems.push('OIDC_ISSUER and OIDC_CLIENT_ID go together')

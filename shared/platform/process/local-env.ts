@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 
 /** The folder of everything `make up` found, started and made up; safe to delete after `make down`. */
-export const stateDirectory = resolve(import.meta.dirname, '../../.local')
+export const stateDirectory = resolve(import.meta.dirname, '../../../.local')
 
 /**
  * The environment completed by what `make up` left in `.local/env`. The environment wins, also where it names a file

@@ -4,17 +4,30 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** Seconds; from a confirm on an idle machine to a deadline that passed. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** Of the runtime's own, gauges whose names say that they only grow, which monitoring tools take for counters. */
+const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Every metric of a process. Labels are names of routes, queues and kinds: never a tenant, an address or an id. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name, help, labelNames, registers })
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name, help, labelNames, registers })
+  /** A gauge whose value is asked for when it is looked at; whoever knows it registers with `read`. */
+  const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
+    const reads: ((gauge: Gauge<L>) => void)[] = []
+    const collect = function (this: Gauge<L>) {
+      for (const read of reads) read(this)
+    }
+    const made = new Gauge({ name, help, labelNames, registers, collect })
+    return Object.assign(made, { read: (read: (gauge: Gauge<L>) => void) => void reads.push(read) })
+  }
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers })
   return {
@@ -23,6 +36,18 @@ export function createMetrics() {
       'signalbox_http_request_seconds',
       'Time to answer a request.',
       ['route', 'method', 'status'],
+      LATENCY_BUCKETS,
+    ),
+    slowTurns: histogram(
+      'signalbox_slow_turn_seconds',
+      'Turns of the event loop of more than 100 ms, by the route that was being answered alone, or how many were.',
+      ['route'],
+      [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    ),
+    threadTasks: histogram(
+      'signalbox_thread_task_seconds',
+      'Time of a task beside the event loop; outcome: done, failed, too slow, too large, too busy.',
+      ['task', 'outcome'],
       LATENCY_BUCKETS,
     ),
     pingsAccepted: counter('signalbox_pings_accepted_total', 'Pings answered after the broker confirmed them.'),
@@ -38,6 +63,10 @@ export function createMetrics() {
       [1, 2, 5, 10, 20, 50, 100, 200, 500],
     ),
     pingsApplied: counter('signalbox_pings_applied_total', 'Pings recorded by the evaluator.'),
+    pingsRestamped: counter(
+      'signalbox_pings_restamped_total',
+      'Pings whose stated arrival lay over 2 s in the future: the clock of a listener is wrong.',
+    ),
     pingsDropped: counter('signalbox_pings_dropped_total', 'Pings whose check was deleted meanwhile.'),
     evaluatorBatch: histogram(
       'signalbox_evaluator_batch_seconds',
@@ -46,32 +75,45 @@ export function createMetrics() {
       LATENCY_BUCKETS,
     ),
     brokerConnected: gauge('signalbox_broker_connected', '1 while connected.', ['connection']),
+    consuming: liveGauge('signalbox_consuming', '1 while the broker hands out messages of the queue to us.', ['queue']),
+    unappliedAge: liveGauge('signalbox_unapplied_ping_seconds', 'Age of the oldest message of pings in hand.'),
     brokerBlocked: gauge('signalbox_broker_blocked', '1 while the broker refuses to take messages.'),
     confirmSeconds: histogram('signalbox_confirm_seconds', 'Time from publish to confirm.', [], LATENCY_BUCKETS),
     unconfirmed: gauge('signalbox_unconfirmed_publishes', 'Messages published and not yet confirmed.'),
     returned: counter('signalbox_returned_publishes_total', 'Messages that no queue took.'),
     redelivered: counter('signalbox_redeliveries_total', 'Messages handed out again by the broker.', ['queue']),
     deadLetters: counter('signalbox_dead_letters_total', 'Messages given up.', ['queue', 'reason']),
+    queueMessages: gauge('signalbox_queue_messages', 'Messages ready in a queue.', ['queue']),
+    queueConsumers: gauge('signalbox_queue_consumers', 'Consumers of a queue.', ['queue']),
+    deadLetterMessages: gauge('signalbox_dead_letter_messages', 'Messages that a queue gave up.', ['queue']),
+    waiting: gauge(
+      'signalbox_messages_waiting',
+      'Messages in flight that wait for the end of a fault that is not theirs.',
+      ['queue'],
+    ),
     handled: histogram('signalbox_message_seconds', 'Time to handle a message.', ['queue', 'outcome'], LATENCY_BUCKETS),
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
-    sweepLag: gauge('signalbox_sweep_lag_seconds', 'Time since the last complete sweep.'),
-    clockOffset: gauge('signalbox_clock_offset_seconds', 'The database clock minus ours.'),
+    sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
+    clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
+    beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),
+    sweepHeld: gauge(
+      'signalbox_sweep_held_seconds',
+      'Time by which unanswered pings hold back the sweep of deadlines.',
+    ),
     unsweptShards: gauge('signalbox_unswept_shards', 'Ping shards that did not answer the last barrier.'),
     flips: counter('signalbox_flips_total', 'Changes of status stored.', ['to']),
     notificationAge: gauge('signalbox_notification_oldest_seconds', 'Age of the oldest notification that is due.'),
     notifications: counter('signalbox_notification_attempts_total', 'Attempts to notify.', ['kind', 'outcome']),
-    deadLetterDepth: gauge('signalbox_dead_letter_messages', 'Messages waiting in dead-letter queues.', ['queue']),
-    queueDepth: gauge('signalbox_queue_messages', 'Messages ready in a queue.', ['queue']),
-    poolInUse: gauge('signalbox_pool_connections_in_use', 'Database connections lent out.'),
-    poolWaiting: gauge('signalbox_pool_waiting', 'Requests waiting for a database connection.'),
+    poolInUse: liveGauge('signalbox_pool_connections_in_use', 'Database connections lent out.', ['pool']),
+    poolWaiting: liveGauge('signalbox_pool_waiting', 'Requests waiting for a database connection.', ['pool']),
     barrierSeconds: histogram('signalbox_barrier_seconds', 'Time for a barrier to pass.', ['outcome'], LATENCY_BUCKETS),
   }
 }
 
 /**
  * Serves `/metrics`, `/livez` and `/readyz` on a port of their own, which is not for the public: also for processes
- * without another door. Port 0 picks a free one. @param problems why the process cannot work now; empty when it can
+ * without another listener. Port 0 picks a free one. @param problems why the process cannot work now; empty when it can
  */
 export async function serveMetrics(
   metrics: Metrics,

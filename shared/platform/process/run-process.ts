@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from './config.ts'
 import { describeError, type Log } from './log.ts'
 
-/** Longest time that finishing what is in hand may take. */
-const SHUTDOWN_MS = 20_000
-/** Time for a load balancer to see that the process is not ready any more, and to send its requests elsewhere. */
+/**
+ * Longest time from the signal to the end of a process. compose.yaml gives it five seconds more before it is killed.
+ */
+export const SHUTDOWN_SECONDS = 25
+/** Of it, time for a load balancer to see that the process is not ready any more, and to send its requests elsewhere. */
 const DRAIN_MS = 3_000
 
 /**
@@ -28,22 +31,28 @@ export async function runProcess(
     const signal = await stop
     log.info({ signal }, 'process.stopping')
     forceOnSecondSignal()
+    endInTime(log)
     if (drain) {
       drain()
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_MS))
+      await sleep(DRAIN_MS)
     }
   } catch (error) {
     log.fatal(describeError(error), 'process.not-started')
     process.exitCode = 1
     forceOnSecondSignal()
+    endInTime(log)
   }
+  await resources.disposeAsync()
+  log.info('process.stopped')
+}
+
+/** Keeps nothing alive by itself: a process that has finished ends at once. */
+function endInTime(log: Log): void {
   const timer = setTimeout(() => {
     log.fatal('process.shutdown-too-slow')
     process.exit(1)
-  }, SHUTDOWN_MS)
-  await resources.disposeAsync()
-  clearTimeout(timer)
-  log.info('process.stopped')
+  }, SHUTDOWN_SECONDS * 1000)
+  timer.unref()
 }
 
 /** Prints settings that cannot be used, one problem a line, and ends the process; anything else goes on upwards. */

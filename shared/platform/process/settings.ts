@@ -46,10 +46,19 @@ const secretKey = text.min(32, 'is shorter than 32 characters')
 /** Every setting of the product. docs/settings.md is generated from this table. */
 export const settings = {
   DATABASE_URL: setting(url(['postgres:', 'postgresql:']), 'PostgreSQL 15 or newer.', { secret: true }),
+  DATABASE_OWNER_URL: setting(
+    url(['postgres:', 'postgresql:']).optional(),
+    'Only for migrations: the login that owns the tables. They then make the login of `DATABASE_URL`, which owns nothing and which row security binds.',
+    { secret: true },
+  ),
   AMQP_URL: setting(url(['amqp:', 'amqps:']), 'RabbitMQ 3.10 or newer, with the virtual host as its path.', {
     secret: true,
   }),
-  HOST: setting(text, 'Address the HTTP server listens on.', { fallback: '0.0.0.0' }),
+  HOST: setting(
+    text,
+    'Address that the HTTP server and the e-mail ping listener use; `make up` sets `127.0.0.1`. On any but a loopback address well-known passwords, keys with few different characters and secret files open to other users are refused.',
+    { fallback: '0.0.0.0' },
+  ),
   PORT: setting(port, 'Port of the HTTP server.', { fallback: '8080' }),
   PUBLIC_URL: setting(
     url(['http:', 'https:']).optional(),
@@ -78,6 +87,11 @@ export const settings = {
     fallback: '9464',
   }),
   METRICS_HOST: setting(text, 'Address `/metrics` listens on.', { fallback: '127.0.0.1' }),
+  METRICS_OPEN: setting(
+    z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),
+    '`true` accepts a `METRICS_HOST` beyond the loopback: whoever reaches it reads `/metrics` and the reasons of `/readyz`.',
+    { fallback: 'false' },
+  ),
   LOG_LEVEL: setting(
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     'Least severe log line written.',
@@ -85,19 +99,32 @@ export const settings = {
       fallback: 'info',
     },
   ),
-  PING_SHARDS: setting(integer(1, 64), 'Number of ping queues. The same for every process.', { fallback: '4' }),
+  PING_SHARDS: setting(
+    integer(1, 64),
+    'Number of ping queues. The same for every process: `admin shards set` changes it. More than one only where one broker queue is the limit: each costs messages.',
+    { fallback: '1' },
+  ),
+  CHECK_CACHE_SECONDS: setting(
+    integer(1, 3600),
+    'Longest time for which an ingress answers pings by what it knows of a check without asking the database. While the database is away it goes on for a day.',
+    { fallback: '30' },
+  ),
   PING_BODY_LIMIT: setting(integer(0, 1_000_000), 'Bytes of a ping body that are stored and searched.', {
     fallback: '10000',
   }),
   PING_LOG_LIMIT: setting(integer(1, 100_000), 'Pings kept per check.', { fallback: '1000' }),
   PING_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
-    'Pings per check and minute, per process; 0 is no limit.',
+    'Pings per check and minute, per process: what is beyond is not logged, and counted on the page of the check; 0 is no limit.',
     {
-      fallback: '0',
+      fallback: '60000',
     },
   ),
-  CHECK_LIMIT: setting(integer(0, 100_000_000).optional(), 'Checks per project. Default: no limit.'),
+  CHECK_LIMIT: setting(
+    integer(0, 100_000_000),
+    'Checks per project that has no limit of its own; pings with `create=1` make up to twice as many. Its owners are told once.',
+    { fallback: '1000' },
+  ),
   API_RATE_LIMIT_PER_MINUTE: setting(integer(0, 10_000_000), 'Requests per API key and minute; 0 is no limit.', {
     fallback: '100',
   }),
@@ -106,6 +133,38 @@ export const settings = {
     'Requests under /v1 per organisation, environment and family in a minute, per process; 0 is no limit.',
     {
       fallback: '6000',
+    },
+  ),
+  PUBLIC_RATE_LIMIT_PER_MINUTE: setting(
+    integer(0, 10_000_000),
+    'Look-ups under /v1 without an access token per address and minute, per process; 0 is no limit.',
+    { fallback: '600' },
+  ),
+  HTTP_CONNECTIONS_PER_ADDRESS: setting(
+    integer(0, 20_000),
+    'Open HTTP connections of one address (IPv6: of one /64), per process; 0 is no limit. TRUSTED_PROXIES have none.',
+    { fallback: '1000' },
+  ),
+  SMTP_CONNECTIONS_PER_ADDRESS: setting(
+    integer(0, 1_000),
+    'Open SMTP connections of one address (IPv6: of one /64); 0 is no limit. TRUSTED_PROXIES have none.',
+    { fallback: '50' },
+  ),
+  MAIL_RATE_LIMIT_PER_ADDRESS: setting(
+    integer(0, 10_000_000),
+    'Mails of one address in a minute; further ones are refused for now. 0 is no limit, TRUSTED_PROXIES have none.',
+    { fallback: '600' },
+  ),
+  MAIL_RATE_LIMIT_PER_CHECK: setting(
+    integer(0, 10_000_000),
+    'Mails to one check in a minute whose text is stored; further ones count as pings all the same. 0 is no limit.',
+    { fallback: '60' },
+  ),
+  MAIL_BODY_LIMIT: setting(
+    integer(0, 33_554_432),
+    'Bytes of a mail that are stored; all of it is searched for keywords.',
+    {
+      fallback: '100000',
     },
   ),
   TRUSTED_PROXIES: setting(list, 'Addresses or networks whose X-Forwarded-* headers are believed.', {
@@ -125,6 +184,7 @@ export const settings = {
   }),
   SWEEP_INTERVAL: setting(text, 'node-cron expression of the sweeper, with seconds.', { fallback: '* * * * * *' }),
   FLIP_RETENTION_DAYS: setting(integer(93, 3650), 'Days for which flips are kept at least.', { fallback: '93' }),
+  AUDIT_RETENTION_DAYS: setting(integer(30, 36_500), 'Days for which the audit log is kept.', { fallback: '400' }),
   TWILIO_URL: setting(url(['http:', 'https:']), 'SMS, call and WhatsApp gateway with the Twilio API.', {
     fallback: 'https://api.twilio.com',
   }),
@@ -155,6 +215,13 @@ export const settings = {
   CRASH_AT: setting(
     optionalText,
     'Tests only: the named point at which the process kills itself. Refused in production.',
+  ),
+  CLOCK_SKEW_MS: setting(
+    text
+      .regex(/^-?\d+$/, 'is not a whole number')
+      .transform(Number)
+      .optional(),
+    'Tests only: milliseconds by which the process takes the clock of its machine to be ahead. Refused in production.',
   ),
   NODE_ENV: setting(z.string(), '`production` switches test aids off.', { fallback: 'production' }),
 } as const satisfies Record<string, Setting<unknown>>

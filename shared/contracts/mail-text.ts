@@ -1,0 +1,7 @@
+/** What of a mail keywords are searched in (monitoring behaviour 3.5). */
+export interface MailText {
+  /** decoded and unfolded; empty when missing */
+  subject: string
+  /** the first plain part, then the text of the first HTML part; those that exist */
+  pieces: string[]
+}

@@ -1,0 +1,2 @@
+/** What a ping says by its address or method (monitoring behaviour 3). */
+export type SignalKind = 'success' | 'start' | 'fail' | 'log'

@@ -1,0 +1,42 @@
+import type { ChannelModel } from 'amqplib'
+
+/** Longest wait for the broker to answer; a node that is frozen, or waits for one that is, answers nothing for minutes. */
+const BROKER_ANSWER_MS = 10_000
+
+/**
+ * Waits for an operation on a connection. One that is not answered in time takes the connection with it: its channels
+ * are in an unknown state, and the next connection may lead to a node that answers.
+ * @param what named in the error
+ * @throws BrokerSilentError after the deadline; what the operation throws, unchanged
+ */
+export async function answered<T>(
+  model: ChannelModel,
+  what: string,
+  operation: Promise<T>,
+  withinMs = BROKER_ANSWER_MS,
+): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new BrokerSilentError(`${what} was not answered within ${withinMs} ms`)
+    // First, so that the reason is told and not its consequence.
+    late.reject(error)
+    abandon(model, error)
+  }, withinMs)
+  try {
+    return await Promise.race([operation, late.promise])
+  } finally {
+    clearTimeout(timer)
+    operation.catch(() => {})
+  }
+}
+
+class BrokerSilentError extends Error {
+  readonly code = 'BROKER_SILENT'
+}
+
+/** Ends a connection without a goodbye, which would not be answered either: it is lost, and a new one is made. */
+function abandon(model: ChannelModel, error: Error): void {
+  // The library's types do not show the socket.
+  const { stream } = model.connection as ChannelModel['connection'] & { stream?: { destroy(error: Error): void } }
+  stream?.destroy(error)
+}

@@ -1,0 +1,18 @@
+import type { Metrics } from '../process/metrics.ts'
+
+/**
+ * Shows messages as waiting for the end of a fault that is not theirs, from `begin` to `end` or the end of the scope.
+ * @param queues the queue of each message
+ */
+export function countWaiting(
+  { waiting }: Pick<Metrics, 'waiting'>,
+  queues: readonly string[],
+): { begin(): void; end(): void } & Disposable {
+  let isCounted = false
+  const count = (isWaiting: boolean) => {
+    if (isWaiting === isCounted) return
+    isCounted = isWaiting
+    for (const queue of queues) waiting.inc({ queue }, isWaiting ? 1 : -1)
+  }
+  return { begin: () => count(true), end: () => count(false), [Symbol.dispose]: () => count(false) }
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import knex, { type Knex } from 'knex'
+import pg from 'pg'
+import { loadConfig } from '../process/config.ts'
+import { withLocalEnv } from '../process/local-env.ts'
+import { secureRows } from './row-security.ts'
+import { query } from './sql.ts'
+
+const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))
+
+/** Any constant: everyone who migrates this product takes the same advisory lock. */
+const MIGRATION_LOCK = 7_419_201
+const LOCK_AGAIN_MS = 100
+
+const settings: Knex.MigratorConfig = {
+  directory,
+  loadExtensions: ['.ts'],
+  tableName: 'migrations',
+  // During an upgrade the schema has migrations that the older processes do not know; they only expand it.
+  disableMigrationsListValidation: true,
+}
+
+/**
+ * Brings the schema up to date. Any number of processes may call this at once: an advisory lock lets one work while
+ * the others wait and then find nothing to do.
+ * @throws the driver's error when the database cannot be reached or a migration fails; nothing is half applied
+ */
+export async function migrateLatest(databaseUrl: string): Promise<string[]> {
+  return await withMigrationLock(databaseUrl, async (db) => {
+    const [, applied] = await db.migrate.latest(settings)
+    return applied
+  })
+}
+
+/**
+ * Brings the schema up to date as its owner and, where another login is to work with it, binds that one by row security.
+ * @returns the migrations applied, and a warning in words where row security cannot be had
+ */
+export async function migrateAndSecure(addresses: {
+  databaseUrl: string
+  databaseOwnerUrl?: string | undefined
+}): Promise<{ applied: string[]; warning?: string }> {
+  const { databaseUrl, databaseOwnerUrl = databaseUrl } = addresses
+  const applied = await migrateLatest(databaseOwnerUrl)
+  const login = loginOf(databaseUrl)
+  if (login.role === loginOf(databaseOwnerUrl).role) {
+    return { applied, warning: 'row security is off: DATABASE_URL is the login that owns the tables' }
+  }
+  const owner = new pg.Client({ connectionString: databaseOwnerUrl })
+  await owner.connect()
+  try {
+    await untilOwnerLocked(owner)
+    await secureRows(owner, login)
+    return { applied }
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error
+    return { applied, warning: `row security is off: the owner may not make it so (${error.message})` }
+  } finally {
+    await owner.end()
+  }
+}
+
+/** As `untilLocked`, for a lock that ends with the connection. */
+async function untilOwnerLocked(owner: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query<{ isMine: boolean }>(
+      `SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS "isMine"`,
+    )
+    if (rows[0]?.isMine) return
+    await sleep(LOCK_AGAIN_MS)
+  }
+}
+
+function loginOf(url: string): { role: string; password: string } {
+  const { username, password } = new URL(url)
+  return { role: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+/** Takes every migration back, newest first: for the test that proves each can be. */
+export async function rollbackAll(databaseUrl: string): Promise<void> {
+  await withMigrationLock(databaseUrl, async (db) => await db.migrate.rollback(settings, true))
+}
+
+/** Names of migrations that the code has and the database does not. Those of a newer release do not matter. */
+export async function pendingMigrations(db: Knex): Promise<string[]> {
+  const [, pending] = await db.migrate.list(settings)
+  return pending.map((migration: { file: string }) => migration.file)
+}
+
+async function withMigrationLock<T>(databaseUrl: string, work: (db: Knex) => Promise<T>): Promise<T> {
+  const lock = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } })
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } })
+  try {
+    // A lock of a transaction, not of a session: a pooler would keep the session, and with it the lock, after we ended.
+    return await lock.transaction(async (tx) => {
+      await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+      await untilLocked(tx)
+      // knex's own lock row survives a killed process; ours cannot, and we hold it now.
+      await db.migrate.forceFreeMigrationsLock(settings)
+      return await work(db)
+    })
+  } finally {
+    await db.destroy()
+    await lock.destroy()
+  }
+}
+
+/**
+ * Asks again and again: who waits inside a statement is in turn waited for by an index that is built concurrently. Without
+ * parameters, because those of a statement keep its snapshot until the next one, and so have the same effect.
+ */
+async function untilLocked(tx: Knex.Transaction): Promise<void> {
+  for (;;) {
+    const [row] = await query<{ isMine: boolean }>(
+      tx,
+      `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS "isMine"`,
+    )
+    if (row?.isMine) return
+    await sleep(LOCK_AGAIN_MS)
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { applied, warning } = await migrateAndSecure(loadConfig(withLocalEnv(process.env)))
+  const report = applied.length > 0 ? `applied ${applied.length} migrations` : 'the schema is up to date'
+  process.stdout.write(`${report}\n`)
+  if (warning !== undefined) process.stderr.write(`${warning} (docs/operations.md, "Row security")\n`)
+}

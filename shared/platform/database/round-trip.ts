@@ -1,0 +1,113 @@
+import type { Connection, Submittable } from 'pg'
+import pg from 'pg'
+import { parameterOf } from './parameters.ts'
+import type { SqlValue } from './sql.ts'
+
+/** A statement that each connection parses once. `text` has `$1`, `$2`, ... */
+export interface Prepared {
+  name: string
+  text: string
+}
+
+/** A statement under way; its rows are handed over once the whole trip is done. */
+export interface Step {
+  statement: Prepared
+  values: readonly SqlValue[]
+  resolve: (rows: never[]) => void
+  reject: (error: unknown) => void
+}
+
+interface Field {
+  name: string
+  parse: (value: string) => unknown
+}
+
+/** What connections know by name, with the columns of what it gives; they live as long as their connection. */
+const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
+
+/**
+ * Statements that go to the server in one write and come back in one answer: the server stops at the first that fails,
+ * which fails those after it too. The driver knows one statement per trip only; this is a query of its own kind to it.
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ */
+export class RoundTrip implements Submittable {
+  readonly #steps: readonly Step[]
+  readonly #rows: Record<string, unknown>[][]
+  #fields: (Field[] | undefined)[] = []
+  #at = 0
+  #known = new Map<string, Field[]>()
+  /** Called by the driver when the trip ended, or took too long. */
+  callback: (error: unknown) => void
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps
+    this.#rows = steps.map(() => [])
+    this.callback = (error) => this.#settle(error)
+  }
+
+  submit(connection: Connection): void {
+    this.#known = parsedOn.get(connection) ?? new Map()
+    parsedOn.set(connection, this.#known)
+    const { stream } = connection
+    stream.cork()
+    try {
+      for (const { statement, values } of this.#steps) this.#send(connection, statement, values)
+    } finally {
+      connection.sync()
+      stream.uncork()
+    }
+  }
+
+  #send(connection: Connection, { name, text }: Prepared, values: readonly SqlValue[]): void {
+    const fields = this.#known.get(name)
+    this.#fields.push(fields)
+    if (fields === undefined) {
+      // A trip that failed may have left it parsed; closing what is not there is no error.
+      connection.close({ type: 'S', name }, true)
+      connection.parse({ name, text, types: [] }, true)
+    }
+    connection.bind({ statement: name, values: values.map(parameterOf) }, true)
+    if (fields === undefined) connection.describe({ type: 'P' }, true)
+    connection.execute({}, true)
+  }
+
+  handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
+    this.#fields[this.#at] = fields.map(({ name, dataTypeID }) => ({
+      name,
+      parse: pg.types.getTypeParser(dataTypeID, 'text'),
+    }))
+  }
+
+  handleDataRow({ fields: values }: { fields: (string | null)[] }): void {
+    const row: Record<string, unknown> = {}
+    const fields = this.#fields[this.#at] ?? []
+    for (let index = 0; index < fields.length; index++) {
+      const field = fields[index]
+      const value = values[index] ?? null
+      if (field) row[field.name] = value === null ? null : field.parse(value)
+    }
+    this.#rows[this.#at]?.push(row)
+  }
+
+  handleCommandComplete(): void {
+    const name = this.#steps[this.#at]?.statement.name
+    if (name !== undefined && !this.#known.has(name)) this.#known.set(name, this.#fields[this.#at] ?? [])
+    this.#at += 1
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null)
+  }
+
+  handleError(error: unknown): void {
+    this.callback(error)
+  }
+
+  #settle(error: unknown): void {
+    for (const [index, step] of this.#steps.entries()) {
+      // The text of each statement decides what its rows are.
+      if (error === null || error === undefined) step.resolve(this.#rows[index] as never[])
+      else step.reject(error)
+    }
+  }
+}

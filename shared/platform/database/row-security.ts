@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** The role of everything that crosses tenants: workers, the ping listener, sign-in. It owns nothing and bypasses nothing. */
+export const PIPELINE_ROLE = 'signalbox_pipeline'
+
+const setting = (name: string) => `(SELECT nullif(current_setting('signalbox.${name}', true), '')::bigint)`
+const ofOrganisation = `organisation_id = ${setting('organisation_id')}`
+const ofProject = `project_id = ${setting('project_id')}`
+const through = (parent: string, column: string) =>
+  `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})` // whose own policy decides
+
+/** Which rows are a tenant's, for each table that holds what belongs to one. */
+export const tenantTables: Readonly<Record<string, string>> = {
+  organisations: `id = ${setting('organisation_id')}`,
+  projects: `id = ${setting('project_id')} OR ${ofOrganisation}`,
+  audit_log: ofOrganisation,
+  clients: ofOrganisation,
+  colending_events: ofOrganisation,
+  consumer_keys: ofOrganisation,
+  events: ofOrganisation,
+  financing_fingerprints: ofOrganisation,
+  idempotency_keys: ofOrganisation,
+  lms_integrations: ofOrganisation,
+  memberships: ofOrganisation,
+  one_time_links: ofOrganisation,
+  organisation_families: ofOrganisation,
+  packs: ofOrganisation,
+  receivables: ofOrganisation,
+  usage_units: ofOrganisation,
+  webhook_endpoints: ofOrganisation,
+  channels: ofProject,
+  checks: ofProject,
+  project_keys: ofProject,
+  quota_notices: ofProject,
+  status_pages: ofProject,
+  verified_recipients: ofProject,
+  check_channels: through('checks', 'check_channels.check_id'),
+  client_secrets: through('clients', 'client_secrets.client_id'),
+  flips: through('checks', 'flips.check_id'),
+  limited_pings: through('checks', 'limited_pings.check_id'),
+  notification_attempts: through('notifications', 'notification_attempts.notification_id'),
+  notifications: through('channels', 'notifications.channel_id'),
+  pack_evidence: through('packs', 'pack_evidence.pack_id'),
+  pack_pdfs: through('packs', 'pack_pdfs.pack_id'),
+  pack_shares: through('packs', 'pack_shares.pack_id'),
+  pings: through('checks', 'pings.check_id'),
+  webhook_attempts: through('webhook_deliveries', 'webhook_attempts.delivery_id'),
+  webhook_deliveries: through('webhook_endpoints', 'webhook_deliveries.endpoint_id'),
+}
+
+/**
+ * Makes the login role and the pipeline's role where they are missing, lets both use every table, and puts the policies
+ * on the tables of tenants. Repeating it changes what has changed and nothing else. The owner of the tables, who calls
+ * it, is not bound by policies.
+ * @param login role and password of DATABASE_URL
+ * @throws the server's error; 42501 where the owner may not create roles
+ */
+export async function secureRows(owner: pg.Client, login: { role: string; password: string }): Promise<void> {
+  const role = pg.escapeIdentifier(login.role)
+  await ensureRole(owner, PIPELINE_ROLE, 'NOLOGIN')
+  // NOINHERIT: a session has the pipeline's rights only where it takes its role.
+  await ensureRole(owner, login.role, 'LOGIN NOINHERIT', login.password)
+  await changeRoles(owner, `GRANT ${PIPELINE_ROLE} TO ${role}`)
+  const both = `${PIPELINE_ROLE}, ${role}`
+  await owner.query(`GRANT USAGE ON SCHEMA public TO ${both}`)
+  await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`)
+  await owner.query(`GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO ${both}`)
+  const { rows } = await owner.query<{ name: string; secured: boolean }>(
+    `SELECT relname AS name, relrowsecurity AS secured FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
+  )
+  for (const { name, secured } of rows) {
+    const rule = tenantTables[name]
+    if (rule !== undefined) await secureTable(owner, name, rule, secured)
+  }
+}
+
+/** One transaction a table, so that no lock waits for another; policies that say the same already stay untouched. */
+async function secureTable(owner: pg.Client, table: string, rule: string, secured: boolean): Promise<void> {
+  const { rows } = await owner.query<{ rule: string | null }>(
+    `SELECT obj_description(oid, 'pg_policy') AS rule FROM pg_policy
+     WHERE polrelid = $1::regclass AND polname = 'tenant'`,
+    [table],
+  )
+  if (secured && rows[0]?.rule === rule) return
+  await changeRoles(
+    owner,
+    `
+    BEGIN;
+    DROP POLICY IF EXISTS tenant ON ${table};
+    DROP POLICY IF EXISTS pipeline ON ${table};
+    CREATE POLICY tenant ON ${table} USING (${rule});
+    CREATE POLICY pipeline ON ${table} TO ${PIPELINE_ROLE} USING (true) WITH CHECK (true);
+    COMMENT ON POLICY tenant ON ${table} IS ${pg.escapeLiteral(rule)};
+    ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
+    COMMIT`,
+  )
+}
+
+async function ensureRole(owner: pg.Client, name: string, options: string, password?: string): Promise<void> {
+  const secret = password === undefined ? '' : ` PASSWORD ${pg.escapeLiteral(password)}`
+  const { rowCount } = await owner.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name])
+  if (rowCount === 0) {
+    try {
+      await owner.query(`CREATE ROLE ${pg.escapeIdentifier(name)} ${options}${secret}`)
+      return
+    } catch (error) {
+      // Another migration of the same server was faster.
+      if (!(error instanceof pg.DatabaseError) || (error.code !== '42710' && error.code !== '23505')) throw error
+    }
+  }
+  if (secret !== '') await changeRoles(owner, `ALTER ROLE ${pg.escapeIdentifier(name)}${secret}`)
+}
+
+/** Roles belong to the server, and policies name them: another migration may be changing the same rows this moment. */
+export async function changeRoles(owner: pg.Client, statement: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await owner.query(statement)
+      return
+    } catch (error) {
+      const isRace = error instanceof pg.DatabaseError && /concurrently updated/.test(error.message)
+      if (!isRace || attempt === 8) throw error
+      await owner.query('ROLLBACK') // what of several statements was begun; only a warning where nothing was
+      await sleep(Math.random() * 50 * attempt)
+    }
+  }
+}

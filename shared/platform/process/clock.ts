@@ -1,0 +1,181 @@
+import type { Knex } from 'knex'
+import { MICROS_PER_SECOND, type Micros, nowMicros } from '../../time.ts'
+import { query } from '../database/sql.ts'
+import { describeError, type Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+/**
+ * The time of the database, which every process of an installation shares: monotonic time plus an offset that is
+ * measured. The wall clock of the machine decides nothing once it was measured.
+ */
+export interface Clock {
+  /** microseconds since the epoch; never less than it said before, once it is set */
+  now(): Micros
+  /** resolves once the database was asked for the first time */
+  isSet(): Promise<void>
+  /** the database's time minus the machine's own wall clock */
+  offset(): Micros
+  /** why its time may be wrong; empty when it is right */
+  problems(): string[]
+}
+
+const MEASURE_EVERY_MS = 10_000
+/** Until it is set for the first time, and while two measurements disagree. */
+const ASK_AGAIN_MS = 1_000
+/** Readings of one measurement: the quickest tells most. */
+const READINGS = 5
+/** Share of the passing time by which it is moved towards the database: so it never runs backwards. */
+const SLEW = 0.1
+/** Measurements that differ by more mean that a clock was set, or that the machine slept. */
+const MAX_STEP: Micros = 1 * MICROS_PER_SECOND
+/** A wall clock that is further away is reported: it decides nothing here, but people read logs by it. */
+const MAX_WALL_OFFSET: Micros = 5 * MICROS_PER_SECOND
+
+/** What one measurement says of the offset between monotonic and database time: it lies between the two. */
+interface Bounds {
+  low: Micros
+  high: Micros
+}
+
+/**
+ * Starts to measure at once, and again every ten seconds; without the database it goes on with what it knows.
+ * @param options.skewMs tests only: how wrong the machine's wall clock is taken to be
+ */
+export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics: Metrics }): Clock & AsyncDisposable {
+  const { log, metrics } = options
+  const wall = (): Micros => nowMicros() + options.skewMs * 1000
+  const set = Promise.withResolvers<void>()
+  const setting = new ClockSetting(wall() - monotonic())
+  let isFar = false
+  let timer: NodeJS.Timeout | null = null
+  let measuring: Promise<void> = Promise.resolve()
+  let isClosing = false
+
+  const offset = () => setting.now(monotonic()) - wall()
+  metrics.clockOffset.read((gauge) => gauge.set(offset() / MICROS_PER_SECOND))
+
+  async function measure(): Promise<void> {
+    try {
+      setting.heed(await readBounds(db), monotonic())
+      set.resolve()
+      reportOffset()
+    } catch (error) {
+      log.debug(describeError(error), 'clock.not-read')
+    }
+    if (isClosing) return
+    timer = setTimeout(again, setting.isSteady ? MEASURE_EVERY_MS : ASK_AGAIN_MS)
+    timer.unref()
+  }
+
+  function again(): void {
+    measuring = measure()
+  }
+
+  function reportOffset(): void {
+    const wasFar = isFar
+    isFar = Math.abs(offset()) > MAX_WALL_OFFSET
+    if (isFar === wasFar) return
+    const seconds = offset() / MICROS_PER_SECOND
+    if (isFar) log.warn({ offsetSeconds: seconds }, 'clock.differs-from-database')
+    else log.info({ offsetSeconds: seconds }, 'clock.agrees-with-database')
+  }
+
+  again()
+  return {
+    now: () => setting.now(monotonic()),
+    isSet: () => set.promise,
+    offset,
+    problems: () => setting.problems(monotonic()),
+    async [Symbol.asyncDispose]() {
+      isClosing = true
+      if (timer) clearTimeout(timer)
+      await measuring
+    },
+  }
+}
+
+/** The rules of setting a clock, in microseconds of monotonic time and without any IO. */
+export class ClockSetting {
+  #offset: Micros
+  /** where the offset is moved to */
+  #target: Micros
+  #movedAt: Micros = 0
+  #isSet = false
+  /** a measurement that contradicts what was known, until another one confirms it */
+  #unconfirmed: Bounds | null = null
+
+  /** @param offset a first guess, for what happens before the database is heard */
+  constructor(offset: Micros) {
+    this.#offset = offset
+    this.#target = offset
+  }
+
+  get isSteady(): boolean {
+    return this.#isSet && this.#unconfirmed === null
+  }
+
+  now(monotonic: Micros): Micros {
+    const backlog = this.#target - this.#offset
+    if (backlog !== 0) {
+      const step = Math.min(Math.abs(backlog), (monotonic - this.#movedAt) * SLEW)
+      this.#offset += Math.sign(backlog) * step
+    }
+    this.#movedAt = monotonic
+    return Math.floor(monotonic + this.#offset)
+  }
+
+  /** Moves the offset as far as a measurement proves it wrong; a large contradiction only when it is confirmed. */
+  heed(bounds: Bounds, monotonic: Micros): void {
+    if (!this.#isSet) {
+      this.#isSet = true
+      this.#offset = (bounds.low + bounds.high) / 2
+      this.#target = this.#offset
+      return
+    }
+    // Brings the slewing up to now, by what was known until now.
+    this.now(monotonic)
+    const target = within(bounds, this.#target)
+    if (Math.abs(target - this.#target) <= MAX_STEP) {
+      this.#unconfirmed = null
+      this.#target = target
+      return
+    }
+    const isConfirmed = this.#unconfirmed !== null && Math.abs(within(this.#unconfirmed, target) - target) <= MAX_STEP
+    this.#unconfirmed = isConfirmed ? null : bounds
+    if (!isConfirmed) return
+    // Forwards it may jump, as the machine slept or the database was set; backwards it is only slowed down.
+    if (target > this.#target) this.#offset = target
+    this.#target = target
+  }
+
+  problems(monotonic: Micros): string[] {
+    if (!this.#isSet) return ['clock: not yet set by the database']
+    if (this.#unconfirmed !== null) return ['clock: the last two measurements of the database differ by over 1 s']
+    this.now(monotonic)
+    const backlog = Math.abs(this.#target - this.#offset)
+    return backlog > MAX_STEP ? [`clock: ${Math.ceil(backlog / MICROS_PER_SECOND)} s away from the database`] : []
+  }
+}
+
+function within({ low, high }: Bounds, value: Micros): Micros {
+  return Math.min(high, Math.max(low, value))
+}
+
+function monotonic(): Micros {
+  return performance.now() * 1000
+}
+
+const READ_CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now'
+
+async function readBounds(db: Knex): Promise<Bounds> {
+  let best: Bounds | null = null
+  for (let reading = 0; reading < READINGS; reading++) {
+    const asked = monotonic()
+    const [row] = await query<{ now: Micros }>(db, READ_CLOCK)
+    if (!row) continue
+    const bounds = { low: row.now - monotonic(), high: row.now - asked }
+    if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
+  }
+  if (best === null) throw new Error('the database did not tell its time')
+  return best
+}

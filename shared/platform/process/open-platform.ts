@@ -1,0 +1,132 @@
+import type { Knex } from 'knex'
+import { queueDeclarations } from '../../contracts/topology.ts'
+import type { Micros } from '../../time.ts'
+import { type Broker, openBroker } from '../broker/broker.ts'
+import { createOutbox, type Outbox } from '../broker/outbox.ts'
+import { databaseFailure } from '../database/database-failure.ts'
+import { openDatabase } from '../database/db.ts'
+import { type Installation, openInstallation } from '../database/installation.ts'
+import { createTimelineFence } from '../database/timeline-fence.ts'
+import { type Clock, openClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { createCrashPoints } from './crash-point.ts'
+import type { Log } from './log.ts'
+import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+
+/** What every process stands on. */
+export interface Platform {
+  db: Knex
+  /** a small pool of its own: health and the sweeper work while the main one is exhausted */
+  reserveDb: Knex
+  clock: Clock
+  /** the clock's: the time of the database */
+  now: () => Micros
+  broker: Broker
+  outbox: Outbox
+  secrets: Secrets
+  metrics: Metrics
+  crashPoint: (point: string) => void
+  readiness: Readiness
+  /** the same without the database, which accepting a ping does not need */
+  pingReadiness: Readiness
+  installation: Installation
+}
+
+/** Why a process cannot work now: one short sentence each, for operators. None when it can. */
+export type Problems = () => string[] | Promise<string[]>
+
+/** What the process says on the metrics port when it is asked whether it is ready. */
+export interface Readiness {
+  /** of everything added; a sentence is there once */
+  problems(): Promise<string[]>
+  add(problems: Problems): void
+}
+
+/**
+ * Opens database pools, broker and metrics; neither server has to be there yet. Each registers its own closing.
+ * @param name shown in the servers' lists of connections
+ */
+export async function openPlatform(
+  resources: AsyncDisposableStack,
+  name: string,
+  config: Config,
+  log: Log,
+): Promise<Platform> {
+  const metrics = createMetrics()
+  const database = { url: config.databaseUrl, timeoutMs: config.databaseTimeoutMs, fence: createTimelineFence() }
+  const db = openDatabase({ ...database, name, poolSize: config.dbPool })
+  resources.defer(() => db.destroy())
+  const reserveDb = openDatabase({ ...database, name: `${name}:reserve`, poolSize: 3 })
+  resources.defer(() => reserveDb.destroy())
+  watchPools(metrics, { main: db, reserve: reserveDb })
+  const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
+  const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
+  const broker = openBroker({
+    url: config.amqpUrl,
+    name,
+    queues: queueDeclarations(config.pingShards),
+    publishTimeoutMs: config.publishTimeoutMs,
+    log,
+    metrics,
+  })
+  resources.use(broker)
+  const readiness = createReadiness([
+    () => databaseProblems(reserveDb),
+    () => installation.problems(),
+    () => clock.problems(),
+    () => broker.problems(),
+  ])
+  const port = { port: config.metricsPort, host: config.metricsHost }
+  resources.use(await serveMetrics(metrics, port, readiness.problems))
+  const outbox = createOutbox(db, broker, log)
+  resources.defer(() => outbox.settled())
+  return {
+    db,
+    reserveDb,
+    clock,
+    now: clock.now,
+    broker,
+    outbox,
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
+    metrics,
+    crashPoint: createCrashPoints(config.crashAt),
+    readiness,
+    pingReadiness: createReadiness([installation.problems, broker.problems]),
+    installation,
+  }
+}
+
+function createReadiness(sources: Problems[]): Readiness {
+  return {
+    async problems() {
+      return [...new Set((await Promise.all(sources.map((problems) => problems()))).flat())]
+    },
+    add: (problems) => sources.push(problems),
+  }
+}
+
+function watchPools(metrics: Metrics, pools: Record<string, Knex>): void {
+  for (const [pool, db] of Object.entries(pools)) {
+    // Once closed it has no pool any more.
+    const of = (): Pool | undefined => db.client.pool
+    metrics.poolInUse.read((gauge) => gauge.set({ pool }, of()?.numUsed() ?? 0))
+    metrics.poolWaiting.read((gauge) => gauge.set({ pool }, of()?.numPendingAcquires() ?? 0))
+  }
+}
+
+/** What knex's pool tells of itself; its types do not say so. */
+interface Pool {
+  numUsed(): number
+  numPendingAcquires(): number
+}
+
+/** Why the database cannot be used now; empty when it can. */
+async function databaseProblems(db: Knex): Promise<string[]> {
+  try {
+    await db.raw('SELECT 1')
+    return []
+  } catch (error) {
+    return [`database: ${databaseFailure(error)}`]
+  }
+}

@@ -1,0 +1,161 @@
+import { availableParallelism } from 'node:os'
+import { Piscina } from 'piscina'
+import { UnavailableError } from '../../errors.ts'
+import { describeError, type Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { TaskBegun, ThreadCall, ThreadTasks } from './thread-tasks.ts'
+
+export interface Threads<Tasks extends ThreadTasks> {
+  /**
+   * Runs a task in a thread of its own, beside the event loop.
+   * @throws UnavailableError when too many wait already or it waits too long, or takes too much time or memory; whatever the
+   * task throws, as a plain error
+   */
+  run<Name extends keyof Tasks & string>(
+    task: Name,
+    input: Parameters<Tasks[Name]>[0],
+  ): Promise<Awaited<ReturnType<Tasks[Name]>>>
+}
+
+export interface ThreadLimits {
+  threads: number
+  /** tasks that wait for a thread; more are refused */
+  waiting: number
+  /** for a thread to take the task, its own start included, in milliseconds */
+  waitMs: number
+  /** from a thread's taking the task to its being done, in milliseconds */
+  taskMs: number
+  /** of each thread, in MiB */
+  memoryMb: number
+}
+
+const LIMITS: ThreadLimits = {
+  threads: Math.min(4, Math.max(1, availableParallelism() - 1)),
+  waiting: 256,
+  waitMs: 60_000,
+  taskMs: 20_000,
+  memoryMb: 256,
+}
+/** A thread without work ends after this, but for the last. */
+const IDLE_MS = 60_000
+const RETRY_AFTER_SECONDS = 2
+
+type Problem = 'too busy' | 'too slow' | 'too large'
+
+/**
+ * A bounded pool of threads for what would hold up the event loop. Threads start when they are needed, and all but one
+ * end when they are not; one that takes too long or too much memory is ended, and the next task has a new one.
+ * @param file the module whose export `run` is the entry of a thread (thread-tasks.ts)
+ */
+export function openThreads<Tasks extends ThreadTasks>(
+  file: URL,
+  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'threadTasks'> },
+  limits: ThreadLimits = LIMITS,
+): Threads<Tasks> & AsyncDisposable {
+  // The first task opens it: a process that never has one does not wait for a thread to start.
+  let opened: Piscina | undefined
+  /** the deadlines of tasks that wait or run, by the id of their call */
+  const deadlines = new Map<number, Deadline>()
+  let calls = 0
+  const open = () => {
+    const pool = new Piscina({
+      filename: file.href,
+      name: 'run',
+      // One that was ended is replaced at once, for those that wait.
+      minThreads: 1,
+      maxThreads: limits.threads,
+      idleTimeout: IDLE_MS,
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      // A thread needs no settings, so it is given no secrets.
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: limits.memoryMb / 4 },
+    })
+    pool.on('message', (id: TaskBegun) => deadlines.get(id)?.extend('too slow', limits.taskMs))
+    // A thread that ends without a task in hand is replaced.
+    pool.on('error', (error: unknown) => log.warn(describeError(error), 'thread.ended'))
+    return pool
+  }
+  async function runBounded(task: string, input: unknown): Promise<unknown> {
+    // The pool's own limit does not count tasks that can be aborted.
+    if (deadlines.size >= limits.threads + limits.waiting) throw new LimitError('too busy')
+    const id = calls++
+    const deadline = createDeadline('too busy', limits.waitMs)
+    deadlines.set(id, deadline)
+    try {
+      const call: ThreadCall = { id, task, input }
+      opened ??= open()
+      return await opened.run(call, { signal: deadline.signal })
+    } catch (error) {
+      const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      const problem = deadline.passed() ?? (isTooLarge ? 'too large' : null)
+      throw problem === null ? error : new LimitError(problem, { cause: error })
+    } finally {
+      deadline.stop()
+      deadlines.delete(id)
+    }
+  }
+  return {
+    async run(task, input) {
+      const end = metrics.threadTasks.startTimer({ task })
+      try {
+        const output = await runBounded(task, input)
+        end({ outcome: 'done' })
+        // What the task of this name gives.
+        return output as never
+      } catch (error) {
+        if (!(error instanceof LimitError)) {
+          end({ outcome: 'failed' })
+          throw error
+        }
+        const { problem } = error
+        end({ outcome: problem })
+        log.warn({ task, problem }, 'thread.task-refused')
+        throw new UnavailableError(`this took more than the server gives to one request: ${problem}`, {
+          cause: error,
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        })
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await opened?.destroy()
+    },
+  }
+}
+
+class LimitError extends Error {
+  readonly problem: Problem
+
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(problem, options)
+    this.problem = problem
+  }
+}
+
+interface Deadline {
+  signal: AbortSignal
+  /** counts anew, for another reason */
+  extend(problem: Problem, ms: number): void
+  /** which one has passed */
+  passed(): Problem | null
+  stop(): void
+}
+
+function createDeadline(problem: Problem, ms: number): Deadline {
+  const controller = new AbortController()
+  let passed: Problem | null = null
+  const start = (reason: Problem, afterMs: number) =>
+    setTimeout(() => {
+      passed = reason
+      controller.abort()
+    }, afterMs)
+  let timer = start(problem, ms)
+  return {
+    signal: controller.signal,
+    extend(reason, afterMs) {
+      clearTimeout(timer)
+      timer = start(reason, afterMs)
+    },
+    passed: () => passed,
+    stop: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,93 @@
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+/** A setting as it was given: its text, and the file it came from, if any. */
+export interface GivenSetting {
+  text: string
+  file?: string | undefined
+  secret: boolean
+}
+
+/** Passwords that stand in manuals, images and examples: whoever can reach the service knows them. */
+const WELL_KNOWN = new Set(
+  `admin administrator change-me change_me changeme default demo example guest letmein master pass passw0rd
+  password password1 postgres qwerty rabbit rabbitmq root sa secret signalbox test toor user 123456 12345678 123456789`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+)
+
+/** A key of random characters holds more different ones than these; one of hexadecimal digits has only 16 to choose from. */
+const FEWEST_CHARACTERS = 16
+const FEWEST_DIGITS = 10
+
+/** Where Docker and compose mount secrets: only the container's own processes are there. */
+const PRIVATE_MOUNT = '/run/secrets/'
+
+/**
+ * What may stand on a machine of one's own and not where others reach it: well-known passwords, weak keys, secret files
+ * that others read. Judged where HOST is not a loopback address.
+ * @param given what was set, by name
+ * @returns one line per problem, each with the setting's name and without its value
+ */
+export function unsafeSettings(host: string, given: ReadonlyMap<string, GivenSetting>): string[] {
+  if (isLoopback(host)) return []
+  const problems: string[] = []
+  for (const [name, { text, file, secret }] of given) {
+    if (!secret) continue
+    if (hasWellKnownPassword(name, text)) problems.push(`${name} has a well-known password`)
+    else if (/^SECRET_KEY/.test(name) && isWeakKey(text)) problems.push(`${name} has too few different characters`)
+    if (file !== undefined && isOpenToOthers(resolve(file)))
+      problems.push(`${name}_FILE is open to other users of this machine: chmod 600`)
+  }
+  return problems.map((problem) => `${problem}, which is refused where HOST is not a loopback address`)
+}
+
+/** Whether only this machine reaches an address to listen on. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}
+
+function hasWellKnownPassword(name: string, text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.host === '') return WELL_KNOWN.has(text.toLowerCase()) || /change[-_ ]?me/i.test(text)
+  // RabbitMQ's client signs in as guest with the password guest where the address says nothing.
+  if (name === 'AMQP_URL' && url.username === '') return true
+  const password = decode(url.password)
+  return password !== '' && (WELL_KNOWN.has(password.toLowerCase()) || password === decode(url.username))
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function isWeakKey(key: string): boolean {
+  const different = new Set(key).size
+  return different < (/^[0-9a-f]+$/i.test(key) ? FEWEST_DIGITS : FEWEST_CHARACTERS)
+}
+
+/** Whether users other than owner and group can read or change a file, which takes a way through every folder above. */
+function isOpenToOthers(file: string): boolean {
+  const mode = modeOf(file)
+  if (mode & 0o002) return canPass(dirname(file))
+  return Boolean(mode & 0o004) && !file.startsWith(PRIVATE_MOUNT) && canPass(dirname(file))
+}
+
+function canPass(folder: string): boolean {
+  const parent = dirname(folder)
+  return Boolean(modeOf(folder) & 0o001) && (parent === folder || canPass(parent))
+}
+
+/** The permission bits; none for what cannot be looked at (reading it fails with a better message). */
+function modeOf(path: string): number {
+  try {
+    return statSync(path).mode
+  } catch {
+    return 0
+  }
+}
