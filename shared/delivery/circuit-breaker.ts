@@ -1,7 +1,7 @@
 /**
  * A circuit breaker per target as a value: plain data in, plain data out, so that it can live in a row as well as in
- * memory (domain 6.4). It opens after 10 failures in a row, or when 70 % of at least 10 attempts within 5 minutes
- * failed; it stays open 30 s, twice as long after each failed probe, at most 15 minutes; one probe at a time closes it.
+ * memory (domain 6.4). It opens after some failures in a row, or when 70 % of at least 10 attempts within 5 minutes
+ * failed; it stays open 30 s, twice as long after each failed probe, up to a limit; one probe at a time closes it.
  * An attempt that an open breaker holds back is not an attempt: it uses up no place in the retry schedule.
  */
 export interface Breaker {
@@ -28,13 +28,22 @@ export interface Admission {
   breaker: Breaker
 }
 
+/** What differs between kinds of targets. */
+export interface BreakerRules {
+  /** failures in a row that open it */
+  maxConsecutiveFailures: number
+  /** longest time that it stays open before a probe; not less than 30 s */
+  maxOpenMs: number
+}
+
+/** Targets that customers own: they may be away for hours. */
+const deliveryRules: BreakerRules = { maxConsecutiveFailures: 10, maxOpenMs: 15 * 60_000 }
+
 const sampleMs = 30_000
 const windowMs = 5 * 60_000
 const minAttempts = 10
 const failureShare = 0.7
-const maxConsecutiveFailures = 10
 const firstOpenMs = 30_000
-const maxOpenMs = 15 * 60_000
 /** a probe whose end was never recorded (its process died) makes room for another after this long */
 const probeLeaseMs = 60_000
 
@@ -54,16 +63,17 @@ export function recordSuccess(breaker: Breaker, nowMs: number): Breaker {
   return { ...breaker, consecutiveFailures: 0, samples: counted(breaker.samples, nowMs, 'ok') }
 }
 
-export function recordFailure(breaker: Breaker, nowMs: number): Breaker {
+export function recordFailure(breaker: Breaker, nowMs: number, rules: BreakerRules = deliveryRules): Breaker {
   if (breaker.phase === 'open') return breaker
-  if (breaker.phase === 'half-open') return opened(breaker, nowMs)
+  if (breaker.phase === 'half-open') return opened(breaker, nowMs, rules)
   const consecutiveFailures = breaker.consecutiveFailures + 1
   const samples = counted(breaker.samples, nowMs, 'failed')
   const next = { ...breaker, consecutiveFailures, samples }
-  return consecutiveFailures >= maxConsecutiveFailures || mostlyFailed(samples) ? opened(next, nowMs) : next
+  const isDue = consecutiveFailures >= rules.maxConsecutiveFailures || mostlyFailed(samples)
+  return isDue ? opened(next, nowMs, rules) : next
 }
 
-function opened(breaker: Breaker, nowMs: number): Breaker {
+function opened(breaker: Breaker, nowMs: number, { maxOpenMs }: BreakerRules): Breaker {
   const openForMs = breaker.openForMs === 0 ? firstOpenMs : Math.min(breaker.openForMs * 2, maxOpenMs)
   return {
     phase: 'open',

@@ -1,7 +1,7 @@
-import { type FailedOutcome, type FailureClass, permanent, temporary } from '../delivery/outcome.ts'
-import { parseRetryAfter } from '../delivery/retry-schedule.ts'
-import type { HttpAnswer, HttpClient, OutgoingRequest } from './http-client.ts'
-import { HttpClientError, type HttpFailure } from './http-error.ts'
+import type { HttpAnswer, HttpClient, OutgoingRequest } from '../platform/http/http-client.ts'
+import { HttpClientError, type HttpFailure } from '../platform/http/http-error.ts'
+import { type FailedOutcome, type FailureClass, permanent, temporary } from './outcome.ts'
+import { parseRetryAfter } from './retry-schedule.ts'
 
 /** One request and what came of it. Exactly one of the two is null. */
 export type HttpAttempt =

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
 import { type Breaker, closedBreaker } from '../delivery/circuit-breaker.ts'
 import type { FailureClass } from '../delivery/outcome.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import { execute, query } from '../platform/sql.ts'
+import type { ApiEnv } from '../environment.ts'
+import { microsOf, timestampOf } from '../platform/database/instants.ts'
+import { execute, query } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
-import { heldUntil } from './lanes.ts'
+import { heldUntil } from './slots.ts'
 
-/** How long an attempt may be in hand. Longer than it can take, so that only a dead process loses its claim. */
+/** How long an attempt may be in flight. Longer than it can take, so that only a dead process loses its claim. */
 export const LEASE_MS = 60_000
 
 /** An endpoint with its row locked until the transaction ends. */
@@ -17,7 +17,7 @@ export interface LockedEndpoint {
   organisationId: number
   env: ApiEnv
   url: string
-  /** DELETED ones are locked too: what is in hand of them still has to end */
+  /** DELETED ones are locked too: what is in flight of them still has to end */
   isDeleted: boolean
   sealedSecret: string
   /** null when there is none, or it expired */
@@ -151,7 +151,7 @@ export async function recordAttempts(tx: Knex, attempts: readonly AttemptRow[], 
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A delivery taken in hand for one attempt. */
+/** A delivery taken in flight for one attempt. */
 export interface ClaimedDelivery {
   id: string
   endpointId: string
@@ -166,13 +166,13 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Takes for each endpoint what it is owed next, as far as its lanes are free; the count is right across processes since
+ * Takes for each endpoint what it is owed next, as far as its slots are free; the count is right across processes since
  * the endpoints' rows are locked. Where strict order is asked for, only the earliest open delivery of a deal is taken.
  * An expired lease is an attempt whose process died: it is logged as interrupted.
  */
 export async function claimDue(
   tx: Knex,
-  wanted: readonly { endpointId: string; lanes: number; count: number }[],
+  wanted: readonly { endpointId: string; slots: number; count: number }[],
   at: Micros,
 ): Promise<ClaimedDelivery[]> {
   if (wanted.length === 0) return []
@@ -181,10 +181,10 @@ export async function claimDue(
     `WITH clock AS (SELECT ${timestampOf('?::bigint')} AS at),
      picked AS (
        SELECT due.id, due.n, due.claimed_at, due.lease_until
-       FROM clock, unnest(?::uuid[], ?::int[], ?::int[]) AS w(endpoint_id, lanes, wanted)
+       FROM clock, unnest(?::uuid[], ?::int[], ?::int[]) AS w(endpoint_id, slots, wanted)
        CROSS JOIN LATERAL (
-         SELECT greatest(0, w.lanes - count(*)) AS free FROM webhook_deliveries i
-         WHERE i.endpoint_id = w.endpoint_id AND i.lease_until > clock.at) lane
+         SELECT greatest(0, w.slots - count(*)) AS free FROM webhook_deliveries i
+         WHERE i.endpoint_id = w.endpoint_id AND i.lease_until > clock.at) slot
        CROSS JOIN LATERAL (
          SELECT d.id, d.attempts AS n, d.claimed_at, d.lease_until FROM webhook_deliveries d
          WHERE d.endpoint_id = w.endpoint_id AND d.state = 'PENDING' AND d.next_attempt_at <= clock.at
@@ -192,7 +192,7 @@ export async function claimDue(
            AND (d.order_key IS NULL OR NOT EXISTS (
              SELECT 1 FROM webhook_deliveries b WHERE b.endpoint_id = d.endpoint_id AND b.state = 'PENDING'
                AND b.order_key = d.order_key AND b.seq < d.seq))
-         ORDER BY d.next_attempt_at, d.seq LIMIT least(lane.free, w.wanted)) due),
+         ORDER BY d.next_attempt_at, d.seq LIMIT least(slot.free, w.wanted)) due),
      interrupted AS (
        INSERT INTO webhook_attempts (delivery_id, n, started_at, outcome)
        SELECT id, n, claimed_at, 'interrupted' FROM picked WHERE lease_until IS NOT NULL
@@ -205,7 +205,7 @@ export async function claimDue(
     [
       at,
       wanted.map(({ endpointId }) => endpointId),
-      wanted.map(({ lanes }) => lanes),
+      wanted.map(({ slots }) => slots),
       wanted.map(({ count }) => count),
       LEASE_MS / 1000,
     ],
@@ -245,7 +245,7 @@ export async function suppressSigned(
 }
 
 /**
- * Ends what endpoints that are not active are still owed and nobody has in hand: kept for replay, or cancelled where the
+ * Ends what endpoints that are not active are still owed and nobody has in flight: kept for replay, or cancelled where the
  * endpoint was deleted. @returns how many
  */
 export async function settleInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {

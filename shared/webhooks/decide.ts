@@ -21,7 +21,7 @@ export interface EndedAttempt {
 }
 
 /** What an attempt's end makes of its delivery and of its endpoint. */
-export interface Verdict {
+export interface Decision {
   delivery: 'DELIVERED' | 'PENDING' | 'FAILED' | 'EXHAUSTED'
   /** when PENDING: the next attempt */
   nextAttemptAt: Micros | null
@@ -29,7 +29,7 @@ export interface Verdict {
 }
 
 /** Decides after one attempt: the delivery by the schedule, the endpoint by how long it has been failing. */
-export function judge(health: EndpointHealth, attempt: EndedAttempt): Verdict {
+export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision {
   const { outcome, at } = attempt
   if (outcome.result === 'delivered') {
     const breaker = recordSuccess(health.breaker, at / 1000)

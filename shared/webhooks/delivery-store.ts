@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { deliveryDue } from '../contracts/delivery-due.ts'
-import type { Enqueue } from '../platform/outbox.ts'
-import { execute, query } from '../platform/sql.ts'
+import type { Enqueue } from '../platform/broker/outbox.ts'
+import { execute, query } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
-import { LANES } from './lanes.ts'
+import { SLOTS } from './slots.ts'
 
 /** A delivery as its owner sees it. */
 export interface Delivery {
@@ -148,8 +148,8 @@ export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Repla
       replay.perSecond,
     ],
   )
-  // These start its lanes, which go on from there; what becomes due later is the sweeper's.
-  for (let lane = 0; lane < Math.min(LANES, replayed); lane++) {
+  // These start its slots, which go on from there; what becomes due later is the sweeper's.
+  for (let slot = 0; slot < Math.min(SLOTS, replayed); slot++) {
     await enqueue(deliveryDue, { endpointId: replay.endpointId })
   }
   return replayed

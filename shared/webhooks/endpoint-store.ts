@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import { execute, query } from '../platform/sql.ts'
+import type { ApiEnv } from '../environment.ts'
+import { execute, query } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
+import { settleInactive } from './claim-store.ts'
 import type { Endpoint } from './endpoint.ts'
-import { settleInactive } from './turn-store.ts'
 
 /** Whose endpoints: those of another organisation or environment do not exist. */
 export interface EndpointScope {

@@ -1,5 +1,5 @@
 import type { Breaker } from '../delivery/circuit-breaker.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import type { ApiEnv } from '../environment.ts'
 import type { Micros } from '../time.ts'
 
 /**
@@ -11,7 +11,7 @@ export type EndpointState = 'ACTIVE' | 'DISABLED' | 'DISABLED_FAILING' | 'BLOCKE
 /** Why we switched an endpoint off: long failure, an answer 410, or an address that is not allowed. */
 export type SwitchedOffReason = 'FAILING' | 'GONE' | 'ADDRESS'
 
-/** How an endpoint has been doing, as a value; changed by each attempt (verdict.ts). */
+/** How an endpoint has been doing, as a value; changed by each attempt (result.ts). */
 export interface EndpointHealth {
   state: EndpointState
   reason: SwitchedOffReason | null

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../platform/sql.ts'
+import { query } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 

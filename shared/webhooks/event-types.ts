@@ -20,13 +20,11 @@ export const EVENT_TYPES = {
   'webhook.test': 'Sent on request, to try an endpoint',
 } as const
 
-export type EventType = keyof typeof EVENT_TYPES
-
 /** Goes to the endpoint it was asked for, and to no other. */
 export const TEST_EVENT = 'webhook.test'
 
 /** What an endpoint with no filter of its own is subscribed to. */
-export const ALL_EVENTS = '*'
+const ALL_EVENTS = '*'
 
 const GROUPS = new Set(Object.keys(EVENT_TYPES).map((type) => `${type.slice(0, type.indexOf('.'))}.*`))
 
@@ -42,7 +40,7 @@ export function filtersMatching(type: string): string[] {
   return [ALL_EVENTS, ...groups, type]
 }
 
-/** Events about deliveries themselves: an exhausted one of these is not told of, else there would be no end to it. */
+/** Events about deliveries themselves: an exhausted one of these is not notified of, else there would be no end to it. */
 export function isOperational(type: string): boolean {
   return type.startsWith('webhook.')
 }

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
 import { deliveryDue } from '../contracts/delivery-due.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import type { Enqueue } from '../platform/outbox.ts'
-import { query } from '../platform/sql.ts'
+import type { ApiEnv } from '../environment.ts'
+import type { Enqueue } from '../platform/broker/outbox.ts'
+import { query } from '../platform/database/sql.ts'
 import { filtersMatching, TEST_EVENT } from './event-types.ts'
 
 /** Longer than a message usually waits for a deliverer: the sweeper sends another only after it. */
-export const QUEUED_SECONDS = 15
+const QUEUED_SECONDS = 15
 
 /** An event that has just been stored. */
 export interface StoredEvent {
@@ -74,13 +74,13 @@ export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number,
        JOIN webhook_endpoints e ON e.id = o.endpoint_id AND e.state = 'ACTIVE'
        CROSS JOIN LATERAL (
          SELECT greatest(0, ? - count(*)) AS free FROM webhook_deliveries i
-         WHERE i.endpoint_id = e.id AND i.lease_until > clock.at) lane
+         WHERE i.endpoint_id = e.id AND i.lease_until > clock.at) slot
        CROSS JOIN LATERAL (
          SELECT p.id FROM webhook_deliveries p
          WHERE p.endpoint_id = e.id AND p.state = 'PENDING' AND p.next_attempt_at <= clock.at
            AND (p.queued_until IS NULL OR p.queued_until <= clock.at)
            AND (p.lease_until IS NULL OR p.lease_until <= clock.at)
-         ORDER BY p.next_attempt_at, p.seq LIMIT lane.free) d
+         ORDER BY p.next_attempt_at, p.seq LIMIT slot.free) d
        WHERE e.held_until IS NULL OR e.held_until <= clock.at
        LIMIT ?),
      locked AS (SELECT d.id FROM webhook_deliveries d JOIN due USING (id) FOR UPDATE OF d SKIP LOCKED)

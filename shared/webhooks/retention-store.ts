@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute } from '../platform/sql.ts'
+import { execute } from '../platform/database/sql.ts'
 
 /** Days for which a delivery with its attempts is kept, and can be replayed. */
 export const DELIVERY_DAYS = 90

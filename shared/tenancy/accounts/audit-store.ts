@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 export interface AuditEntry {
   organisationId: number | null
@@ -20,6 +20,34 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
     tx,
     'INSERT INTO audit_log (organisation_id, user_id, actor, action, target, address) VALUES (?, ?, ?, ?, ?, ?)',
     [entry.organisationId, entry.userId, entry.actor, entry.action, entry.target.slice(0, 300), entry.address],
+  )
+}
+
+/** Writes what concerns an account into the log of each of its organisations; without any, into that of the installation. */
+export async function insertAccountAudit(
+  tx: Knex,
+  entry: Pick<AuditEntry, 'actor' | 'action' | 'address'> & { userId: number },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO audit_log (organisation_id, user_id, actor, action, address)
+     SELECT m.organisation_id, u.id, ?, ?, ? FROM users u LEFT JOIN memberships m ON m.user_id = u.id WHERE u.id = ?`,
+    [entry.actor, entry.action, entry.address, entry.userId],
+  )
+}
+
+/**
+ * Forgets entries past their time, looking at the oldest page only: ids grow with time, and the rest need not be read.
+ * @param limit entries of a page
+ * @returns how many; a whole page means that there may be more
+ */
+export async function pruneAudit(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM audit_log WHERE id IN (
+       SELECT id FROM (SELECT id, at FROM audit_log ORDER BY id LIMIT ?) oldest
+       WHERE at < now() - make_interval(days => ?::int))`,
+    [limit, days],
   )
 }
 

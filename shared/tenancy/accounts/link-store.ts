@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
 export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation'
@@ -16,20 +16,34 @@ export interface OneTimeLink {
   organisationName: string | null
   email: string
   role: Role | ''
+  /** whether it was opened by the token that only the mail holds */
+  isMailed: boolean
 }
 
-/** Stores a link by the digest of its token. Whatever it replaces is the caller's to delete first. */
+/**
+ * Stores a link by the digest of its token. Whatever it replaces is the caller's to delete first.
+ * @param link.mailedDigest of a second token for the same link, which is told to nobody but the recipient of the mail
+ */
 export async function insertLink(
   db: Knex,
-  link: { purpose: LinkPurpose; digest: Buffer; userId?: number; organisationId?: number; email?: string; role?: Role },
+  link: {
+    purpose: LinkPurpose
+    digest: Buffer
+    mailedDigest?: Buffer
+    userId?: number
+    organisationId?: number
+    email?: string
+    role?: Role
+  },
 ): Promise<void> {
   await execute(
     db,
-    `INSERT INTO one_time_links (purpose, digest, user_id, organisation_id, email, role, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, now() + ?::interval)`,
+    `INSERT INTO one_time_links (purpose, digest, mailed_digest, user_id, organisation_id, email, role, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, now() + ?::interval)`,
     [
       link.purpose,
       link.digest,
+      link.mailedDigest ?? null,
       link.userId ?? null,
       link.organisationId ?? null,
       link.email ?? '',
@@ -48,10 +62,10 @@ export async function findLink(
   const rows = await query<OneTimeLink>(
     db,
     `SELECT l.id, l.user_id AS "userId", l.organisation_id AS "organisationId", o.name AS "organisationName",
-            l.email, l.role
+            l.email, l.role, coalesce(l.mailed_digest = ANY(?::bytea[]), false) AS "isMailed"
      FROM one_time_links l LEFT JOIN organisations o ON o.id = l.organisation_id
-     WHERE l.purpose = ? AND l.digest = ANY(?::bytea[]) AND l.expires_at > now()`,
-    [purpose, digests],
+     WHERE l.purpose = ? AND (l.digest = ANY(?::bytea[]) OR l.mailed_digest = ANY(?::bytea[])) AND l.expires_at > now()`,
+    [digests, purpose, digests, digests],
   )
   return rows[0] ?? null
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 /** A session ends this long after it began, and earlier when it is not used. */
 const LIFETIME = '30 days'
@@ -37,6 +37,22 @@ export async function findSession(db: Knex, digests: readonly Buffer[]): Promise
     [digests, LIFETIME, IDLE],
   )
   return rows[0] ?? null
+}
+
+/** Which of these sessions still live, unchanged, and belong to members of an organisation. */
+export async function liveSessionsOf(
+  db: Knex,
+  organisationId: number,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await query<{ id: number }>(
+    db,
+    `SELECT s.id FROM sessions s JOIN memberships m ON m.user_id = s.user_id AND m.organisation_id = ?
+     WHERE s.id = ANY(?::bigint[]) AND NOT s.renew
+       AND s.created_at > now() - ?::interval AND s.seen_at > now() - ?::interval`,
+    [organisationId, ids, LIFETIME, IDLE],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Notes that a session is in use, at most once a minute. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
 export interface User {
@@ -9,9 +9,12 @@ export interface User {
   name: string
   /** PHC text; null when the person has no password */
   passwordHash: string | null
+  /** whether the person has shown that mails to the address reach them */
+  isEmailVerified: boolean
 }
 
-const USER_COLUMNS = 'users.id, users.uuid, users.email, users.name, users.password_hash AS "passwordHash"'
+const USER_COLUMNS = `users.id, users.uuid, users.email, users.name, users.password_hash AS "passwordHash",
+  users.email_verified AS "isEmailVerified"`
 
 /** @param email in normal form (email.ts). @returns null when there is no such account */
 export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
@@ -24,18 +27,26 @@ export async function findUser(db: Knex, id: number): Promise<User | null> {
   return rows[0] ?? null
 }
 
-/** @returns null when the address has an account already */
+/**
+ * @param user.isEmailVerified true unless said otherwise
+ * @returns null when the address has an account already
+ */
 export async function insertUser(
   tx: Knex,
-  user: { email: string; name: string; passwordHash: string | null },
+  user: { email: string; name: string; passwordHash: string | null; isEmailVerified?: boolean },
 ): Promise<User | null> {
   const rows = await query<User>(
     tx,
-    `INSERT INTO users (email, name, password_hash) VALUES (?, ?, ?)
+    `INSERT INTO users (email, name, password_hash, email_verified) VALUES (?, ?, ?, ?)
      ON CONFLICT (email) DO NOTHING RETURNING ${USER_COLUMNS}`,
-    [user.email, user.name, user.passwordHash],
+    [user.email, user.name, user.passwordHash, user.isEmailVerified ?? true],
   )
   return rows[0] ?? null
+}
+
+/** The person used a link that only a mail to the address held. */
+export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
+  await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
 
 export async function updateUserName(db: Knex, id: number, name: string): Promise<void> {
@@ -84,6 +95,20 @@ export async function insertIdentity(
     [identity.issuer, identity.subject, identity.userId],
   )
   return changed === 1
+}
+
+/** @returns false when that identity is not connected to the account */
+export async function deleteIdentity(
+  tx: Knex,
+  { issuer, subject, userId }: { issuer: string; subject: string; userId: number },
+): Promise<boolean> {
+  const sql = 'DELETE FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?'
+  return (await execute(tx, sql, [issuer, subject, userId])) === 1
+}
+
+/** Disconnects every identity of an account. @returns how many there were */
+export async function deleteIdentities(tx: Knex, userId: number): Promise<number> {
+  return await execute(tx, 'DELETE FROM identities WHERE user_id = ?', [userId])
 }
 
 export async function listIdentities(db: Knex, userId: number): Promise<{ issuer: string; subject: string }[]> {

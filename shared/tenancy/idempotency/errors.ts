@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../../errors.ts'
 
 /** A mutating POST came without a usable `x-idempotency-key`. */
 export class IdempotencyKeyRequiredError extends DomainError {

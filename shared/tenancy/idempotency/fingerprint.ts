@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { canonicalize } from '../canonical/jcs.ts'
+import { canonicalize } from '../../canonical/jcs.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 

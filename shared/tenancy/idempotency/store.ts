@@ -23,7 +23,7 @@ export type KeyState =
   | { state: 'answered'; answer: StoredAnswer }
 
 /** Seconds for which a request may be under way in other processes before its key is free again. */
-export const LEASE_SECONDS = 60
+const LEASE_SECONDS = 60
 
 /**
  * Takes the key for the rest of this transaction and says what is known of it. The advisory lock makes an equal
@@ -110,16 +110,6 @@ const UPSERT = `INSERT INTO idempotency_keys
 const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerprint = excluded.fingerprint,
   lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
   expires_at = excluded.expires_at, created_at = now()`
-
-/** Gives a leased key its final answer. @returns false when the lease has ended: the provisional answer stands */
-export async function completeKey(db: Knex, scope: KeyScope, answer: StoredAnswer): Promise<boolean> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
-    `UPDATE idempotency_keys SET status = ?, headers = ?, body = ?, lease_until = NULL
-     WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
-    [answer.status, JSON.stringify(answer.headers), answer.body, scope.organisationId, scope.env, scope.key],
-  )
-  return rowCount === 1
-}
 
 /** Ends the lease: the provisional answer is about to be given. @returns false when a worker completed the key first */
 export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { CompactSign, compactVerify, importJWK, type JWK } from 'jose'
-import { type JsonObject, parseJson } from '../canonical/parse-json.ts'
-import { UnauthorizedError } from '../errors.ts'
+import { type JsonObject, parseJson } from '../../canonical/parse-json.ts'
+import type { ApiEnv } from '../../environment.ts'
+import { UnauthorizedError } from '../../errors.ts'
 
-export type ApiEnv = 'SANDBOX' | 'PRODUCTION'
 export type TokenAlg = 'ES256' | 'RS256'
 
 /** What an access token says (RFC 9068), times in POSIX seconds. */
@@ -31,6 +31,8 @@ export interface VerificationKey {
 
 /** Clock difference between processes that is put up with, in seconds. */
 const LEEWAY_SECONDS = 30
+/** The longest that `TOKEN_LIFETIME_SECONDS` may be. */
+const LONGEST_LIFETIME_SECONDS = 3600
 /** Our own tokens have about 700 characters. */
 const MAX_TOKEN = 4096
 const PART = /^[A-Za-z0-9_-]+$/
@@ -108,6 +110,8 @@ export async function verifyAccessToken(
   ) {
     throw refused('a claim is missing')
   }
+  // None of ours lives longer (TOKEN_LIFETIME_SECONDS): whoever signed this one meant it to stay.
+  if (exp - iat > LONGEST_LIFETIME_SECONDS) throw refused('it is valid for too long')
   const notBefore = typeof claims.nbf === 'number' ? claims.nbf : iat
   if (now >= exp + LEEWAY_SECONDS) throw refused('it has expired')
   if (now < Math.max(iat, notBefore) - LEEWAY_SECONDS) throw refused('it is not valid yet')

@@ -32,7 +32,7 @@ export const FAMILIES: readonly Family[] = [
   'agents',
 ]
 
-export function isFamily(name: string): name is Family {
+function isFamily(name: string): name is Family {
   return Object.hasOwn(FAMILY_SCOPES, name)
 }
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../../errors.ts'
 
 /** The error codes of RFC 6749 section 5.2. */
 export type OAuthErrorCode =

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
-import type { ApiEnv, TokenAlg } from './access-token.ts'
-import type { ThrottleRule } from './throttle.ts'
-import { leaked } from './throttle.ts'
+import type { ApiEnv } from '../../environment.ts'
+import type { TokenAlg } from './access-token.ts'
 import type { NewTokenKey } from './token-keys.ts'
 
 /** A client as the token endpoint and the bearer check need it. */
@@ -40,36 +39,6 @@ export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[
     [id],
   )
   return rows.map(({ digest }) => digest)
-}
-
-/** Failed attempts still counted per bucket, in the order of the rules. */
-export async function countFailures(db: Knex, rules: readonly ThrottleRule[]): Promise<number[]> {
-  const { rows } = await db.raw<{ rows: { bucket: string; tokens: number; elapsed: number }[] }>(
-    `SELECT bucket, tokens, extract(epoch FROM now() - updated_at)::float8 AS elapsed
-     FROM rate_limits WHERE bucket = ANY(?)`,
-    [rules.map(({ bucket }) => bucket)],
-  )
-  return rules.map((rule) => {
-    const row = rows.find(({ bucket }) => bucket === rule.bucket)
-    return row ? leaked(row.tokens, row.elapsed, rule) : 0
-  })
-}
-
-/** Counts one more failed attempt in each bucket. */
-export async function recordFailure(db: Knex, rules: readonly ThrottleRule[]): Promise<void> {
-  await db.raw(
-    `INSERT INTO rate_limits (bucket, tokens, updated_at)
-     SELECT bucket, 1, now() FROM unnest(?::text[], ?::float8[]) AS t(bucket, per_second) ORDER BY bucket
-     ON CONFLICT (bucket) DO UPDATE SET updated_at = now(), tokens = 1 + greatest(0, rate_limits.tokens
-       - extract(epoch FROM now() - rate_limits.updated_at) * (
-         SELECT per_second FROM unnest(?::text[], ?::float8[]) AS u(bucket, per_second)
-         WHERE u.bucket = excluded.bucket))`,
-    [...ruleArrays(rules), ...ruleArrays(rules)],
-  )
-}
-
-function ruleArrays(rules: readonly ThrottleRule[]): [string[], number[]] {
-  return [rules.map(({ bucket }) => bucket), rules.map(({ limit, windowSeconds }) => limit / windowSeconds)]
 }
 
 /** A stored signing key; `PREVIOUS` ones only verify. */

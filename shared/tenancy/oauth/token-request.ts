@@ -30,6 +30,8 @@ export function parseTokenRequest(
   for (const name of new Set(fields.keys())) {
     if (fields.getAll(name).length > 1)
       throw new OAuthError('invalid_request', `${printable(name)} is given twice`, isBasic)
+    if (fields.get(name)?.includes('\0'))
+      throw new OAuthError('invalid_request', `${printable(name)} must not contain U+0000`, isBasic)
   }
   if (CREDENTIALS.some((name) => query.has(name))) {
     throw new OAuthError('invalid_request', 'credentials do not belong in the address', isBasic)
@@ -71,15 +73,17 @@ function parseBasic(authorization: string): { clientId: string; clientSecret: st
   const decoded = Buffer.from(match[1] ?? '', 'base64').toString('utf8')
   const colon = decoded.indexOf(':')
   if (colon < 1 || decoded.length > 2 * MAX_FIELD) throw unknownClient(true)
-  try {
-    return { clientId: formDecode(decoded.slice(0, colon)), clientSecret: formDecode(decoded.slice(colon + 1)) }
-  } catch {
-    throw unknownClient(true)
-  }
+  const clientId = formDecode(decoded.slice(0, colon))
+  if (clientId.includes('\0')) throw unknownClient(true)
+  return { clientId, clientSecret: formDecode(decoded.slice(colon + 1)) }
 }
 
 function formDecode(text: string): string {
-  return decodeURIComponent(text.replaceAll('+', ' '))
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw unknownClient(true)
+  }
 }
 
 function parseScope(scope: string, isBasic: boolean): string[] {

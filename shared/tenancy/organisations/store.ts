@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import type { ApiEnv } from '../../environment.ts'
 
 export interface Organisation {
   id: number
@@ -16,11 +16,16 @@ export async function ensureOrganisation(tx: Knex.Transaction, name: string): Pr
     [name],
   )
   if (rows[0]) return rows[0]
-  const made = await tx.raw<{ rows: Organisation[] }>(
+  return await insertOrganisation(tx, name)
+}
+
+/** A new organisation, whatever others are called. */
+export async function insertOrganisation(tx: Knex, name: string): Promise<Organisation> {
+  const { rows } = await tx.raw<{ rows: Organisation[] }>(
     'INSERT INTO organisations (name) VALUES (?) RETURNING id, uuid, name',
     [name],
   )
-  const [organisation] = made.rows
+  const [organisation] = rows
   if (!organisation) throw new Error('the organisation was not stored')
   return organisation
 }

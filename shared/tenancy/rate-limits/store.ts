@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 /** Tokens asked of one bucket. A bucket that does not exist yet is full. */
 export interface TokenRequest {
@@ -50,4 +50,19 @@ export async function takeTokens(
     ],
   )
   return rows
+}
+
+/** Gives one token back to each bucket, as long as it is not full: what was taken for it turned out not to count. */
+export async function returnTokens(db: Knex, buckets: readonly { bucket: string; capacity: number }[]): Promise<void> {
+  await execute(
+    db,
+    `UPDATE rate_limits r SET tokens = LEAST(given.capacity, r.tokens + 1)
+     FROM unnest(?::text[], ?::int[]) AS given(bucket, capacity) WHERE r.bucket = given.bucket`,
+    [buckets.map(({ bucket }) => bucket), buckets.map(({ capacity }) => capacity)],
+  )
+}
+
+/** Whole seconds, at least 1, until a bucket that gave nothing has a token again. */
+export function secondsUntilToken(left: number, capacity: number, sharePerSecond: number): number {
+  return Math.max(1, Math.ceil((1 - left) / (capacity * sharePerSecond)))
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../../errors.ts'
 
 /** Everything that can be wrong with something that claims to come from a log. Stable, for callers to switch on. */
 export type AnchoringCode =

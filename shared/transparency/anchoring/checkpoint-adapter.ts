@@ -21,7 +21,7 @@ export interface CheckpointAdapter {
    * Checks a receipt, which may come from an attacker, against the checkpoint and the network's own record.
    * @throws AnchoringError RECEIPT_MALFORMED
    */
-  verify(receipt: CheckpointReceipt, checkpoint: string): Promise<ReceiptVerdict>
+  verify(receipt: CheckpointReceipt, checkpoint: string): Promise<ReceiptResult>
 }
 
 /** What an adapter gives back, stored as it is; `state` EXTERNAL once the network attests the checkpoint. */
@@ -32,7 +32,7 @@ export interface CheckpointReceipt {
   readonly proof: string
 }
 
-export type ReceiptVerdict =
+export type ReceiptResult =
   /** The network's own record holds it. `at` only when the record tells the time. */
   | { readonly verdict: 'ATTESTED'; readonly detail: string; readonly at?: Date }
   /** Nothing speaks against it, and the network's record was not, or could not yet be, compared. */

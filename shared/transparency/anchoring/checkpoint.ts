@@ -22,7 +22,7 @@ export interface OpenedCheckpoint {
 }
 
 /** C2SP tlog-checkpoint: origin, decimal size, base64 root, each with a newline; never extension lines. */
-export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
+function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 

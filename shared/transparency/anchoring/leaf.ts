@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { canonicalize } from '../canonical/jcs.ts'
-import { parseJson } from '../canonical/parse-json.ts'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { parseJson } from '../../canonical/parse-json.ts'
 import { AnchoringError } from './anchoring-error.ts'
 import { MAX_ENTRY_BYTES } from './entry-bundle.ts'
 import { leafHash } from './merkle.ts'
 import { toHex } from './text.ts'
 
 /** The registry's name in every anchor block. */
-export const ANCHOR_NETWORK = 'public-registry'
+const ANCHOR_NETWORK = 'public-registry'
 /** The note on webhook payloads. */
 export const ANCHOR_NOTE = 'Only hashes are stored in the registry'
 

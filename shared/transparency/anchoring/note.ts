@@ -6,7 +6,7 @@ import { parseBase64, toBase64 } from './text.ts'
 /** Larger notes are refused before anything is computed; a checkpoint with 16 signatures has about 3,000 characters. */
 export const MAX_NOTE_CHARACTERS = 65_536
 /** C2SP asks for at least 16. */
-export const MAX_NOTE_SIGNATURES = 128
+const MAX_NOTE_SIGNATURES = 128
 
 /** One signature line: `id` is the 4-byte key id, `signature` what follows it. */
 export interface NoteSignature {

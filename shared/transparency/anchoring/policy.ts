@@ -3,7 +3,7 @@ import { formatVerifierKey, LOG_KEY, type NoteKey, parseVerifierKey, WITNESS_KEY
 import { equalBytes } from './text.ts'
 
 /** A witness, or `threshold` of other members. */
-export type Quorum =
+type Quorum =
   | { readonly witness: string; readonly key: NoteKey; readonly url?: string }
   | { readonly group: string; readonly threshold: number; readonly members: readonly Quorum[] }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../canonical/parse-json.ts'
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import { AnchoringError } from './anchoring-error.ts'
 import { parseBase64Hash, parseHexHash } from './text.ts'
 import { isTlogProof, MAX_PROOF_HASHES, parseTlogProof } from './tlog-proof.ts'

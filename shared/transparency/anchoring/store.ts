@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import type { ApiEnv } from '../../environment.ts'
 import { type AnchorBlock, anchorObject as anchorBlockOf } from './leaf.ts'
 import type { TileId } from './tile-path.ts'
 import type { Tile } from './tiles.ts'

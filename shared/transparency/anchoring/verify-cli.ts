@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { type JsonObject, type JsonValue, parseJsonBytes } from '../canonical/parse-json.ts'
-import { DomainError } from '../errors.ts'
+import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
+import { DomainError } from '../../errors.ts'
+import { CommandLineError, parseOptions } from '../../platform/process/command-line.ts'
 import { parseVerifierKey } from './note-key.ts'
 import { flatPolicy, parsePolicy, type TrustPolicy } from './policy.ts'
 import { type ProofBundle, parseProofBundle } from './proof-bundle.ts'
 import { isTlogProof } from './tlog-proof.ts'
-import { type Verdict, verifyAnchored } from './verify.ts'
+import { type Verification, verifyAnchored } from './verify.ts'
 
 const HELP = `Verifies an anchored object (a risk-signals pack, a webhook payload, ...) without server or network.
 
@@ -32,7 +32,7 @@ process.exitCode = main()
 
 function main(): number {
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals } = parseOptions({
       allowPositionals: true,
       options: {
         proof: { type: 'string' },
@@ -49,24 +49,27 @@ function main(): number {
       console.log(HELP)
       return 0
     }
-    if (file === undefined || rest.length > 0) throw new Error(`expected one file\n\n${HELP}`)
+    if (file === undefined || rest.length > 0) throw new CommandLineError('expected one FILE; --help lists the options')
     const { object, proof } = readObject(file)
     const policy = readPolicy(values)
     const verdict = verifyAnchored(object, values.proof === undefined ? proof : readProof(values.proof), policy)
     console.log(values.json ? JSON.stringify(verdict, null, 2) : describe(verdict))
     return exitStatus(verdict, policy)
   } catch (error) {
-    console.error(error instanceof DomainError ? `${error.code}: ${error.message}` : String(error))
+    const isUsage = error instanceof CommandLineError
+    console.error(
+      error instanceof DomainError ? `${error.code}: ${error.message}` : isUsage ? error.message : String(error),
+    )
     return 2
   }
 }
 
-function exitStatus({ verdict }: Verdict, policy: TrustPolicy | undefined): number {
+function exitStatus({ verdict }: Verification, policy: TrustPolicy | undefined): number {
   if (verdict === 'FAILED') return 1
   return verdict === 'PARTIAL' && policy !== undefined ? 3 : 0
 }
 
-function describe({ verdict, payloadSha256, txId, checks }: Verdict): string {
+function describe({ verdict, payloadSha256, txId, checks }: Verification): string {
   const marks = { passed: 'ok  ', failed: 'FAIL', open: '?   ' } as const
   const lines = checks.map(
     ({ name, result, code, detail }) => `${marks[result]} ${name.padEnd(10)} ${code ? `${code}: ` : ''}${detail}`,

@@ -1,5 +1,5 @@
-import { CanonicalJsonError } from '../canonical/jcs.ts'
-import type { JsonObject } from '../canonical/parse-json.ts'
+import { CanonicalJsonError } from '../../canonical/jcs.ts'
+import type { JsonObject } from '../../canonical/parse-json.ts'
 import { AnchoringError } from './anchoring-error.ts'
 import { openCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { decodeLogEntry, encodeLogEntry, eventOf, type LogEntry, payloadSha256, txIdOf } from './leaf.ts'
@@ -11,7 +11,7 @@ import type { ProofBundle } from './proof-bundle.ts'
 export type CheckName = 'payload' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses'
 
 /** Why a step failed, or why it could not be taken. */
-export type CheckCode =
+type CheckCode =
   | 'ANCHOR_MISSING'
   | 'ANCHOR_MALFORMED'
   | 'OBJECT_MALFORMED'
@@ -27,7 +27,7 @@ export type CheckCode =
   | 'POLICY_NOT_GIVEN'
   | 'QUORUM_NOT_REACHED'
 
-export interface Check {
+interface Check {
   readonly name: CheckName
   /** `open`: could not be taken with what was given; nothing speaks against it. */
   readonly result: 'passed' | 'failed' | 'open'
@@ -36,7 +36,7 @@ export interface Check {
   readonly detail: string
 }
 
-export interface Verdict {
+export interface Verification {
   /** VERIFIED: included in a log that a trusted key signed. FAILED: something contradicts. PARTIAL: something is open. */
   readonly verdict: 'VERIFIED' | 'PARTIAL' | 'FAILED'
   readonly payloadSha256?: string
@@ -52,27 +52,60 @@ const TX_ID = /^[0-9a-f]{64}$/
  * @param proof what came with the object; undefined when nothing did
  * @param policy the keys the verifier trusts and the quorum it asks for; undefined when it was given none
  */
-export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verdict {
-  const checks: Check[] = []
+export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const anchor = readAnchor(object)
   if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no usable anchor block')])
 
   const digest = digestOf(object)
   if (digest === undefined) return conclude([failed('payload', 'OBJECT_MALFORMED', 'the object has no canonical form')])
+  return verifyFacts({ anchor, digest, stated: eventOf(object) }, proof, policy)
+}
+
+/** What verification needs to know of an object: little, however large the object is. */
+export interface AnchoredFacts {
+  anchor: { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED'
+  /** lower-case hex SHA-256 of the canonical object without its anchor */
+  digest: string
+  /** event and instant that the object itself states */
+  stated: Pick<LogEntry, 'eventType' | 'timestamp'> | undefined
+}
+
+/** Reads the facts of an object, which is canonicalised once. @throws CanonicalJsonError when it has no such form */
+export function factsOf(object: JsonObject): AnchoredFacts {
+  return { anchor: readAnchor(object), digest: payloadSha256(object), stated: eventOf(object) }
+}
+
+/** The facts with the anchor that the object would have, if it says what it is and when, and brings none. */
+export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
+  const { anchor, digest, stated } = facts
+  if (anchor !== 'ANCHOR_MISSING' || !stated) return facts
+  try {
+    const txId = txIdOf(encodeLogEntry({ ...stated, payloadSha256: digest }))
+    return { ...facts, anchor: { txId, payloadSha256: digest } }
+  } catch (error) {
+    // What it states can be no entry of a log.
+    if (error instanceof AnchoringError) return facts
+    throw error
+  }
+}
+
+/** As `verifyAnchored`, by the facts of the object. */
+export function verifyFacts(facts: AnchoredFacts, proof?: ProofBundle, policy?: TrustPolicy): Verification {
+  const checks: Check[] = []
+  const { anchor, digest, stated } = facts
+  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no usable anchor block')])
   checks.push(
     digest === anchor.payloadSha256
       ? passed('payload', 'the SHA-256 of the canonical object is the payloadSha256 of its anchor')
       : failed('payload', 'PAYLOAD_HASH_MISMATCH', `the canonical object hashes to ${digest}: it was changed`),
   )
-  const entry = checkEntry(object, digest, anchor.txId, proof?.entry)
+  const entry = checkEntry(stated, digest, anchor.txId, proof?.entry)
   checks.push(entry.check)
   checks.push(...checkProof(anchor.txId, entry.bytes, proof, policy))
   return { ...conclude(checks), payloadSha256: digest, txId: anchor.txId }
 }
 
-function readAnchor(
-  object: JsonObject,
-): { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED' {
+function readAnchor(object: JsonObject): AnchoredFacts['anchor'] {
   const { anchor } = object
   if (anchor === undefined || anchor === null) return 'ANCHOR_MISSING'
   if (typeof anchor !== 'object' || Array.isArray(anchor)) return 'ANCHOR_MALFORMED'
@@ -92,12 +125,11 @@ function digestOf(object: JsonObject): string | undefined {
 
 /** The log entry must hold our hash and the object's own event and instant, and hash to the txId. */
 function checkEntry(
-  object: JsonObject,
+  stated: AnchoredFacts['stated'],
   digest: string,
   txId: string,
   claimed: string | undefined,
 ): { check: Check; bytes?: Uint8Array } {
-  const stated = eventOf(object)
   let entry: LogEntry | undefined
   try {
     entry =
@@ -185,7 +217,7 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof openCh
       )
 }
 
-function conclude(checks: readonly Check[]): Verdict {
+function conclude(checks: readonly Check[]): Verification {
   const needed = checks.filter(({ code }) => code !== 'POLICY_NOT_GIVEN')
   if (needed.some(({ result }) => result === 'failed')) return { verdict: 'FAILED', checks }
   return { verdict: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
 import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import type { Secrets } from '../platform/secrets.ts'
 
 /** The path part of an origin; logs of the two environments never mix. */
 export function logName(env: ApiEnv): 'sandbox' | 'production' {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
 import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
 
 /** Any constant: whoever talks to outside networks for a log takes the lock (this, hash of the env). */
 const RECEIPT_LOCK = 7_420

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
+import { UnavailableError } from '../../errors.ts'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import type {
   AdapterRequest,
   CheckpointAdapter,
   CheckpointReceipt,
-  ReceiptVerdict,
+  ReceiptResult,
 } from '../anchoring/checkpoint-adapter.ts'
 import { equalBytes, parseBase64, toBase64, toHex } from '../anchoring/text.ts'
-import { UnavailableError } from '../errors.ts'
 import {
   type Attestation,
   formatDetached,
@@ -17,7 +17,7 @@ import {
 } from './open-timestamps-format.ts'
 
 /** What verification needs of a Bitcoin block; asked of a node or explorer that the operator trusts. */
-export interface BlockHeader {
+interface BlockHeader {
   /** 32 bytes, internal byte order (as hashed, not as displayed). */
   readonly merkleRoot: Uint8Array
   readonly minedAt: Date
@@ -110,7 +110,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
 async function compareBlocks(
   found: readonly { height: number; message: Uint8Array }[],
   readBlock: NonNullable<OpenTimestampsOptions['readBlock']>,
-): Promise<ReceiptVerdict> {
+): Promise<ReceiptResult> {
   for (const { height, message } of found) {
     const block = await readBlock(height)
     if (block !== undefined && equalBytes(block.merkleRoot, message))

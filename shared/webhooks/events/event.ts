@@ -1,6 +1,6 @@
-import { ANCHOR_NOTE, type AnchorBlock, anchorObject } from '../anchoring/leaf.ts'
-import { canonicalize } from '../canonical/jcs.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import { canonicalize } from '../../canonical/jcs.ts'
+import type { ApiEnv } from '../../environment.ts'
+import { ANCHOR_NOTE, type AnchorBlock, anchorObject } from '../../transparency/anchoring/leaf.ts'
 
 /** Something that happened to an organisation's resource and that it may want to be told. */
 export interface DomainEvent {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { insertEntry } from '../anchoring/store.ts'
-import type { Enqueue } from '../platform/outbox.ts'
-import { scheduleDeliveries } from '../webhooks/fan-out-store.ts'
+import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { insertEntry } from '../../transparency/anchoring/store.ts'
+import { scheduleDeliveries } from '../fan-out-store.ts'
 import { anchorEvent, type DomainEvent, type EventPayload } from './event.ts'
 
 /**

@@ -1,0 +1,61 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/** An attempt that has not ended by then counts as failed: its process died. */
+const LEASE = '2 minutes'
+/** How long a published message is waited for before another one is sent. */
+const QUEUED = '1 minute'
+
+/** Stores a mail to be sent, in the transaction of its link. */
+export async function insertMail(tx: Knex, mail: { id: string; sealedMail: string }): Promise<void> {
+  await execute(
+    tx,
+    'INSERT INTO outgoing_mails (id, sealed_mail, queued_until) VALUES (?, ?, clock_timestamp() + ?::interval)',
+    [mail.id, mail.sealedMail, QUEUED],
+  )
+}
+
+export interface ClaimedMail {
+  sealedMail: string
+  /** this one included */
+  attempts: number
+}
+
+/** Begins an attempt. @returns null when the mail was sent, given up, or is being sent by another process */
+export async function claimMail(db: Knex, id: string): Promise<ClaimedMail | null> {
+  const rows = await query<ClaimedMail>(
+    db,
+    `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = now() + ?::interval
+     WHERE id = ? AND next_attempt_at <= now() RETURNING sealed_mail AS "sealedMail", attempts`,
+    [LEASE, id],
+  )
+  return rows[0] ?? null
+}
+
+/** Another attempt is made after this many milliseconds. */
+export async function postponeMail(db: Knex, id: string, ms: number): Promise<void> {
+  await execute(
+    db,
+    `UPDATE outgoing_mails SET next_attempt_at = now() + make_interval(secs => ?::float8 / 1000), queued_until = now()
+     WHERE id = ?`,
+    [ms, id],
+  )
+}
+
+/** The mail is sent or given up: nothing of it stays. */
+export async function deleteMail(db: Knex, id: string): Promise<void> {
+  await execute(db, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
+}
+
+/** Takes mails that are due and whose message is not under way. @returns their ids, each to be published again */
+export async function takeDueMails(tx: Knex, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `UPDATE outgoing_mails SET queued_until = now() + ?::interval
+     WHERE id IN (SELECT id FROM outgoing_mails WHERE next_attempt_at <= now() AND queued_until <= now()
+                  ORDER BY next_attempt_at LIMIT ? FOR UPDATE SKIP LOCKED)
+     RETURNING id`,
+    [QUEUED, limit],
+  )
+  return rows.map(({ id }) => id)
+}
