@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../platform/sql.ts'
+import { query } from '../../platform/database/sql.ts'
 
 /** The distinct tag texts of a project's checks, each to be split (tags.ts). */
 export async function listTags(db: Knex, projectId: number): Promise<string[]> {

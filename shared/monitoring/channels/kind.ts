@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import type { FieldError } from '../errors.ts'
+import type { FieldError } from '../../errors.ts'
 
 /** The two directions in which a check changes. */
 export type Status = 'up' | 'down'
 
-export type ConfigVerdict<Config> = { ok: true; config: Config } | { ok: false; errors: FieldError[] }
+type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; errors: FieldError[] }
 
 /**
  * A kind of integration as its owner sees it: what it is called and what it must be told. How it sends is a transport
@@ -20,13 +20,15 @@ export interface ChannelKind<Config = unknown> {
   readonly help: readonly string[]
   /** what `parse` goes by; forms are made from it */
   readonly schema: z.ZodType
-  parse(config: unknown): ConfigVerdict<Config>
+  parse(config: unknown): ConfigResult<Config>
   /** whether this change is nothing to this integration: then nothing is sent and nothing is logged */
   isNoop(config: unknown, status: Status): boolean
-  /** who is protected from floods (`shared/notifications/limits.ts`); null when nobody is, or it cannot be told */
+  /** who is protected from floods (`shared/monitoring/notifications/limits.ts`); null when nobody is, or it cannot be told */
   recipientOf(config: unknown): string | null
   /** URLs that requests will go to, to be checked by the target policy before they are stored */
   targetsOf(config: unknown): readonly string[]
+  /** the URL that a secret member is sent to; empty when the kind's own service is its only reader, or nobody is */
+  readerOf(config: unknown, secret: string): string
 }
 
 interface KindSpec<Schema extends z.ZodType> {
@@ -38,10 +40,12 @@ interface KindSpec<Schema extends z.ZodType> {
   isNoop?(config: z.output<Schema>, status: Status): boolean
   recipientOf?(config: z.output<Schema>): string
   targetsOf?(config: z.output<Schema>): readonly string[]
+  /** needed when not every secret goes to the first target */
+  readerOf?(config: z.output<Schema>, secret: string): string
 }
 
 export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): ChannelKind<z.output<Schema>> {
-  const parse = (config: unknown): ConfigVerdict<z.output<Schema>> => {
+  const parse = (config: unknown): ConfigResult<z.output<Schema>> => {
     const parsed = spec.schema.safeParse(config)
     if (parsed.success) return { ok: true, config: parsed.data }
     return {
@@ -68,5 +72,7 @@ export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): Ch
     isNoop: (config, status) => whenValid(config, false, (valid) => spec.isNoop?.(valid, status) ?? false),
     recipientOf: (config) => whenValid(config, null, (valid): string | null => spec.recipientOf?.(valid) ?? null),
     targetsOf: (config) => whenValid(config, [], (valid): readonly string[] => spec.targetsOf?.(valid) ?? []),
+    readerOf: (config, secret) =>
+      whenValid(config, '', (valid) => spec.readerOf?.(valid, secret) ?? spec.targetsOf?.(valid)[0] ?? ''),
   }
 }

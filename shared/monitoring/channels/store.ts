@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 /** An integration as lists show it. */
-export interface ListedChannel {
+interface ListedChannel {
   uuid: string
   name: string
   kind: string

@@ -5,6 +5,10 @@ export interface NamedChannel {
   name: string
 }
 
+/** What `channels` may hold: more than any project has, and little enough to be looked up while others wait. */
+export const MAX_CHANNELS_LENGTH = 65_536
+export const MAX_CHANNELS_PIECES = 1_000
+
 export type ChannelsChoice = { ok: true; ids: string[] } | { ok: false; error: string }
 
 /**
@@ -15,13 +19,23 @@ export type ChannelsChoice = { ok: true; ids: string[] } | { ok: false; error: s
 export function resolveChannels(text: string, channels: readonly NamedChannel[]): ChannelsChoice {
   if (text === '') return { ok: true, ids: [] }
   if (text === '*') return { ok: true, ids: channels.map((channel) => channel.id) }
+  const known = byIdentifier(channels)
   const ids = new Set<string>()
   for (const piece of text.split(',')) {
     if (piece === '') return { ok: false, error: 'empty channel identifier' }
-    const [match, another] = channels.filter((channel) => channel.id === piece || channel.name === piece)
-    if (!match) return { ok: false, error: `invalid channel identifier: ${piece}` }
-    if (another) return { ok: false, error: `non-unique channel identifier: ${piece}` }
-    ids.add(match.id)
+    const id = known.get(piece)
+    if (id === undefined) return { ok: false, error: `invalid channel identifier: ${piece}` }
+    if (id === null) return { ok: false, error: `non-unique channel identifier: ${piece}` }
+    ids.add(id)
   }
   return { ok: true, ids: [...ids] }
+}
+
+/** The id that each id and each name stands for; null for one that several integrations share. */
+function byIdentifier(channels: readonly NamedChannel[]): ReadonlyMap<string, string | null> {
+  const known = new Map<string, string | null>()
+  for (const { id, name } of channels) {
+    for (const identifier of new Set([id, name])) known.set(identifier, known.has(identifier) ? null : id)
+  }
+  return known
 }

@@ -1,4 +1,4 @@
-import type { Micros } from '../time.ts'
+import type { Micros } from '../../time.ts'
 
 /** What is stored. `grace` and `started` are never stored: status.ts derives them at read time. */
 export type StoredStatus = 'new' | 'up' | 'down' | 'paused'
@@ -6,7 +6,7 @@ export type StoredStatus = 'new' | 'up' | 'down' | 'paused'
 /** What the API, badges and metrics show (monitoring behaviour 2.4). */
 export type ShownStatus = StoredStatus | 'grace'
 
-export type CheckKind = 'simple' | 'cron' | 'oncalendar'
+type CheckKind = 'simple' | 'cron' | 'oncalendar'
 
 /** When the check is expected to be pinged. The values of the other kind stay stored, hidden. */
 export interface CheckSchedule {

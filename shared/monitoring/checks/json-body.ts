@@ -22,11 +22,20 @@ const MAX_DEPTH = 100
  * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
  */
 export function parseJsonBody(raw: Uint8Array): JsonBody {
+  const parsing = parseInSteps(raw)
+  for (;;) {
+    const step = parsing.next()
+    if (step.done) return step.value
+  }
+}
+
+/** As `parseJsonBody`; between two steps, each of some thousand values, others may have their turn. */
+export function* parseInSteps(raw: Uint8Array): Generator<undefined, JsonBody> {
   if (raw.length === 0) return { ok: true, body: emptyObject() }
   const text = decodeUtf8(raw)
   if (text === null) return UNPARSABLE
   try {
-    const value = new Parser(text).document()
+    const value = yield* new Parser(text).document()
     if (isJsonObject(value)) return { ok: true, body: value }
     return { ok: false, error: 'json validation error: value is not an object' }
   } catch (error) {
@@ -53,28 +62,36 @@ function emptyObject(): JsonObject {
   return Object.create(null)
 }
 
+/** Values that are read at once. */
+const VALUES_PER_STEP = 2_000
+
+type Steps<T> = Generator<undefined, T>
+
 /** JSON.parse would lose which integers were written as integers, and refuses NaN. */
 class Parser {
   readonly #text: string
   #at = 0
+  #values = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
-  document(): JsonValue {
+  *document(): Steps<JsonValue> {
     this.#skipSpace()
-    const value = this.#value(0)
+    const value = yield* this.#value(0)
     this.#skipSpace()
     if (this.#at < this.#text.length) throw new SyntaxError('text after the value')
     return value
   }
 
-  #value(depth: number): JsonValue {
+  *#value(depth: number): Steps<JsonValue> {
     if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
+    this.#values += 1
+    if (this.#values % VALUES_PER_STEP === 0) yield
     const char = this.#text[this.#at]
-    if (char === '{') return this.#object(depth)
-    if (char === '[') return this.#array(depth)
+    if (char === '{') return yield* this.#object(depth)
+    if (char === '[') return yield* this.#array(depth)
     if (char === '"') return this.#string()
     for (const [word, value] of WORDS) {
       if (!this.#text.startsWith(word, this.#at)) continue
@@ -84,7 +101,7 @@ class Parser {
     return this.#number()
   }
 
-  #object(depth: number): JsonObject {
+  *#object(depth: number): Steps<JsonObject> {
     const object = emptyObject()
     this.#at += 1
     this.#skipSpace()
@@ -96,21 +113,21 @@ class Parser {
       this.#skipSpace()
       if (!this.#take(':')) throw new SyntaxError('a colon is expected')
       this.#skipSpace()
-      object[name] = this.#value(depth + 1)
+      object[name] = yield* this.#value(depth + 1)
       this.#skipSpace()
     } while (this.#take(','))
     if (!this.#take('}')) throw new SyntaxError('the object does not end')
     return object
   }
 
-  #array(depth: number): JsonValue[] {
+  *#array(depth: number): Steps<JsonValue[]> {
     const array: JsonValue[] = []
     this.#at += 1
     this.#skipSpace()
     if (this.#take(']')) return array
     do {
       this.#skipSpace()
-      array.push(this.#value(depth + 1))
+      array.push(yield* this.#value(depth + 1))
       this.#skipSpace()
     } while (this.#take(','))
     if (!this.#take(']')) throw new SyntaxError('the array does not end')

@@ -1,8 +1,9 @@
+import type { SignalKind } from '../../contracts/signal-kind.ts'
 import type { CheckFilters } from './check.ts'
-import type { PingType, SignalKind } from './state-machine.ts'
+import type { PingType } from './state-machine.ts'
 
 /** Bytes of a request body that are searched, and at most stored (monitoring behaviour section 0, row 14). */
-export const SCANNED_BODY_BYTES = 10_000
+const SCANNED_BODY_BYTES = 10_000
 
 /** The text of a request body: its first 10,000 bytes; what is no UTF-8, a cut character included, is replaced. */
 export function decodeBodyText(body: Uint8Array | null): string {

@@ -1,4 +1,4 @@
-import type { Micros } from '../time.ts'
+import type { Micros } from '../../time.ts'
 import type { CheckSchedule, CheckState } from './check.ts'
 import type { PingType } from './state-machine.ts'
 import { goingDownAt, type NextOccurrence } from './status.ts'

@@ -1,20 +1,11 @@
-import type { Prepared, RunPrepared } from '../platform/prepared.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 
 /** What the state machine must know of a check; read under its lock. */
 export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
   id: number
   uuid: string
-}
-
-/** Instants as microseconds: text would have to be parsed, and a Date would lose digits. */
-export function microsOf(column: string): string {
-  return `(extract(epoch FROM ${column}) * 1000000)::bigint`
-}
-
-/** The reverse, for a parameter of type bigint. */
-export function timestampOf(parameter: string): string {
-  return `('epoch'::timestamptz + ${parameter} * interval '1 microsecond')`
 }
 
 /**
@@ -38,10 +29,13 @@ const LOCK_CHECKS: Prepared = {
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
 }
 
-/** Stores what pings changed, for many checks in one statement; the caller holds their locks. */
-export async function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): Promise<void> {
+/**
+ * Stores what pings changed, for many checks in one statement, at the latest with the commit; the caller holds their
+ * locks.
+ */
+export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): void {
   if (checks.length === 0) return
-  await run(SAVE_STATES, [
+  run.later(SAVE_STATES, [
     checks.map((check) => check.id),
     checks.map((check) => check.status),
     checks.map((check) => check.nPings),

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
-import { checkFlipped } from '../contracts/check-flipped.ts'
-import { transaction } from '../platform/db.ts'
-import { type OutboxRow, RESEND_AFTER } from '../platform/outbox.ts'
-import { query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
-import { timestampOf } from './lock-store.ts'
+import { checkFlipped } from '../../contracts/check-flipped.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox.ts'
+import { transaction } from '../../platform/database/db.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
 
 /** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
 export const OVERDUE_PAGE = 5_000
@@ -56,22 +56,22 @@ interface SweptRow {
  * With many checks overdue the planner prefers to fetch and sort all of them for each page. Walking the index stops
  * after one page.
  */
-export const KEEP_INDEX_ORDER = 'SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off'
+const KEEP_INDEX_ORDER = 'SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off'
 
-export const SWEEP_OVERDUE = `
+const SWEEP_OVERDUE = `
   WITH due AS (
     SELECT id, status, alert_after FROM checks
     WHERE sweep_at < ${timestampOf('?::bigint')} AND id % ? = ANY(?::bigint[])
     ORDER BY sweep_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED),
-  judged AS (
+  decided AS (
     SELECT id, status, alert_after, coalesce(alert_after < ${timestampOf('?::bigint')} AND status <> 'down', false) AS is_over
     FROM due),
   swept AS (
     UPDATE checks SET status = CASE WHEN is_over THEN 'down' ELSE checks.status END,
-           alert_after = CASE WHEN is_over THEN NULL ELSE judged.alert_after END,
-           sweep_at = CASE WHEN is_over THEN NULL ELSE judged.alert_after END
-    FROM judged WHERE checks.id = judged.id
-    RETURNING checks.id, judged.status AS from_status, judged.alert_after AS deadline, is_over),
+           alert_after = CASE WHEN is_over THEN NULL ELSE decided.alert_after END,
+           sweep_at = CASE WHEN is_over THEN NULL ELSE decided.alert_after END
+    FROM decided WHERE checks.id = decided.id
+    RETURNING checks.id, decided.status AS from_status, decided.alert_after AS deadline, is_over),
   flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)
     SELECT id, deadline, from_status, 'down', 'timeout' FROM swept WHERE is_over ORDER BY deadline

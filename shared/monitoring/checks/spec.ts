@@ -1,7 +1,11 @@
+import { MAX_CHANNELS_LENGTH, MAX_CHANNELS_PIECES } from './channels-field.ts'
 import { isSlug, MAX_NAME_LENGTH } from './slug.ts'
 
+/** Characters of a description: it stands in every list and in every message. */
+export const MAX_DESC_LENGTH = 10_000
+
 /** A field by which a create request may find an existing check. */
-export type UniqueField = 'name' | 'slug' | 'tags' | 'timeout' | 'grace'
+type UniqueField = 'name' | 'slug' | 'tags' | 'timeout' | 'grace'
 
 /** A valid create or update request. A member is there only when the request has it. */
 export interface CheckSpec {
@@ -73,6 +77,11 @@ const isScheduleText: FieldRule = (value, rules) =>
 const isZoneName: FieldRule = (value, rules) =>
   rules.resolveTimeZone(String(value)) === null ? '% is not a valid timezone' : null
 
+const hasFewPieces: FieldRule = (value) =>
+  String(value).split(',', MAX_CHANNELS_PIECES + 1).length > MAX_CHANNELS_PIECES
+    ? `% has more than ${MAX_CHANNELS_PIECES} items`
+    : null
+
 const flag: FieldRule = (value) => (typeof value === 'boolean' ? null : '% is not a boolean')
 
 const seconds: FieldRule = (value) => {
@@ -98,8 +107,8 @@ const keywords = text(200)
 
 /** In the order in which errors are reported. */
 const FIELDS: readonly (readonly [string, FieldRule])[] = [
-  ['channels', text()],
-  ['desc', text()],
+  ['channels', text(MAX_CHANNELS_LENGTH, hasFewPieces)],
+  ['desc', text(MAX_DESC_LENGTH)],
   ['failure_kw', keywords],
   ['filter_subject', flag],
   ['filter_body', flag],

@@ -1,8 +1,7 @@
-import type { Micros } from '../time.ts'
+import type { SignalKind } from '../../contracts/signal-kind.ts'
+import type { Micros } from '../../time.ts'
 import type { CheckFilters, CheckSchedule, CheckState, StoredStatus } from './check.ts'
 import { goingDownAt, type NextOccurrence, shownStatus } from './status.ts'
-
-export type SignalKind = 'success' | 'start' | 'fail' | 'log'
 
 /** What a recorded ping says of itself; `ign` changed nothing but the count. */
 export type PingType = SignalKind | 'ign'
@@ -116,11 +115,6 @@ export function resume(state: CheckState): StatusChange | null {
   state.lastPing = null
   state.alertAfter = null
   return { from: 'paused', to: 'new', reason: '', processed: true }
-}
-
-/** For after a change of the settings. The stored status never changes by one (monitoring behaviour 2.9). */
-export function recomputeAlertAfter(check: CheckSchedule & CheckState, next: NextOccurrence): void {
-  check.alertAfter = goingDownAt(check, next)
 }
 
 export type SweepDecision =

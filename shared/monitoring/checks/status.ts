@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
 
 /**

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import { createTurns } from '../../platform/process/turns.ts'
+import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
-import { microsOf, timestampOf } from './lock-store.ts'
 import type { CheckSettings, UniqueCriteria } from './settings.ts'
+import { MAX_DESC_LENGTH } from './spec.ts'
 import { uniqueKey } from './unique-key.ts'
 
 /** A check and the integrations it is assigned to. */
@@ -12,10 +14,10 @@ export interface AssignedCheck extends Check {
   channelIds: string[]
 }
 
-/** A check as the rules know it; instants as whole microseconds. */
+/** A check as the rules know it; instants as whole microseconds. A description of before the limit is cut to it. */
 const CHECK_COLUMNS = `
   checks.id, checks.uuid, checks.project_id AS "projectId", checks.name, checks.slug, checks.tags,
-  checks.description AS "desc", checks.badge_key AS "badgeKey", checks.kind,
+  left(checks.description, ${MAX_DESC_LENGTH}) AS "desc", checks.badge_key AS "badgeKey", checks.kind,
   checks.timeout_seconds AS "timeoutSeconds", checks.grace_seconds AS "graceSeconds", checks.schedule, checks.tz,
   checks.manual_resume AS "manualResume", checks.methods, checks.start_kw AS "startKw",
   checks.success_kw AS "successKw", checks.failure_kw AS "failureKw", checks.filter_subject AS "filterSubject",
@@ -53,18 +55,17 @@ export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck |
   return rows[0] ?? null
 }
 
-/** The check that badge URLs with this key are about. */
-export async function findCheckByBadgeKey(db: Knex, badgeKey: string): Promise<Check | null> {
-  const rows = await query<Check>(db, `SELECT ${CHECK_COLUMNS} FROM checks WHERE badge_key = ?`, [badgeKey])
-  return rows[0] ?? null
-}
-
 /** The uuid of the check with this unique_key. The database cannot compute SHA-1, so the project's uuids are read. */
 export async function findUuidByUniqueKey(db: Knex, projectId: number, key: string): Promise<string | null> {
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
     projectId,
   ])
-  return rows.find((row) => uniqueKey(row.uuid) === key)?.uuid ?? null
+  const turns = createTurns()
+  for (const { uuid } of rows) {
+    if (uniqueKey(uuid) === key) return uuid
+    await turns.rest()
+  }
+  return null
 }
 
 /** Reads a check of the project and keeps everybody else from changing it until the transaction ends. */

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros, toIsoSeconds } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros, toIsoSeconds } from '../../time.ts'
 import type { Check } from './check.ts'
 import { type NextOccurrence, nextPing, shownStatus, shownStatusV1 } from './status.ts'
 import { uniqueKey } from './unique-key.ts'

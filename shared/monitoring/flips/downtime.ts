@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 import type { Flip } from './view.ts'
 
 /** How long and how often a check was down within a span of time. */

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 
 /** Flips at or after `from` and before `before`; null is no bound. */
 export interface FlipRange {

@@ -1,9 +1,9 @@
-import { timestampOf } from '../checks/lock-store.ts'
+import { checkFlipped } from '../../contracts/check-flipped.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
+import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
+import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
-import { checkFlipped } from '../contracts/check-flipped.ts'
-import { type OutboxRow, RESEND_AFTER } from '../platform/outbox.ts'
-import type { Prepared, RunPrepared } from '../platform/prepared.ts'
-import type { Micros } from '../time.ts'
 
 export interface NewFlip extends StatusChange {
   checkId: number
@@ -11,7 +11,7 @@ export interface NewFlip extends StatusChange {
 }
 
 /**
- * Stores flips and, for those that somebody is to be told of, the messages; the caller publishes the rows once it has
+ * Stores flips and, for those that somebody is to be notified of, the messages; the caller publishes the rows once it has
  * committed. Nobody is told that a new or paused check came up (monitoring behaviour 8.2).
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
-import { execute, query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
 import type { FlipRange } from './filters.ts'
 import type { Flip } from './view.ts'
 
@@ -21,7 +21,7 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
   return rows
 }
 
-/** Records a change of status that is history only, and that nobody is told of: a pause or a resume. */
+/** Records a change of status that is history only, and that nobody is notified of: a pause or a resume. */
 export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
   await execute(
     tx,

@@ -1,5 +1,5 @@
+import { type Micros, toIsoSeconds } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
-import { type Micros, toIsoSeconds } from '../time.ts'
 
 /** A recorded change of a check's stored status. */
 export interface Flip {

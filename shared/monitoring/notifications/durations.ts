@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 
 /**
  * A length in the two largest units that fit: `2 days, 1 hour`, `1 hour, 30 minutes`, `5 minutes, 0 seconds`,

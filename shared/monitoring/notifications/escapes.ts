@@ -10,6 +10,14 @@ export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~@]/g, '\\$&')
 }
 
+/**
+ * Text within a line for chat services that read Markdown: nothing in it formats, links or mentions. Marks that mean
+ * something only where a line begins stay, since not every service takes the backslash before them away.
+ */
+export function escapeInlineMarkdown(text: string): string {
+  return text.replace(/[\\`*_~[\]()<>@#|]/g, '\\$&')
+}
+
 /** Text for Slack's own format, where only three characters are special. */
 export function escapeSlack(text: string): string {
   return text.replace(/[&<>]/g, (char) => htmlCharacters[char] ?? char)

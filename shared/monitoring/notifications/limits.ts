@@ -1,22 +1,24 @@
-import { type FailedOutcome, temporary } from '../delivery/outcome.ts'
-import type { Micros } from '../time.ts'
+import { type FailedOutcome, temporary } from '../../delivery/outcome.ts'
+import type { Micros } from '../../time.ts'
 
-/** What may be sent to one recipient within a minute (monitoring behaviour 8.4). */
-const recipientLimitPerMinute = 6
-
-/** Kinds whose recipients are protected from floods, by topic, chat, user or number. */
-const limitedKinds = new Set(['ntfy', 'telegram', 'po', 'signal'])
+/**
+ * What may be sent to one recipient within a minute, by kinds whose recipients are protected from floods: topic, chat,
+ * user, number (monitoring behaviour 8.4), and address. Mails are more, since they are how most people hear that many
+ * checks went down at once, and none of them may be given up.
+ */
+const limitsPerMinute: Readonly<Record<string, number>> = { ntfy: 6, telegram: 6, po: 6, signal: 6, email: 30 }
 
 export function hasRecipientLimit(kind: string): boolean {
-  return limitedKinds.has(kind)
+  return Object.hasOwn(limitsPerMinute, kind)
 }
 
 /**
  * @param sentWithinMinute messages to the same recipient in the 60 seconds before now, whoever sent them
  * @returns null when one more may be sent
  */
-export function recipientLimitVerdict(kind: string, sentWithinMinute: number): FailedOutcome | null {
-  if (!limitedKinds.has(kind) || sentWithinMinute < recipientLimitPerMinute) return null
+export function checkRecipientLimit(kind: string, sentWithinMinute: number): FailedOutcome | null {
+  const limit = limitsPerMinute[kind]
+  if (limit === undefined || sentWithinMinute < limit) return null
   return temporary('Rate limit exceeded', { failure: 'limit', retryAfterSeconds: 60 })
 }
 
@@ -38,7 +40,7 @@ export function monthlyMeterOf(kind: string): MonthlyMeter | null {
  * @param sentThisMonth what the account sent under the kind's meter since `monthStart`
  * @returns null when one more may be sent; else a failure that no retry mends and that leaves the integration enabled
  */
-export function monthlyLimitVerdict(kind: string, sentThisMonth: number, limit: number): FailedOutcome | null {
+export function checkMonthlyLimit(kind: string, sentThisMonth: number, limit: number): FailedOutcome | null {
   const metered = meters[kind]
   if (!metered || sentThisMonth < limit) return null
   return temporary(metered.error, { failure: 'limit', final: true })

@@ -1,5 +1,5 @@
+import { type Micros, toIsoSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
-import { type Micros, toIsoSeconds } from '../time.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'

@@ -1,5 +1,5 @@
+import type { Micros } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
-import type { Micros } from '../time.ts'
 
 /** Why a check changed: empty for a success signal (monitoring behaviour 2.7). */
 export type FlipReason = '' | 'timeout' | 'fail'
@@ -28,7 +28,7 @@ export interface Notification {
   isTest: boolean
 }
 
-export interface NotifiedChannel {
+interface NotifiedChannel {
   id: string
   name: string
   /** whether the owner of the address has confirmed it; means nothing for kinds other than email */
@@ -40,7 +40,7 @@ export interface NotifiedCheck extends CheckSchedule {
   /** may be empty: `checkLabel` then falls back to the uuid */
   name: string
   slug: string
-  /** as stored; `shared/checks/tags.ts` splits them */
+  /** as stored; `shared/monitoring/checks/tags.ts` splits them */
   tags: string
   desc: string
   /** stands for the check in outside systems and in links that others may see */
@@ -63,7 +63,7 @@ export interface NotifiedPing {
   body: Buffer | null
 }
 
-export interface NotificationUrls {
+interface NotificationUrls {
   /** where the site lives, without a slash at the end */
   site: string
   /** the check's page, named by its unique key and never by its uuid, since messages are passed on */
@@ -72,7 +72,7 @@ export interface NotificationUrls {
   unsubscribe: string | null
 }
 
-export interface OverviewLine {
+interface OverviewLine {
   label: string
   status: string
   lastPingAt: Micros | null

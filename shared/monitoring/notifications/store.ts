@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
+import type { FailedOutcome, Outcome } from '../../delivery/outcome.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
-import type { FailedOutcome, Outcome } from '../delivery/outcome.ts'
-import { execute, query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
 /** Longer than any attempt may take: an attempt whose process died is made again after it. */
@@ -20,7 +20,7 @@ export interface ClaimedFlip {
 }
 
 /**
- * Takes a flip to be told of, once: the copy of a message finds it taken.
+ * Takes a flip to be notified of, once: the copy of a message finds it taken.
  * @returns null when it was taken before, or its check was deleted
  */
 export async function claimFlip(tx: Knex, flipId: number): Promise<ClaimedFlip | null> {
@@ -31,6 +31,21 @@ export async function claimFlip(tx: Knex, flipId: number): Promise<ClaimedFlip |
     [flipId],
   )
   return rows[0] ?? null
+}
+
+/**
+ * Flips that nobody has taken for a minute, the oldest first: their message was given up or lost. Those older than a day
+ * are left: they are no news any more.
+ */
+export async function forgottenFlips(db: Knex, limit: number): Promise<number[]> {
+  const rows = await query<{ id: number }>(
+    db,
+    `SELECT id FROM flips
+     WHERE processed_at IS NULL AND at BETWEEN now() - interval '1 day' AND now() - interval '1 minute'
+     ORDER BY id LIMIT ?`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
 }
 
 export interface AssignedChannel {
@@ -78,7 +93,7 @@ export interface ClaimedNotification {
 }
 
 /**
- * Takes one attempt in hand, for as long as the lease lasts.
+ * Takes one attempt in flight, for as long as the lease lasts.
  * @returns null when it is not due, in other hands, or ended
  */
 export async function claimNotification(db: Knex, id: string): Promise<ClaimedNotification | null> {

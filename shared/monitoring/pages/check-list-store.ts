@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query, type SqlValue } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
 import type { ShownStatus } from '../checks/check.ts'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
 import type { CheckTimes } from '../checks/status.ts'
-import { query, type SqlValue } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
 import { type CheckFilter, type CheckSort, type ListCursor, markOf } from './check-list.ts'
 
 /** What a row of the list shows. */

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import { query } from '../platform/sql.ts'
-import type { Micros } from '../time.ts'
+import type { IgnoredReason } from '../pings/record-store.ts'
 
 export type LogKind = 'ping' | 'flip' | 'notification'
 
@@ -22,6 +23,8 @@ export interface LogEntry extends LogCursor {
   ua: string | null
   rid: string | null
   exitStatus: number | null
+  /** of a ping that was ignored */
+  ignored: IgnoredReason | null
   hasBody: boolean | null
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
@@ -32,6 +35,9 @@ export interface LogEntry extends LogCursor {
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   error: string | null
 }
+
+/** Workers of the release before know no reason, and leave that of the ping whose place they take. */
+const IGNORED = `CASE type WHEN 'ign' THEN ignored END`
 
 /**
  * Pings, changes of status and messages in one stream, newest first. Each source gives at most a page, so a page costs
@@ -51,20 +57,20 @@ export async function listCheckLog(
   const untilValues = before ? [before.at] : []
   return await query<LogEntry>(
     db,
-    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", "hasBody",
+    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody",
             "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error
      FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
-               rid, exit_status AS "exitStatus", coalesce(octet_length(body), 0) > 0 AS "hasBody",
+               rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "channelName",
                NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error
         FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
-       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL
         FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
        UNION ALL
-       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error
         FROM notifications n JOIN channels c ON c.id = n.channel_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
@@ -99,17 +105,25 @@ export interface PingDetails {
   ua: string
   rid: string | null
   exitStatus: number | null
+  ignored: IgnoredReason | null
+  /** its first bytes; null when nothing was sent with it */
   body: Buffer | null
+  bodyBytes: number
 }
 
-/** One ping with its body; null when it is not kept (any more). */
+/** Of a body that a page is made of; the rest is there to be downloaded. */
+const SHOWN_BODY_BYTES = 256 * 1024
+
+/** One ping with the beginning of its body; null when it is not kept (any more). */
 export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
   const rows = await query<PingDetails>(
     db,
     `SELECT n, type, ${microsOf('at')} AS at, scheme, method, remote_addr AS "remoteAddr", ua, rid,
-            exit_status AS "exitStatus", body
+            exit_status AS "exitStatus", ${IGNORED} AS ignored,
+            substring(body FROM 1 FOR ?::int) AS body,
+            coalesce(octet_length(body), 0) AS "bodyBytes"
      FROM pings WHERE check_id = ? AND n = ?`,
-    [checkId, n],
+    [SHOWN_BODY_BYTES, checkId, n],
   )
   return rows[0] ?? null
 }

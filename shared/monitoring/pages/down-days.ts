@@ -1,5 +1,5 @@
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 import type { Flip } from '../flips/view.ts'
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
 
 export interface DownDay {
   /** UTC, YYYY-MM-DD */

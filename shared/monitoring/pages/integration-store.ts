@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 /** How many checks use each integration of a project. */
 export async function countUses(db: Knex, projectId: number): Promise<Map<string, number>> {
@@ -25,7 +25,7 @@ export interface SentMessage {
   attempts: MessageAttempt[]
 }
 
-export interface MessageAttempt {
+interface MessageAttempt {
   n: number
   startedAt: string
   durationMs: number

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../platform/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import { noteCheckLimit } from '../projects/quota-store.ts'
 
 interface FoundCheck {
   checkId: number
@@ -45,13 +46,13 @@ export type Provisioned =
  * Makes the check that a ping by slug asks for with `create=1` (monitoring behaviour 1.6): simple, with the defaults
  * and every integration of the project. The project's row is locked, so that concurrent requests make one check.
  * `refused`: no such ping key, or the project has twice as many checks as it may.
- * @param defaultLimit checks a project may have that has no limit of its own; undefined for any number
+ * @param defaultLimit checks a project may have that has no limit of its own
  */
 export async function provisionCheck(
   tx: Knex,
   digests: readonly Buffer[],
   slug: string,
-  defaultLimit: number | undefined,
+  defaultLimit: number,
 ): Promise<Provisioned> {
   const [project] = await query<{ id: number; checkLimit: number | null }>(
     tx,
@@ -72,7 +73,9 @@ export async function provisionCheck(
   if (first) return { outcome: 'exists', check: first }
 
   const limit = project.checkLimit ?? defaultLimit
-  if (limit !== undefined && (await countChecks(tx, project.id)) >= 2 * limit) return { outcome: 'refused' }
+  const count = await countChecks(tx, project.id)
+  if (count >= limit) await noteCheckLimit(tx, project.id, limit)
+  if (count >= 2 * limit) return { outcome: 'refused' }
   const [check] = await query<FoundCheck>(
     tx,
     `INSERT INTO checks (project_id, name, slug) VALUES (?, ?, ?)

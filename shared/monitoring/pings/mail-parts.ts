@@ -12,8 +12,15 @@ const MAX_LOOKALIKES = 10_000
  * The parts of a multipart body, in order, without the line end that belongs to the boundary after them. A body that
  * ends without its closing boundary ends the last part. Nothing is copied.
  * @param limit parts to give at most
+ * @param budget of bytes that may be searched, for all calls about one mail; what lies beyond it is not split
  */
-export function splitParts(raw: Buffer, body: Range, boundary: string, limit: number): Range[] {
+export function splitParts(
+  raw: Buffer,
+  body: Range,
+  boundary: string,
+  limit: number,
+  budget: { bytesLeft: number },
+): Range[] {
   if (boundary === '' || boundary.length > MAX_BOUNDARY) return []
   // As the bytes came: header values were read as UTF-8.
   const delimiter = Buffer.from(`\n--${boundary}`)
@@ -23,8 +30,11 @@ export function splitParts(raw: Buffer, body: Range, boundary: string, limit: nu
   // The line end before the first boundary is the one that ends the headers.
   let at = Math.max(body.start - 1, 0)
   while (parts.length < limit && lookalikes < MAX_LOOKALIKES) {
-    const found = raw.indexOf(delimiter, at)
-    if (found === -1 || found >= body.end) break
+    const end = Math.min(body.end, at + budget.bytesLeft)
+    const offset = raw.subarray(at, end).indexOf(delimiter)
+    budget.bytesLeft -= (offset === -1 ? end : at + offset + delimiter.length) - at
+    if (offset === -1) break
+    const found = at + offset
     const tail = readTail(raw, found + delimiter.length, body.end)
     if (tail === null) {
       lookalikes += 1

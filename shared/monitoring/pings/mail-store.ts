@@ -1,19 +1,19 @@
 import type { Knex } from 'knex'
-import type { Prepared, RunPrepared } from '../platform/prepared.ts'
-import { execute } from '../platform/sql.ts'
-import type { MailText } from './mail-text.ts'
+import type { MailText } from '../../contracts/mail-text.ts'
+import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
+import { execute } from '../../platform/database/sql.ts'
 
 /**
  * Keeps a mail that is too large for a queue message until the evaluator moves it into the pings: one row per
  * recipient, whose ids the messages carry. The mail crosses the connection once.
- * @param text null when the messages carry it
+ * @param mail `text` as `packMailText` gives it; null when the messages carry it
  */
 export async function storeMail(
   db: Knex,
   ids: readonly string[],
-  mail: { body: Buffer; text: MailText | null },
+  mail: { body: Buffer; text: Buffer | null },
 ): Promise<void> {
-  const text = mail.text === null ? null : Buffer.from(JSON.stringify([mail.text.subject, ...mail.text.pieces]))
+  const { text } = mail
   await execute(
     db,
     `INSERT INTO ping_bodies (id, body, text)

@@ -1,8 +1,11 @@
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
+import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import type { Prepared, RunPrepared } from '../platform/prepared.ts'
-import type { Micros } from '../time.ts'
+
+/** Why a ping of type `ign` changed nothing: a pause to be ended by hand, the method, or no keyword in it. */
+export type IgnoredReason = 'paused' | 'method' | 'keywords'
 
 /** A ping with its number, as it is stored. */
 export interface RecordedPing {
@@ -16,6 +19,8 @@ export interface RecordedPing {
   ua: string
   rid: string | null
   exitStatus: number | null
+  /** why it changed nothing; null when it did */
+  ignored: IgnoredReason | null
   body: Buffer | null
   /** the row of ping_bodies whose body is this ping's; absent for all but large mails */
   storedBody?: string
@@ -32,16 +37,23 @@ export interface StreamPosition {
 /**
  * Up to where streams were applied, locked until the transaction ends: a second consumer of the same messages waits
  * here and then finds them applied.
+ * @param streams `isNew` says that its first message is here, so that it is not looked for in vain
  */
 export async function lockStreams(
   run: RunPrepared,
-  streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[],
+  streams: readonly (Pick<StreamPosition, 'stream' | 'shard'> & { isNew: boolean })[],
 ): Promise<StreamPosition[]> {
-  const keys = [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
+  const keys = keysOf(streams)
+  const fresh = streams.filter(({ isNew }) => isNew)
+  if (fresh.length > 0) run.later(ADD_STREAMS, keysOf(fresh))
   const known = await run<StreamPosition>(LOCK_STREAMS, keys)
   if (known.length === streams.length) return known
-  await run(ADD_STREAMS, keys)
+  run.later(ADD_STREAMS, keys)
   return await run<StreamPosition>(LOCK_STREAMS, keys)
+}
+
+function keysOf(streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[]): [string[], number[]] {
+  return [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
 }
 
 const LOCK_STREAMS: Prepared = {
@@ -59,28 +71,42 @@ const ADD_STREAMS: Prepared = {
     ON CONFLICT DO NOTHING`,
 }
 
+/** The time by which arrivals are judged. */
+export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
+  const [row] = await run<{ now: Micros }>(DATABASE_CLOCK, [])
+  if (!row) throw new Error('the database did not tell its time')
+  return row.now
+}
+
+const DATABASE_CLOCK: Prepared = {
+  name: 'database-clock',
+  text: `SELECT ${microsOf('clock_timestamp()')} AS now`,
+}
+
 /**
- * Stores pings and moves the streams on. The log of a check is a ring: a ping overwrites the one that falls out of it,
+ * Stores pings and moves the streams on, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of it,
  * so that no clean-up ever has to look for that one (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
  */
-export async function recordPings(
+export function recordPings(
   run: RunPrepared,
   pings: readonly RecordedPing[],
   logLimit: number,
   positions: readonly StreamPosition[],
-): Promise<void> {
+): void {
   const stored = pings.filter((ping) => ping.storedBody !== undefined)
   const carried = stored.length === 0 ? pings : pings.filter((ping) => ping.storedBody === undefined)
-  await run(RECORD_PINGS, [
+  run.later(RECORD_PINGS, [
     ...columnsOf(carried, logLimit),
     carried.map((ping) => ping.body),
     positions.map(({ stream }) => stream),
     positions.map(({ shard }) => shard),
     positions.map(({ lastSeq }) => lastSeq),
+    carried.map((ping) => ping.ignored),
   ])
   // One statement each: a body may take a second to copy, and the time of a statement is limited.
-  for (const ping of stored) await run(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null])
+  for (const ping of stored)
+    run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
 
 /** All columns but the body, in the order of the statements. */
@@ -100,7 +126,7 @@ function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly 
   ]
 }
 
-const COLUMNS = 'check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body'
+const COLUMNS = 'check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, body, ignored'
 
 const UNNESTED = `
   unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
@@ -109,7 +135,8 @@ const UNNESTED = `
 const OVERWRITE = `
   ON CONFLICT (check_id, slot) DO UPDATE SET n = excluded.n, type = excluded.type, at = excluded.at,
     scheme = excluded.scheme, remote_addr = excluded.remote_addr, method = excluded.method, ua = excluded.ua,
-    rid = excluded.rid, exit_status = excluded.exit_status, body = excluded.body`
+    rid = excluded.rid, exit_status = excluded.exit_status, body = excluded.body,
+    ignored = excluded.ignored`
 
 const RECORD_PINGS: Prepared = {
   name: 'record-pings',
@@ -119,8 +146,9 @@ const RECORD_PINGS: Prepared = {
       FROM unnest($13::uuid[], $14::smallint[], $15::bigint[]) AS t(stream, shard, last_seq)
       WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard)
     INSERT INTO pings (${COLUMNS})
-    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body
-    FROM ${UNNESTED}, $12::bytea[]) AS t(${COLUMNS}) ${OVERWRITE}`,
+    SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body,
+           ignored
+    FROM ${UNNESTED}, $12::bytea[], $16::text[]) AS t(${COLUMNS}) ${OVERWRITE}`,
 }
 
 /** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */
@@ -130,8 +158,9 @@ const RECORD_STORED_BODY: Prepared = {
     WITH moved AS (DELETE FROM ping_bodies WHERE id = $12::uuid RETURNING body)
     INSERT INTO pings (${COLUMNS})
     SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status,
-           (SELECT body FROM moved)
-    FROM ${UNNESTED}) AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status) ${OVERWRITE}`,
+           (SELECT body FROM moved), ignored
+    FROM ${UNNESTED}, $13::text[])
+      AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, ignored) ${OVERWRITE}`,
 }
 
 /** The signals of a check since its last pause or resume, oldest number first, as far back as they are kept. */

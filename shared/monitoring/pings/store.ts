@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
-import { microsOf, timestampOf } from '../checks/lock-store.ts'
-import { query } from '../platform/sql.ts'
+import { NotFoundError } from '../../errors.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
 import type { LookBack, LookBackAnswer } from './durations.ts'
 import type { RecordedPing } from './view.ts'
 
@@ -43,12 +44,31 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
   return rows.map(({ n, type, at }) => ({ n, found: type === null || at === null ? null : { type, at } }))
 }
 
-/** The stored bytes of a ping's body; null when there is no such ping, or nothing was sent with it. */
-export async function findPingBody(db: Knex, checkId: number, n: number): Promise<Buffer | null> {
-  const rows = await query<{ body: Buffer }>(
+/** Bytes of a ping's body that are read at once. */
+const SLICE_BYTES = 512 * 1024
+
+/** Bytes of a ping's body; 0 when there is no such ping, or nothing was sent with it. */
+export async function findBodyLength(db: Knex, checkId: number, n: number): Promise<number> {
+  const rows = await query<{ length: number }>(
     db,
-    'SELECT body FROM pings WHERE check_id = ? AND n = ? AND octet_length(body) > 0',
+    'SELECT octet_length(body) AS length FROM pings WHERE check_id = ? AND n = ? AND body IS NOT NULL',
     [checkId, n],
   )
-  return rows[0]?.body ?? null
+  return rows[0]?.length ?? 0
+}
+
+/**
+ * The stored bytes of a ping's body, piece by piece: a mail may be large, and the driver decodes a piece at once.
+ * @throws NotFoundError when the ping stops being kept meanwhile
+ */
+export async function* readBody(db: Knex, checkId: number, n: number, length: number): AsyncGenerator<Buffer> {
+  for (let from = 0; from < length; from += SLICE_BYTES) {
+    const rows = await query<{ slice: Buffer }>(
+      db,
+      'SELECT substring(body FROM ?::int FOR ?::int) AS slice FROM pings WHERE check_id = ? AND n = ?',
+      [from + 1, SLICE_BYTES, checkId, n],
+    )
+    if (!rows[0]) throw new NotFoundError('the ping is not kept any more')
+    yield rows[0].slice
+  }
 }

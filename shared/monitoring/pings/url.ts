@@ -1,4 +1,4 @@
-import type { SignalKind } from '../checks/state-machine.ts'
+import type { SignalKind } from '../../contracts/signal-kind.ts'
 
 /**
  * A ping URL taken apart. `exitStatus` is the number as written, possibly above 255: the caller answers
@@ -77,14 +77,9 @@ export function parsePingQuery(query: string): PingQuery {
 }
 
 /** A run id in lower case; null when the text is not 8-4-4-4-12 hex digits with dashes, and nothing more. */
-export function parseRid(text: string): string | null {
+function parseRid(text: string): string | null {
   const lower = text.toLowerCase()
   return lower.length === UUID_LENGTH && text.length === UUID_LENGTH && startsWithUuid(lower) ? lower : null
-}
-
-/** Whether the text is a uuid as paths must write it: dashed, lower case. */
-export function isUuid(text: string): boolean {
-  return text.length === UUID_LENGTH && startsWithUuid(text)
 }
 
 function startsWithUuid(text: string): boolean {

@@ -1,5 +1,5 @@
+import { type Micros, toIsoMicros } from '../../time.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import { type Micros, toIsoMicros } from '../time.ts'
 
 /** A recorded ping, as far as the API shows it. */
 export interface RecordedPing {

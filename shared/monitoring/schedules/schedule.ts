@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { MICROS_PER_SECOND, type Micros } from '../time.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
 import { CRON_HORIZON_YEARS, type CronSchedule, parseCron } from './cron.ts'
 import { nextInRealTime, nextInWallTime, wallYearAt } from './occurrences.ts'
 import { ON_CALENDAR_LAST_YEAR, type OnCalendarLine, parseOnCalendar } from './on-calendar.ts'

@@ -6,10 +6,10 @@ import type { WallSeconds } from './wall-pattern.ts'
 export type UnixSeconds = number
 
 /** A stretch of time, `end` excluded, in which a zone keeps one offset (wall time minus Unix time, in seconds). */
-export type ZoneSegment = { readonly start: UnixSeconds; readonly end: UnixSeconds; readonly offset: number }
+type ZoneSegment = { readonly start: UnixSeconds; readonly end: UnixSeconds; readonly offset: number }
 
 /** Where a wall time lies. A repeated one is placed in its first pass; one in a gap has no instant of its own. */
-export type Placement =
+type Placement =
   | { readonly exists: true; readonly at: UnixSeconds; readonly segment: ZoneSegment }
   | { readonly exists: false; readonly afterGap: ZoneSegment }
 

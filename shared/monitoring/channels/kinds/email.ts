@@ -8,4 +8,5 @@ export const email = defineKind({
   schema: z.strictObject({ value: emailAddress, ...switches }),
   help: ['value   one e-mail address', 'down    report failures (true)', 'up      report recoveries (true)'],
   isNoop: isSwitchedOff,
+  recipientOf: (config) => config.value.toLowerCase(),
 })

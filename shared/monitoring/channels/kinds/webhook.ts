@@ -81,4 +81,5 @@ export const webhook = defineKind({
   ],
   isNoop: (config, status) => (status === 'up' ? config.url_up : config.url_down) === '',
   targetsOf: (config) => [...new Set([config.url_down, config.url_up])].filter((target) => target !== ''),
+  readerOf: (config, secret) => (secret === 'headers_up' ? config.url_up : config.url_down),
 })

@@ -1,0 +1,35 @@
+import type { ShownStatus } from '../checks/check.ts'
+import type { BadgeStates } from './signature.ts'
+
+export type BadgeStatus = 'up' | 'late' | 'down'
+
+/** How many checks a badge is about, and how many of them are in grace and down. */
+export interface BadgeCounts {
+  total: number
+  grace: number
+  down: number
+}
+
+export interface BadgeState extends BadgeCounts {
+  status: BadgeStatus
+}
+
+/**
+ * What a badge says of the matching checks (monitoring behaviour 6.2): new, paused and running ones count as up, and
+ * so does having no check at all.
+ */
+export function badgeState(counts: BadgeCounts, states: BadgeStates): BadgeState {
+  if (counts.down > 0) return { status: 'down', ...counts }
+  return { status: states === 3 && counts.grace > 0 ? 'late' : 'up', ...counts }
+}
+
+export const NO_CHECKS: BadgeCounts = Object.freeze({ total: 0, grace: 0, down: 0 })
+
+/** The counts with one more check. */
+export function countStatus(counts: BadgeCounts, status: ShownStatus): BadgeCounts {
+  return {
+    total: counts.total + 1,
+    grace: counts.grace + (status === 'grace' ? 1 : 0),
+    down: counts.down + (status === 'down' ? 1 : 0),
+  }
+}

@@ -1,0 +1,74 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { ARRIVAL_SLACK_MS, LEASE_MS } from './cover.ts'
+
+/** The listeners that pings come through. */
+export type ListenerKind = 'http' | 'smtp'
+
+export interface ListenerBeat {
+  /** one start of a process */
+  instance: string
+  kind: ListenerKind
+  /** when this start first beat, by the shared clock */
+  from: Micros
+  /** every ping with an earlier arrival is answered, whatever is still to come */
+  settledUntil: Micros
+  /** how long ago that is for the listener; bounds what a clock that is ahead may claim */
+  settledAge: Micros
+  /** no ping is answered with success later than this after its arrival */
+  settlesWithinMs: number
+}
+
+/** Stores that a listener is there and what it has settled. One that signed off stays so, whatever comes late. */
+export async function storeBeat(db: Knex, beat: ListenerBeat): Promise<void> {
+  const { instance, from, kind, settledUntil, settledAge, settlesWithinMs } = beat
+  await execute(db, STORE_BEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
+}
+
+/** A listener that takes no more pings and has answered all signs off: nobody waits for it any longer. */
+export async function signOff(db: Knex, instance: string): Promise<void> {
+  await execute(
+    db,
+    "UPDATE beats SET until_at = clock_timestamp(), ended = 'clean' WHERE instance = ? AND ended IS NULL",
+    [instance],
+  )
+}
+
+/**
+ * The instant up to which no listener has an unanswered ping (docs/adr/0008). What the queues hold is not looked at:
+ * a barrier sent after this finds everything that arrived before it.
+ */
+export async function settledUntil(db: Knex): Promise<{ until: Micros; heldMicros: Micros }> {
+  const [row] = await query<{ until: Micros; limit_at: Micros }>(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
+  if (!row) throw new Error('the database did not tell its time')
+  return { until: row.until, heldMicros: row.limit_at - row.until }
+}
+
+/** Forgets processes that were last there so many days ago. */
+export async function pruneBeats(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM beats WHERE until_at < now() - make_interval(days => ?::int)', [days])
+}
+
+const STORE_BEAT = `
+  INSERT INTO beats (instance, from_at, kind, until_at, settled_until, settles_within)
+  SELECT ?::uuid, ${timestampOf('?::bigint')}, ?, clock_timestamp(),
+         least(${timestampOf('?::bigint')}, clock_timestamp() - ?::bigint * interval '1 microsecond'),
+         ?::int * interval '1 millisecond'
+  ON CONFLICT (instance, from_at) DO UPDATE
+    SET until_at = excluded.until_at, settled_until = excluded.settled_until, settles_within = excluded.settles_within
+    WHERE beats.ended IS NULL`
+
+/**
+ * Outside a transaction `now()` is no later than what the statement sees, so a listener it does not see has begun
+ * after it. One that is silent counts as having settled what is too old to be answered.
+ */
+const SETTLED_UNTIL = `
+  WITH clock AS (SELECT now() AS at, now() - ?::int * interval '1 millisecond' AS limit_at),
+  listeners AS (
+    SELECT greatest(settled_until, limit_at - settles_within) AS settled FROM beats, clock
+    WHERE ended IS NULL AND settled_until IS NOT NULL AND until_at > at - ?::int * interval '1 millisecond')
+  SELECT ${microsOf('least(limit_at, (SELECT min(settled) FROM listeners))')} AS until,
+         ${microsOf('limit_at')} AS limit_at
+  FROM clock`

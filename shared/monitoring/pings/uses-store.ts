@@ -1,0 +1,46 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/** Notes that ping keys are in use, at most once a minute each. @param digests of the keys */
+export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promise<void> {
+  await execute(
+    db,
+    `UPDATE project_keys SET last_used_at = now()
+     WHERE digest = ANY(?::bytea[]) AND kind = 'ping' AND revoked_at IS NULL
+       AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    [[...digests]],
+  )
+}
+
+/** Counts pings that were not logged because their check had too many; a day without any begins a new count. */
+export async function countLimitedPings(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
+  // In one order, so that two processes never wait for each other.
+  const rows = [...counts].toSorted(([one], [other]) => one - other)
+  await execute(
+    db,
+    `INSERT INTO limited_pings (check_id, count)
+     SELECT c.id, t.count FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, count) JOIN checks c ON c.id = t.check_id
+     ORDER BY c.id
+     ON CONFLICT (check_id) DO UPDATE SET last_at = now(),
+       count = excluded.count + CASE WHEN limited_pings.last_at > now() - interval '1 day' THEN limited_pings.count ELSE 0 END,
+       since = CASE WHEN limited_pings.last_at > now() - interval '1 day' THEN limited_pings.since ELSE now() END`,
+    [rows.map(([checkId]) => checkId), rows.map(([, count]) => count)],
+  )
+}
+
+export interface LimitedPings {
+  count: number
+  since: Date
+  lastAt: Date
+}
+
+/** What of a check's pings was not logged; null when nothing was, or not within the last day. */
+export async function findLimitedPings(db: Knex, checkId: number): Promise<LimitedPings | null> {
+  const rows = await query<LimitedPings>(
+    db,
+    `SELECT count, since, last_at AS "lastAt" FROM limited_pings
+     WHERE check_id = ? AND last_at > now() - interval '1 day'`,
+    [checkId],
+  )
+  return rows[0] ?? null
+}

@@ -1,0 +1,68 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/**
+ * Notes that a project has as many checks as it may, and for its audit; nothing more within a month, however often
+ * it is noted.
+ */
+export async function noteCheckLimit(db: Knex, projectId: number, checkLimit: number): Promise<void> {
+  // What was noted is seen without a lock: somebody who tries thousands of names waits for nobody, and nobody for them.
+  await execute(
+    db,
+    `WITH noted AS (
+       INSERT INTO quota_notices (project_id, check_limit)
+       SELECT p.id, ?::int FROM projects p
+       WHERE p.id = ? AND NOT EXISTS (
+         SELECT FROM quota_notices q WHERE q.project_id = p.id AND q.reached_at > now() - interval '30 days')
+       ON CONFLICT (project_id) DO UPDATE
+         SET check_limit = excluded.check_limit, reached_at = now(), told_at = NULL
+         WHERE quota_notices.reached_at < now() - interval '30 days'
+       RETURNING project_id, check_limit)
+     INSERT INTO audit_log (organisation_id, user_id, actor, action, target, address)
+     SELECT p.organisation_id, NULL, 'service', 'project.check-limit-reached', p.name || ': ' || noted.check_limit, ''
+     FROM noted JOIN projects p ON p.id = noted.project_id`,
+    [checkLimit, projectId],
+  )
+}
+
+/** A notice that is still to be mailed. */
+export interface DueNotice {
+  projectId: number
+  projectUuid: string
+  projectName: string
+  checkLimit: number
+  /** addresses of the owners; never empty */
+  owners: string[]
+}
+
+/** Takes the notices that nobody was notified of and that have an owner; each is given out once. */
+export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
+  return await query<DueNotice>(
+    db,
+    `WITH owners AS (
+       SELECT q.project_id, array_agg(u.email ORDER BY u.id) AS emails
+       FROM quota_notices q JOIN projects p ON p.id = q.project_id
+       JOIN memberships m ON m.organisation_id = p.organisation_id AND m.role = 'owner' JOIN users u ON u.id = m.user_id
+       WHERE q.told_at IS NULL GROUP BY q.project_id)
+     UPDATE quota_notices q SET told_at = now() FROM owners, projects p
+     WHERE q.project_id = owners.project_id AND p.id = q.project_id AND q.told_at IS NULL
+     RETURNING q.project_id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName",
+               q.check_limit AS "checkLimit", owners.emails AS owners`,
+  )
+}
+
+/** Gives a notice back whose mails could not be handed over. */
+export async function returnQuotaNotice(db: Knex, projectId: number): Promise<void> {
+  await execute(db, 'UPDATE quota_notices SET told_at = NULL WHERE project_id = ?', [projectId])
+}
+
+/** The limit that a project reached within the last month; null when it did not. */
+export async function findReachedLimit(db: Knex, projectId: number): Promise<number | null> {
+  const rows = await query<{ checkLimit: number }>(
+    db,
+    `SELECT check_limit AS "checkLimit" FROM quota_notices
+     WHERE project_id = ? AND reached_at > now() - interval '30 days'`,
+    [projectId],
+  )
+  return rows[0]?.checkLimit ?? null
+}
