@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { secretKeyOf } from '../webhooks/signing-secret.ts'
+import { secretKeyOf } from '../../webhooks/signing-secret.ts'
 
 /** How far a partner's clock may differ when it signs a time. */
 const TOLERANCE_SECONDS = 300
@@ -24,11 +24,11 @@ export function isSignedBy(secret: string, request: SignedRequest, nowSeconds: n
   const prefix = request.timestamp === undefined ? '' : `${request.timestamp}.`
   const keys = [secretKeyOf(secret), Buffer.from(secret, 'utf8')]
   // Both are computed whatever the first says, so that time tells nothing.
-  const verdicts = keys.map((key) => {
+  const checkedTokens = keys.map((key) => {
     const expected = createHmac('sha256', key).update(prefix, 'utf8').update(request.body).digest()
     return timingSafeEqual(expected, given)
   })
-  return verdicts.includes(true)
+  return checkedTokens.includes(true)
 }
 
 /** @returns undefined for anything that is not 32 bytes in one of the accepted forms */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../canonical/parse-json.ts'
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import type { LoanEvent, MappedRecord } from './contract.ts'
 import type { Mapping, Target } from './mapping.ts'
 import { transformed } from './transforms.ts'

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import { query } from '../platform/sql.ts'
+import type { ApiEnv } from '../../environment.ts'
+import { query } from '../../platform/database/sql.ts'
 
 /**
  * Takes an inbound event for the rest of this transaction; an equal one that arrives meanwhile waits for our commit.

@@ -58,7 +58,7 @@ export function po1Input(order: OrderIdentity): { input: string; isExact: boolea
 }
 
 /** NFKC, upper case, no white space; control characters go too, so that no number can forge a field border. */
-export function normalisedNumber(number: string): string {
+function normalisedNumber(number: string): string {
   return number
     .normalize('NFKC')
     .replace(/[\s\p{Cc}]/gu, '')

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import type { ApiEnv } from '../../environment.ts'
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
 
 /** Raised when the fingerprint key is replaced; fingerprints of different epochs never meet. */
-export const FINGERPRINT_EPOCH = 1
+const FINGERPRINT_EPOCH = 1
 
 /** RF1 and PO1 are exact and unique among live records; the others only match. */
-export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'PO1'
+type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'PO1'
 
 /** One fingerprint of a record, hex. */
 export interface Fingerprint {

@@ -29,7 +29,7 @@ export interface GstinOptions {
   sandboxRegistrations?: boolean
 }
 
-export const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 // Test registrations of the e-invoice sandbox found in published documents (domain 1.1).
 const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002'])

@@ -35,7 +35,7 @@ export function validateDocumentNumber(value: string): IdentifierResult<Record<n
 }
 
 /** The rule that applied on the document's date. */
-export function irnCaseRule(documentDate: string): IrnCaseRule {
+function irnCaseRule(documentDate: string): IrnCaseRule {
   return documentDate >= UPPER_CASE_SINCE ? 'UPPER_CASED' : 'CASE_PRESERVED'
 }
 

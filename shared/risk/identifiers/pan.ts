@@ -1,6 +1,6 @@
 import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 
-export type PanHolderType =
+type PanHolderType =
   | 'COMPANY'
   | 'INDIVIDUAL'
   | 'HUF'

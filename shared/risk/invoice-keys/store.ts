@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { Secrets } from '../../platform/process/secrets.ts'
 import type { InvoiceKey } from '../packs/signals/invoice-keys.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/invoice-key.ts'
 
 /** Every collected key of the e-invoice portals; few, and rarely changed. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { Family } from '../oauth/families.ts'
+import type { Family } from '../../tenancy/oauth/families.ts'
 
 /** One metered call. `unitKey` names what it produced: the same one twice counts once. */
 export interface UsageUnit {

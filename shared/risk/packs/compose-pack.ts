@@ -49,10 +49,10 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
   const bc = tradeLeg(results.trade.bc, request.subcontractorGstin, results, 'subcontractor')
   const windows = { ab: ab.window, bc: bc.window }
 
-  const verdicts = input.eInvoiceTokens.map((token) =>
+  const checkedTokens = input.eInvoiceTokens.map((token) =>
     verifyInvoiceToken(token, { ...request, env, keys: input.invoiceKeys }),
   )
-  const invoices = eInvoice(verdicts, { A_TO_B: ab.window, B_TO_C: bc.window })
+  const invoices = eInvoice(checkedTokens, { A_TO_B: ab.window, B_TO_C: bc.window })
   const { accounts } = results
   const { cashflow, notes } = accountCashflow(accounts.data, accounts.source, Date.parse(accounts.observedAt))
   const related = relatedParty([

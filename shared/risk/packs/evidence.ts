@@ -103,8 +103,8 @@ function ownRegistry(input: EvidenceInput): EvidenceRecord {
 }
 
 function tokenRecord(index: number, sha256: string, token: AssessedToken, input: EvidenceInput): EvidenceRecord {
-  const { verdict, returnMatch } = token
-  const tier = verdict.signatureVerified ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'
-  const finding = verdict.reason ?? returnMatch
+  const { check, returnMatch } = token
+  const tier = check.signatureVerified ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'
+  const finding = check.reason ?? returnMatch
   return { ...internal(`eInvoice.tokens[${index}]`, 'E_INVOICE', tier, input), rawSha256: sha256, finding }
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../platform/sql.ts'
+import { query } from '../../platform/database/sql.ts'
 
 /** A finished pack with all that is stored with it; of the log entries, the leaf hash and the bytes. */
 export interface FinishedPack {

@@ -70,7 +70,7 @@ function invoiceFinding({ signals, tokens }: GradingInput): Finding {
 // A portal's signature alone signs the document; found in the filed return with the same value, a registry confirms it.
 function tokensTier(tokens: readonly AssessedToken[]): EvidenceTier {
   if (tokens.every(({ returnMatch }) => returnMatch === 'SAME_VALUE')) return 'REGISTRY_VERIFIED'
-  return tokens.every(({ verdict }) => verdict.signatureVerified) ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'
+  return tokens.every(({ check }) => check.signatureVerified) ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'
 }
 
 function capacityFinding({ results }: GradingInput, role: 'borrower' | 'subcontractor'): Finding {

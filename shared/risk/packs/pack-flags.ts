@@ -118,15 +118,15 @@ function cashflowFlags({ results, cashflowNotes, isCashflowMissing }: FlagsInput
 }
 
 function invoiceFlags({ tokens }: FlagsInput): string[] {
-  const failures = tokens.flatMap(({ verdict, returnMatch }, index) => {
+  const failures = tokens.flatMap(({ check, returnMatch }, index) => {
     const name = `E-invoice token ${index + 1}`
-    if (verdict.reason) return [`${name} (${verdict.reason}): ${TOKEN_REASONS[verdict.reason]}`]
+    if (check.reason) return [`${name} (${check.reason}): ${TOKEN_REASONS[check.reason]}`]
     if (returnMatch === 'OTHER_VALUE') return [`${name}: its total differs from the filed return by more than 1 rupee`]
     return returnMatch === 'ABSENT' ? [`${name}: it is not in the filed return of its period`] : []
   })
   const legs: readonly Leg[] = ['A_TO_B', 'B_TO_C']
   const absent = legs
-    .filter((leg) => !tokens.some((token) => token.verdict.leg === leg))
+    .filter((leg) => !tokens.some((token) => token.check.leg === leg))
     .map((leg) => `Leg ${leg} has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover`)
   return [...failures, ...absent]
 }

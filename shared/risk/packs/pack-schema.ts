@@ -47,7 +47,7 @@ const ActiveChargeSchema = z.strictObject({
   chargeHolderType: z.string(),
 })
 
-export const PackSignalsSchema = z.strictObject({
+const PackSignalsSchema = z.strictObject({
   tradeRelationship: z.strictObject({ ab: TradeLegSchema, bc: TradeLegSchema }),
   subcontractorCapacity: capacitySchema('SUBCONTRACTOR'),
   borrowerCapacity: capacitySchema('BORROWER'),
@@ -90,7 +90,7 @@ export const PackSignalsSchema = z.strictObject({
   counterpartyEstablishment: z.strictObject({ buyer: EstablishmentSchema, subcontractor: EstablishmentSchema }),
 })
 
-export const GradedSignalSchema = z.strictObject({
+const GradedSignalSchema = z.strictObject({
   key: z.enum(GRADED_KEYS),
   label: z.string(),
   status: z.enum([

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FieldError } from '../errors.ts'
+import type { FieldError } from '../../errors.ts'
 import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
 import { isDay } from './calendar.ts'
 import { parsePaise } from './money.ts'
@@ -52,6 +52,16 @@ function line(maximum: number) {
     .refine((text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text, { params: { reason: 'FORMAT' } })
 }
 
+/** A consent handle travels in a header: visible ASCII alone can be sent. */
+const handle = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => /^[!-~]*$/.test(text), {
+    params: { reason: 'FORMAT' },
+    message: 'must be visible ASCII characters',
+  })
+
 const amount = z
   .number()
   .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
@@ -97,9 +107,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
       .optional(),
     subcontractValue: amount.optional(),
     eInvoices: z.array(eInvoiceToken).max(TOKENS_MAX_COUNT).optional(),
-    consents: z
-      .strictObject({ gst: line(200).optional(), aa: line(200).optional(), epfo: line(200).optional() })
-      .optional(),
+    consents: z.strictObject({ gst: handle.optional(), aa: handle.optional(), epfo: handle.optional() }).optional(),
   })
 }
 
@@ -124,6 +132,9 @@ export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODU
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }
 
+/** Unknown members that an error lists. */
+const MAX_LISTED = 100
+
 function duplicateRoles(request: PackRequest): FieldError[] {
   return ROLES.flatMap((role, index) => {
     const earlier = ROLES.slice(0, index).find((other) => request[other] === request[role])
@@ -135,7 +146,7 @@ function duplicateRoles(request: PackRequest): FieldError[] {
 function fieldErrors(issue: z.core.$ZodIssue, body: unknown): FieldError[] {
   const path = pathText(issue.path)
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
+    return issue.keys.slice(0, MAX_LISTED).map((key) => {
       const member = pathText([...issue.path, key])
       return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of this request` }
     })

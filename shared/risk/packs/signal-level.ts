@@ -49,8 +49,8 @@ function needsAttention({ signals, relatedParty, tokens, hasInactiveRegistration
 
 // A leg without tokens does not count. A token of no leg counts too: what cannot be read must not pass as clear.
 function hasUncorroboratedTokens(tokens: readonly AssessedToken[]): boolean {
-  if (tokens.some(({ verdict, returnMatch }) => verdict.leg === null || returnMatch === 'OTHER_VALUE')) return true
-  const legs = new Set(tokens.flatMap(({ verdict }) => (verdict.leg ? [verdict.leg] : [])))
+  if (tokens.some(({ check, returnMatch }) => check.leg === null || returnMatch === 'OTHER_VALUE')) return true
+  const legs = new Set(tokens.flatMap(({ check }) => (check.leg ? [check.leg] : [])))
   return [...legs].some((leg) => !tokens.some((token) => corroborates(token, leg)))
 }
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../oauth/access-token.ts'
+import type { ApiEnv } from '../../environment.ts'
 
 export type PackState = 'QUEUED' | 'READY' | 'FAILED'
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { anchorObject } from '../anchoring/store.ts'
-import { canonicalize } from '../canonical/jcs.ts'
-import type { ApiEnv } from '../oauth/access-token.ts'
-import { query } from '../platform/sql.ts'
+import { canonicalize } from '../../canonical/jcs.ts'
+import type { ApiEnv } from '../../environment.ts'
+import { query } from '../../platform/database/sql.ts'
+import { anchorObject } from '../../transparency/anchoring/store.ts'
+import { isUuid } from '../../uuid.ts'
 import { RECEIVABLE_EVENT_TYPE, type Receivable } from './evidence-object.ts'
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export interface ReceivableScope {
   organisationId: number
@@ -54,7 +53,7 @@ export async function findReceivable(
     db,
     `SELECT body FROM receivables WHERE organisation_id = ? AND env = ? AND (ref = ? OR id = ?::uuid)
      ORDER BY ref = ? DESC LIMIT 1`,
-    [organisationId, env, ref, UUID.test(ref) ? ref : null, ref],
+    [organisationId, env, ref, isUuid(ref) ? ref : null, ref],
   )
   return rows[0]?.body
 }

@@ -89,9 +89,20 @@ export interface IncomingResponse {
   body: Buffer
 }
 
+/** The registry gave no answer: its connection failed, or it was too late. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+  readonly kind: 'timeout' | 'connection'
+  constructor(kind: 'timeout' | 'connection', options?: ErrorOptions) {
+    super(kind === 'timeout' ? 'the registry did not answer in time' : 'the registry cannot be reached', options)
+    this.kind = kind
+  }
+}
+
 /**
- * One HTTP exchange, whatever the status. Rejects only when there was no answer; a time-out rejects with an error whose
- * `name` is `TimeoutError` or whose `code` is `ETIMEDOUT`. Redirects are not followed.
+ * One HTTP exchange, whatever the status. Redirects are not followed.
+ * @throws NoAnswerError when the registry is to blame; any other error is a mistake of ours, such as a header that
+ * cannot be sent
  */
 export type HttpRequest = (request: OutgoingRequest) => Promise<IncomingResponse>
 

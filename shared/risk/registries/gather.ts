@@ -6,7 +6,7 @@ import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
 import type { RegistrySet } from './registry-set.ts'
 
 /** How long a pack may wait for its registries in all; what is later becomes MISSING/TIMEOUT (domain 9). */
-export const PACK_BUDGET_MS = 20_000
+const PACK_BUDGET_MS = 20_000
 
 export interface GatherInput {
   registries: RegistrySet

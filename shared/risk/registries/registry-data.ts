@@ -1,7 +1,7 @@
 import type { Paise } from '../packs/money.ts'
 
 /** Whose statement the rows of a leg were read from: the supplier's return or the recipient's (domain 2.3). */
-export type TradeSource = 'GSTR1_TABLE4' | 'GSTR2B_B2B'
+type TradeSource = 'GSTR1_TABLE4' | 'GSTR2B_B2B'
 
 export interface ReturnPeriod {
   /** Calendar month, `YYYY-MM`; a quarterly return is named by its last month. */
@@ -20,12 +20,12 @@ export interface LedgerInvoice {
   irn: string | null
 }
 
-export interface LedgerAmendment extends LedgerInvoice {
+interface LedgerAmendment extends LedgerInvoice {
   originalNumber: string
   originalDate: string
 }
 
-export interface LedgerNote {
+interface LedgerNote {
   period: string
   kind: 'CREDIT' | 'DEBIT'
   number: string
@@ -82,7 +82,7 @@ export interface ProvidentFund {
   activeMembers: number
 }
 
-export interface SecurityInterest {
+interface SecurityInterest {
   securityInterestId: string
   assetCategory: string
   coversReceivables: boolean
@@ -100,7 +100,7 @@ export interface SecuritySearch {
   interests: readonly SecurityInterest[]
 }
 
-export interface AccountTransaction {
+interface AccountTransaction {
   /** ISO 8601 with an offset. */
   at: string
   /** Credits positive, debits negative. */

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
-import { admit, type Breakers, settle } from './breaker.ts'
-import type {
-  ConsentRef,
-  EvidenceTier,
-  IncomingResponse,
-  MissingReason,
-  OutgoingRequest,
-  Registry,
-  RegistryContext,
-  RegistryDeps,
-  RegistryResult,
+import type { Breakers, CallEnd } from './breaker.ts'
+import {
+  type ConsentRef,
+  type EvidenceTier,
+  type IncomingResponse,
+  type MissingReason,
+  NoAnswerError,
+  type OutgoingRequest,
+  type Registry,
+  type RegistryContext,
+  type RegistryDeps,
+  type RegistryResult,
 } from './connector.ts'
 
-export const CONNECT_TIMEOUT_MS = 3000
-export const CALL_TIMEOUT_MS = 8000
+const CONNECT_TIMEOUT_MS = 3000
+const CALL_TIMEOUT_MS = 8000
 /** Tax returns are assembled per period upstream and answer later. */
 export const TAX_CALL_TIMEOUT_MS = 15_000
 
@@ -85,24 +86,38 @@ async function guarded<Input, T>(
   context: RegistryContext,
   input: Input,
 ): Promise<Outcome<T>> {
-  const key = `${context.env}/${spec.name}`
-  const { isAdmitted, state } = admit(breakers.get(key), deps.now())
-  breakers.set(key, state)
-  if (!isAdmitted) return { status: 'ERROR', reason: 'UPSTREAM_ERROR', attempts: 0, rawSha256: null }
-  const { outcome, isRegistryFailure } = await attempts(spec, deps, context, input)
-  breakers.set(key, settle(breakers.get(key), isRegistryFailure, deps.now()))
+  const request = tryRequest(spec, input, context)
+  if (!request) return missing('UPSTREAM_ERROR', 0)
+  const key = `${context.env}/${spec.name}/${context.orgId}`
+  if (!breakers.admit(key, deps.now())) return missing('UPSTREAM_ERROR', 0)
+  const { outcome, end } = await attempts(spec, deps, context, request, input)
+  breakers.settle(key, end, deps.now())
   return outcome
+}
+
+type Target = ReturnType<RegistrySpec<unknown, unknown>['request']>
+
+/** @returns undefined when it cannot be built from this input, which is no fault of the registry */
+function tryRequest<Input, T>(spec: RegistrySpec<Input, T>, input: Input, context: RegistryContext) {
+  try {
+    return spec.request(input, context)
+  } catch {
+    return undefined
+  }
 }
 
 async function attempts<Input, T>(
   spec: RegistrySpec<Input, T>,
   deps: RegistryDeps,
   context: RegistryContext,
+  request: Target,
   input: Input,
-): Promise<{ outcome: Outcome<T>; isRegistryFailure: boolean }> {
+): Promise<{ outcome: Outcome<T>; end: CallEnd }> {
+  let end: CallEnd = 'unknown'
   for (let attempt = 1; ; attempt++) {
-    const answer = await exchange(spec, deps, context, input)
-    const isRegistryFailure = typeof answer === 'string' || answer.status >= 500
+    const { answer, end: attemptEnd } = await exchange(spec.timeoutMs ?? CALL_TIMEOUT_MS, deps, context, request)
+    // An attempt that proves nothing leaves what an earlier one has proved.
+    if (attemptEnd !== 'unknown') end = attemptEnd
     const isRetryable = answer === 'TIMEOUT' || (typeof answer !== 'string' && answer.status >= 500)
     if (isRetryable && attempt < ATTEMPTS) {
       const delayMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + deps.random())
@@ -111,35 +126,44 @@ async function attempts<Input, T>(
         continue
       }
     }
-    return { outcome: outcomeOf(spec, input, answer, attempt), isRegistryFailure }
+    return { outcome: outcomeOf(spec, input, answer, attempt), end }
   }
 }
 
-/** One exchange inside what is left of the budget; a string when there was no answer. */
-async function exchange<Input, T>(
-  spec: RegistrySpec<Input, T>,
+interface Exchange {
+  /** a string when there was none */
+  answer: IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR'
+  end: CallEnd
+}
+
+/** One exchange inside what is left of the budget. A registry that was given less than its own time is not late. */
+async function exchange(
+  callTimeoutMs: number,
   deps: RegistryDeps,
   context: RegistryContext,
-  input: Input,
-): Promise<IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR'> {
-  const timeoutMs = Math.min(spec.timeoutMs ?? CALL_TIMEOUT_MS, context.deadline - deps.now())
-  if (timeoutMs <= 0 || context.signal.aborted) return 'TIMEOUT'
+  target: Target,
+): Promise<Exchange> {
+  const timeoutMs = Math.min(callTimeoutMs, context.deadline - deps.now())
+  if (timeoutMs <= 0 || context.signal.aborted) return { answer: 'TIMEOUT', end: 'unknown' }
+  const late = (): Exchange => ({
+    answer: 'TIMEOUT',
+    end: timeoutMs === callTimeoutMs && !context.signal.aborted ? 'failed' : 'unknown',
+  })
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, context.signal])
   try {
-    const late = deps.sleep(timeoutMs, signal).then(() => 'TIMEOUT' as const)
-    const request = { ...spec.request(input, context), timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal }
-    return await Promise.race([deps.http(request), late])
+    const request = { ...target, timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal }
+    const answered = deps
+      .http(request)
+      .then((answer): Exchange => ({ answer, end: answer.status >= 500 ? 'failed' : 'answered' }))
+    return await Promise.race([answered, deps.sleep(timeoutMs, signal).then(late)])
   } catch (error) {
-    return isTimeout(error) || context.signal.aborted ? 'TIMEOUT' : 'UPSTREAM_ERROR'
+    if (context.signal.aborted) return { answer: 'TIMEOUT', end: 'unknown' }
+    if (!(error instanceof NoAnswerError)) return { answer: 'UPSTREAM_ERROR', end: 'unknown' }
+    return error.kind === 'timeout' ? late() : { answer: 'UPSTREAM_ERROR', end: 'failed' }
   } finally {
     stop.abort()
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return error.name === 'TimeoutError' || ('code' in error && error.code === 'ETIMEDOUT')
 }
 
 function outcomeOf<Input, T>(

@@ -1,5 +1,5 @@
+import type { ApiEnv } from '../../../environment.ts'
 import { EvidenceSchema } from '../../evidence/evidence-schema.ts'
-import type { ApiEnv } from '../../oauth/access-token.ts'
 import { type Pack, PackSchema, type SignalLevel } from '../pack-schema.ts'
 import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'

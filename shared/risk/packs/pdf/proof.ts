@@ -1,4 +1,4 @@
-import type { AnchorState } from '../../anchoring/leaf.ts'
+import type { AnchorState } from '../../../transparency/anchoring/leaf.ts'
 
 /** Where a pack's hash stands in the public log. Null members: no checkpoint covers it yet. */
 export interface PackProof {

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import PDFDocument from 'pdfkit'
-import type { ApiEnv } from '../../oauth/access-token.ts'
+import type { ApiEnv } from '../../../environment.ts'
 import { type PackDocument, packDocument } from './document.ts'
 import { drawAnchor } from './draw-anchor.ts'
 import { drawCard } from './draw-card.ts'

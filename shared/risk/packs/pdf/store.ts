@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '../../oauth/access-token.ts'
-import { execute, query } from '../../platform/sql.ts'
+import type { ApiEnv } from '../../../environment.ts'
+import { execute, query } from '../../../platform/database/sql.ts'
 import type { PackState } from '../store.ts'
 
 /** A pack with what a document of it needs. */

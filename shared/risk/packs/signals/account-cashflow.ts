@@ -57,7 +57,7 @@ export function averageMonthlyBalance(account: DepositAccount, months: readonly 
 }
 
 /** The months whose every day the statement covers. */
-export function completeMonths(account: DepositAccount, months: readonly string[]): string[] {
+function completeMonths(account: DepositAccount, months: readonly string[]): string[] {
   return months.filter((month) => account.from <= dayOf(month, 1) && account.to >= dayOf(month, daysInMonth(month)))
 }
 

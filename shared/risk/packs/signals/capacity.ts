@@ -1,6 +1,6 @@
 import { type Paise, toInr } from '../money.ts'
 
-export type CapacityRating = 'ADEQUATE' | 'STRETCHED' | 'CONSTRAINED' | 'UNKNOWN'
+type CapacityRating = 'ADEQUATE' | 'STRETCHED' | 'CONSTRAINED' | 'UNKNOWN'
 export type CapacitySubject = 'BORROWER' | 'SUBCONTRACTOR'
 
 export interface CapacityInput {

@@ -23,7 +23,7 @@ export interface RegistryMatch {
 /** What the own first-financing registry said; `UNAVAILABLE` leaves the question open. */
 export type OwnRegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
 
-export interface ActiveCharge {
+interface ActiveCharge {
   securityInterestId: string
   assetCategory: string
   coversReceivables: boolean

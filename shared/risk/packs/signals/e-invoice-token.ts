@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto'
 import { z } from 'zod'
-import { matchIrn, validateIrn } from '../../identifiers/irn.ts'
+import { matchIrn } from '../../identifiers/irn.ts'
 import { type InvoiceDocument, readInvoiceDocument } from './invoice-document.ts'
 import { type Env, type InvoiceKey, isRsaKey, trustedKey } from './invoice-keys.ts'
 
@@ -24,7 +24,7 @@ export type TokenReason =
   | 'DATE_ORDER'
   | 'BAD_TOTAL'
 
-export interface TokenVerdict {
+export interface TokenCheck {
   /** Null when nothing failed. */
   reason: TokenReason | null
   /** Null unless the data decoded; kept even when a check failed, so that the caller sees what was claimed. */
@@ -43,6 +43,8 @@ export interface TokenContext {
   subcontractorGstin: string
 }
 
+const IRN = /^[0-9A-Fa-f]{64}$/
+
 const headerSchema = z.object({ alg: z.string(), kid: z.string() })
 const payloadSchema = z.object({ data: z.string(), iss: z.string() })
 
@@ -50,7 +52,7 @@ const payloadSchema = z.object({ data: z.string(), iss: z.string() })
  * Verifies one signed e-invoice or signed QR code. Never throws. Keys come only from the store: header members that
  * bring their own (`jku`, `x5u`, `x5c`, `jwk`) are ignored.
  */
-export function verifyInvoiceToken(token: string, context: TokenContext): TokenVerdict {
+export function verifyInvoiceToken(token: string, context: TokenContext): TokenCheck {
   if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) return failed('TOO_LARGE')
   const parts = readParts(token)
   if (!parts) return failed('UNPARSEABLE')
@@ -60,6 +62,8 @@ export function verifyInvoiceToken(token: string, context: TokenContext): TokenV
   if (data === undefined) return failed(signing.reason ?? 'DATA_UNPARSEABLE', signatureVerified)
   const document = readInvoiceDocument(data) ?? null
   if (!document) return failed(signing.reason ?? 'FIELD_MISSING', signatureVerified)
+  // A stranger's text that cannot be a reference goes into no pack: it is signed, anchored and drawn there.
+  if (!IRN.test(document.irn)) return failed(signing.reason ?? 'IRN_MISMATCH', signatureVerified)
   const leg = legOf(document, context)
   if (signing.reason) return { reason: signing.reason, document, signatureVerified: false, leg }
   if (!isValidThen(signing.key, document.issuedOn)) {
@@ -110,9 +114,8 @@ function signatureOf(
 
 function documentReason(document: InvoiceDocument, leg: Leg | null): TokenReason | null {
   const { irn, sellerGstin: supplierGstin, documentType, documentNumber, documentDate } = document
-  const isOwnIrn =
-    validateIrn(irn).valid && matchIrn(irn, { supplierGstin, documentType, documentNumber, documentDate }) !== undefined
-  if (!isOwnIrn) return 'IRN_MISMATCH'
+  const rule = matchIrn(irn, { supplierGstin, documentType, documentNumber, documentDate })
+  if (rule === undefined) return 'IRN_MISMATCH'
   if (!leg) return 'WRONG_PARTIES'
   if (documentDate > document.issuedOn) return 'DATE_ORDER'
   return document.totalPaise === null || document.totalPaise <= 0 ? 'BAD_TOTAL' : null
@@ -130,7 +133,7 @@ function isValidThen(key: InvoiceKey, day: string): boolean {
   return (key.notBefore === null || key.notBefore <= day) && (key.notAfter === null || day <= key.notAfter)
 }
 
-function failed(reason: TokenReason, signatureVerified = false): TokenVerdict {
+function failed(reason: TokenReason, signatureVerified = false): TokenCheck {
   return { reason, document: null, signatureVerified, leg: null }
 }
 

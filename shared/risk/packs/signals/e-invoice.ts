@@ -1,6 +1,6 @@
 import type { LedgerInvoice } from '../../registries/registry-data.ts'
 import { toInr } from '../money.ts'
-import type { Leg, TokenReason, TokenVerdict } from './e-invoice-token.ts'
+import type { Leg, TokenCheck, TokenReason } from './e-invoice-token.ts'
 import type { InvoiceDocument } from './invoice-document.ts'
 import { documentKey, type LedgerWindow } from './trade-ledger.ts'
 
@@ -14,7 +14,7 @@ export interface EInvoice {
   invoices: EInvoiceEntry[]
 }
 
-export interface EInvoiceEntry {
+interface EInvoiceEntry {
   irn: string
   /** Null when the parties of the document are not this request's. */
   leg: Leg | null
@@ -23,10 +23,10 @@ export interface EInvoiceEntry {
 }
 
 /** How a token stands beside the supplier's filed return. NOT_HELD: that period's rows are not at hand. */
-export type ReturnMatch = 'SAME_VALUE' | 'OTHER_VALUE' | 'ABSENT' | 'NOT_HELD'
+type ReturnMatch = 'SAME_VALUE' | 'OTHER_VALUE' | 'ABSENT' | 'NOT_HELD'
 
 export interface AssessedToken {
-  verdict: TokenVerdict
+  check: TokenCheck
   returnMatch: ReturnMatch | null
 }
 
@@ -40,19 +40,19 @@ const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
 
 const ONE_RUPEE_PAISE = 100
 
-/** Joins the verdicts with the filed returns of both legs; a null window means no return data is held. */
+/** Joins the checkedTokens with the filed returns of both legs; a null window means no return data is held. */
 export function eInvoice(
-  verdicts: readonly TokenVerdict[],
+  checkedTokens: readonly TokenCheck[],
   windows: Readonly<Record<Leg, LedgerWindow | null>>,
 ): { eInvoice: EInvoice; assessed: AssessedToken[] } {
-  const assessed = verdicts.map((verdict) => ({ verdict, returnMatch: returnMatchOf(verdict, windows) }))
-  const invoices = verdicts.flatMap(({ document, leg, signatureVerified }) =>
+  const assessed = checkedTokens.map((check) => ({ check, returnMatch: returnMatchOf(check, windows) }))
+  const invoices = checkedTokens.flatMap(({ document, leg, signatureVerified }) =>
     document ? [entryOf(document, leg, signatureVerified)] : [],
   )
   const member = {
-    provided: verdicts.length,
+    provided: checkedTokens.length,
     parsed: invoices.length,
-    gstnSigned: verdicts.filter((verdict) => verdict.signatureVerified).length,
+    gstnSigned: checkedTokens.filter((check) => check.signatureVerified).length,
     abLegCorroborated: assessed.some((token) => corroborates(token, 'A_TO_B')),
     bcLegCorroborated: assessed.some((token) => corroborates(token, 'B_TO_C')),
     invoices,
@@ -61,18 +61,18 @@ export function eInvoice(
 }
 
 /** Whether a token contradicts the request: a bad signature, a foreign reference, other parties. */
-export function isContradiction({ verdict }: AssessedToken): boolean {
-  return verdict.reason !== null && CONTRADICTIONS.has(verdict.reason)
+export function isContradiction({ check }: AssessedToken): boolean {
+  return check.reason !== null && CONTRADICTIONS.has(check.reason)
 }
 
 /** A signed invoice between the leg's parties, and, when that period's return is held, present there alike. */
-export function corroborates({ verdict, returnMatch }: AssessedToken, leg: Leg): boolean {
-  const isSound = verdict.reason === null && verdict.leg === leg && verdict.document?.documentType === 'INV'
+export function corroborates({ check, returnMatch }: AssessedToken, leg: Leg): boolean {
+  const isSound = check.reason === null && check.leg === leg && check.document?.documentType === 'INV'
   return isSound && (returnMatch === 'SAME_VALUE' || returnMatch === 'NOT_HELD')
 }
 
 function returnMatchOf(
-  { document, leg, reason }: TokenVerdict,
+  { document, leg, reason }: TokenCheck,
   windows: Readonly<Record<Leg, LedgerWindow | null>>,
 ): ReturnMatch | null {
   if (!document || !leg || reason || document.documentType !== 'INV') return null

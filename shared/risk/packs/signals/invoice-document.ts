@@ -19,25 +19,27 @@ export interface InvoiceDocument {
 }
 
 const documentType = z.enum(['INV', 'CRN', 'DBN'])
+/** Longer than any of these is. */
+const text = z.string().max(100)
 
 // The QR code's data: flat. Members beyond these exist and are not used.
 const qrData = z.object({
-  SellerGstin: z.string(),
-  BuyerGstin: z.string(),
-  DocNo: z.string(),
+  SellerGstin: text,
+  BuyerGstin: text,
+  DocNo: text,
   DocTyp: documentType,
-  DocDt: z.string(),
+  DocDt: text,
   TotInvVal: z.number(),
   Irn: z.string(),
-  IrnDt: z.string(),
+  IrnDt: text,
 })
 
 const invoiceData = z.object({
   Irn: z.string(),
-  AckDt: z.string(),
-  DocDtls: z.object({ Typ: documentType, No: z.string(), Dt: z.string() }),
-  SellerDtls: z.object({ Gstin: z.string() }),
-  BuyerDtls: z.object({ Gstin: z.string() }),
+  AckDt: text,
+  DocDtls: z.object({ Typ: documentType, No: text, Dt: text }),
+  SellerDtls: z.object({ Gstin: text }),
+  BuyerDtls: z.object({ Gstin: text }),
   ValDtls: z.object({ TotInvVal: z.number() }),
 })
 

@@ -5,7 +5,7 @@ import { addMonths, indianDay, monthsFrom } from '../calendar.ts'
 const DUE_DAY = { MONTHLY: 11, QUARTERLY: 13 } as const
 
 /** How many months a trade signal looks back over. */
-export const WINDOW_MONTHS = 12
+const WINDOW_MONTHS = 12
 
 /** The twelve calendar months, oldest first, whose return was already due at an instant (Asia/Kolkata). */
 export function returnWindow(observedAtMs: number, filing: ReturnPeriod['filing'] = 'MONTHLY'): string[] {

@@ -27,7 +27,7 @@ const record = z.object({
 const meta = z.object({ goldenCopy: z.object({ publishDate: z.iso.datetime({ offset: true }) }).nullish() }).nullish()
 
 // JSON:API: one record by its identifier, a page of records by a filter.
-export const LeiAnswer = z.object({ meta, data: z.union([record, z.array(record)]) })
+const LeiAnswer = z.object({ meta, data: z.union([record, z.array(record)]) })
 
 /** Records by identifier, by national registration number or by legal name; none found is NOT_FOUND. */
 export function createLeiRecords(

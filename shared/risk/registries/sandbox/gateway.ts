@@ -1,5 +1,12 @@
 import { panOfGstin } from '../../identifiers/gstin.ts'
-import type { HttpRequest, IncomingResponse, MissingReason, OutgoingRequest, RegistryDeps } from '../connector.ts'
+import {
+  type HttpRequest,
+  type IncomingResponse,
+  type MissingReason,
+  NoAnswerError,
+  type OutgoingRequest,
+  type RegistryDeps,
+} from '../connector.ts'
 import { SecuritySearchBody } from '../http/security-interests.ts'
 import {
   accountsAnswer,
@@ -18,7 +25,7 @@ import { scenarioOfPan } from './scenarios.ts'
 export const SANDBOX_URL = 'https://registries.invalid'
 
 /** Longer than the synchronous wait of the API, shorter than the time-out of the tax returns. */
-export const SLOW_ANSWER_MS = 12_000
+const SLOW_ANSWER_MS = 12_000
 
 /** What an operation asks about, and its data (`undefined`: no record). */
 interface Question {
@@ -42,9 +49,9 @@ export function createSandboxGateway(
     if (url.pathname.startsWith('/lei-records')) return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs)))
     const question = questionOf({ ...world, nowMs }, url, request.body)
     const scenarios = question.pans.map(scenarioOfPan)
-    if (scenarios.includes('TIMEOUT')) throw timeoutError()
+    if (scenarios.includes('TIMEOUT')) throw new NoAnswerError('timeout')
     if (scenarios.includes('SLOW') && question.isTradeReturn) await deps.sleep(SLOW_ANSWER_MS, request.signal)
-    if (request.signal.aborted) throw timeoutError()
+    if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
     if (scenarios.includes('CONSENT_REVOKED') && question.isConsentBound) return problem(403, 'CONSENT_REVOKED')
     const data = question.answer()
@@ -96,10 +103,4 @@ function problem(status: number, code: MissingReason): IncomingResponse {
 
 function respond(status: number, body: string): IncomingResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) }
-}
-
-function timeoutError(): Error {
-  const error = new Error('the sandbox registry does not answer')
-  error.name = 'TimeoutError'
-  return error
 }

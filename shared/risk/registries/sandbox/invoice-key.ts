@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import type { InvoiceKey } from '../../packs/signals/invoice-keys.ts'
 
-export const SANDBOX_ISSUER = 'NIC Sandbox'
+const SANDBOX_ISSUER = 'NIC Sandbox'
 
 /** A new signing key for the demo invoices of one installation, as PKCS#8 text to be kept by the caller. */
 export function generateSandboxKey(): string {
