@@ -1,12 +1,13 @@
 import type { Knex } from 'knex'
-import type { Broker } from '#shared/platform/broker.ts'
-import type { Config } from '#shared/platform/config.ts'
-import type { LiveAnnouncer } from '#shared/platform/live-announcer.ts'
-import type { Log } from '#shared/platform/log.ts'
-import type { Metrics } from '#shared/platform/metrics.ts'
-import type { Outbox } from '#shared/platform/outbox.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
-import { type Subscription, subscribe } from '#shared/platform/worker.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
+import type { LiveAnnouncer } from '#shared/platform/broker/live-announcer.ts'
+import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import type { Clock } from '#shared/platform/process/clock.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Log } from '#shared/platform/process/log.ts'
+import type { Metrics } from '#shared/platform/process/metrics.ts'
+import type { Readiness } from '#shared/platform/process/open-platform.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Micros } from '#shared/time.ts'
 
 /** What a worker is given. Built once in main.ts; tests replace members. */
@@ -16,10 +17,14 @@ export interface WorkerDeps {
   /** a small pool of its own for the sweeper and health, which must work while the main pool is exhausted */
   reserveDb: Knex
   broker: Broker
+  /** takes reasons why the process cannot do its work */
+  readiness: Pick<Readiness, 'add'>
   outbox: Outbox
   secrets: Secrets
   log: Log
   metrics: Metrics
+  clock: Clock
+  /** the database's time */
   now(): Micros
   /** tells open pages of what has committed */
   live: LiveAnnouncer
@@ -31,12 +36,4 @@ export interface Worker {
   name: string
   /** Opens whatever the worker runs on. Closed in reverse order at shutdown. */
   start(deps: WorkerDeps): AsyncDisposable[]
-}
-
-/** A worker that handles messages, each subscription independently. */
-export function defineWorker(name: string, subscriptions: (deps: WorkerDeps) => Subscription[]): Worker {
-  return {
-    name,
-    start: (deps) => subscriptions(deps).map((subscription) => subscribe(name, subscription, deps)),
-  }
 }

@@ -1,26 +1,38 @@
-import { loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { explainConfigError, runProcess } from '#shared/platform/run-process.ts'
-import { withLocalEnv } from '#shared/stack/local-env.ts'
+import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { withLocalEnv } from '#shared/platform/process/local-env.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { explainConfigError, runProcess } from '#shared/platform/process/run-process.ts'
 import { openWorkers } from './open-workers.ts'
 import { workers } from './registry.ts'
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => !workers.some((worker) => worker.name === name))
-if (unknown.length > 0 || wanted.includes('--help')) {
-  process.stderr.write(
-    `usage: workers [NAME...]\nnames: ${workers.map(({ name }) => name).join(', ')} (default: all)\n`,
-  )
-  process.exit(wanted.includes('--help') ? 0 : 2)
-}
-
+const names = workers.map(({ name }) => name)
+const wanted = readNames(process.argv.slice(2))
 const config = readConfig()
-const chosen = wanted.length === 0 ? workers : workers.filter(({ name }) => wanted.includes(name))
-const log = createLog(config.logLevel, chosen.length === workers.length ? 'workers' : wanted.join('+'))
+const started = workers.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+const log = createLog(config.logLevel, started.length === workers.length ? 'workers' : wanted.join('+'))
 
 await runProcess(log, async (resources) => {
-  await openWorkers(resources, chosen, config, log)
+  await openWorkers(resources, started, config, log)
 })
+
+function readNames(args: string[]): string[] {
+  try {
+    const { positionals, values } = parseOptions({
+      args,
+      allowPositionals: true,
+      options: { help: { type: 'boolean' } },
+    })
+    if (values.help) {
+      process.stdout.write(`workers [NAME...]: ${names.join(', ')} (default: all)\n`)
+      process.exit(0)
+    }
+    const known = Object.fromEntries(names.map((name) => [name, name]))
+    return positionals.map((name) => chosen('worker', name, known))
+  } catch (error) {
+    return explainCommandLine(error)
+  }
+}
 
 function readConfig() {
   try {

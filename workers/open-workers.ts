@@ -1,11 +1,16 @@
-import type { Config } from '#shared/platform/config.ts'
-import { createLiveAnnouncer } from '#shared/platform/live-announcer.ts'
-import type { Log } from '#shared/platform/log.ts'
-import { openPlatform } from '#shared/platform/open-platform.ts'
-import { nowMicros } from '#shared/time.ts'
+import { queueOf } from '#shared/contracts/define-message.ts'
+import { messages } from '#shared/contracts/messages.ts'
+import { createLiveAnnouncer } from '#shared/platform/broker/live-announcer.ts'
+import { openQueueWatch } from '#shared/platform/broker/queue-watch.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Log } from '#shared/platform/process/log.ts'
+import { openPlatform } from '#shared/platform/process/open-platform.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
-/** Starts workers in one process. Closed through `resources`: each stops taking and finishes what it has in hand. */
+/**
+ * Opens workers in one process: they start once it fits its installation, and stop for as long as it does not. Closed
+ * through `resources`: each stops taking and finishes what it has in flight.
+ */
 export async function openWorkers(
   resources: AsyncDisposableStack,
   chosen: readonly Worker[],
@@ -15,10 +20,61 @@ export async function openWorkers(
 ): Promise<WorkerDeps> {
   const platform = await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log)
   const live = resources.use(createLiveAnnouncer(platform.broker))
-  const deps: WorkerDeps = { config, ...platform, log, now: nowMicros, live, ...override }
-  for (const worker of chosen) {
-    const opened = worker.start({ ...deps, log: deps.log.child({ worker: worker.name }) })
-    for (const part of opened) resources.use(part)
-  }
+  const deps: WorkerDeps = { config, ...platform, log, live, ...override }
+  const watched = { broker: platform.broker, db: platform.reserveDb, log, metrics: platform.metrics }
+  const queueWatch = resources.use(openQueueWatch(watched, config.pingShards, isQueueOf(chosen)))
+  platform.readiness.add(queueWatch.problems)
+  await platform.installation.asked()
+  const running = resources.use(createSwitch(() => startAll(chosen, deps)))
+  platform.installation.onChange((fits) => running.turn(fits))
   return deps
+}
+
+function startAll(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableStack {
+  const started = new AsyncDisposableStack()
+  for (const worker of chosen) {
+    for (const part of worker.start({ ...deps, log: deps.log.child({ worker: worker.name }) })) started.use(part)
+  }
+  return started
+}
+
+/** Turns something on and off, one after the other; off for good once it is disposed. */
+function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void } & AsyncDisposable {
+  let running: AsyncDisposable | null = null
+  let stopping: Promise<void> | null = null
+  let isWanted = false
+  let isClosed = false
+  const turn = (on: boolean) => {
+    isWanted = on && !isClosed
+    // What is stopping looks again when it has stopped.
+    if (stopping || isWanted === (running !== null)) return
+    if (isWanted) {
+      running = start()
+      return
+    }
+    stopping = Promise.resolve(running?.[Symbol.asyncDispose]()).finally(() => {
+      running = null
+      stopping = null
+      turn(isWanted)
+    })
+  }
+  return {
+    turn,
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      turn(false)
+      await stopping
+    },
+  }
+}
+
+/** Queues that one of the workers takes from. Ping queues have their consumers named by no contract. */
+function isQueueOf(chosen: readonly Worker[]): (queue: string) => boolean {
+  const names = new Set(chosen.map(({ name }) => name))
+  const own = new Set(
+    messages.flatMap((message) =>
+      message.consumers.filter((consumer) => names.has(consumer)).map((consumer) => queueOf(message, consumer)),
+    ),
+  )
+  return (queue) => own.has(queue) || (names.has('ping-evaluator') && /^pings\.\d+$/.test(queue))
 }

@@ -1,10 +1,19 @@
-import { anchor } from './anchor.ts'
+import { anchor } from './anchor/anchor.ts'
 import type { Worker } from './define-worker.ts'
+import { mailer } from './mailer/mailer.ts'
 import { notifier } from './notifier/notifier.ts'
-import { packComposer } from './pack-composer.ts'
+import { packComposer } from './pack-composer/pack-composer.ts'
 import { pingEvaluator } from './ping-evaluator/ping-evaluator.ts'
 import { sweeper } from './sweeper/sweeper.ts'
 import { webhookDeliverer } from './webhook-deliverer/webhook-deliverer.ts'
 
 /** Every worker of the product: what `npm run workers` starts, and what messages may name as consumers. */
-export const workers: readonly Worker[] = [pingEvaluator, sweeper, notifier, packComposer, anchor, webhookDeliverer]
+export const workers: readonly Worker[] = [
+  pingEvaluator,
+  sweeper,
+  notifier,
+  packComposer,
+  anchor,
+  webhookDeliverer,
+  mailer,
+]

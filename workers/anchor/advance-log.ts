@@ -1,7 +1,8 @@
 import type { Knex } from 'knex'
-import { openCheckpoint, signCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { rootAt } from '#shared/anchoring/merkle-proof.ts'
-import type { NoteSigner } from '#shared/anchoring/note-key.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { openCheckpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
+import type { NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
 import {
   latestCheckpoint,
   leafHashes,
@@ -11,9 +12,9 @@ import {
   sequenceEntries,
   tryLockLog,
   writeTiles,
-} from '#shared/anchoring/store.ts'
-import { equalBytes } from '#shared/anchoring/text.ts'
-import { edgeTiles } from '#shared/anchoring/tile-path.ts'
+} from '#shared/transparency/anchoring/store.ts'
+import { equalBytes } from '#shared/transparency/anchoring/text.ts'
+import { edgeTiles } from '#shared/transparency/anchoring/tile-path.ts'
 import {
   appendToTiles,
   type Frontier,
@@ -21,8 +22,7 @@ import {
   loadFrontier,
   tileHashReader,
   tilesNeeded,
-} from '#shared/anchoring/tiles.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
+} from '#shared/transparency/anchoring/tiles.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { LogRefusedError } from './log-refused-error.ts'
 

@@ -1,13 +1,18 @@
 import type { Knex } from 'knex'
-import { proveConsistency } from '#shared/anchoring/merkle-proof.ts'
-import { parseNote } from '#shared/anchoring/note.ts'
-import type { NoteKey } from '#shared/anchoring/note-key.ts'
-import { addCosignatures, latestCheckpoint, type PublishedCheckpoint, readTiles } from '#shared/anchoring/store.ts'
-import { tileHashReader, tilesNeeded } from '#shared/anchoring/tiles.ts'
-import { acceptCosignatures, formatAddCheckpoint } from '#shared/anchoring/witness-protocol.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import type { HttpClient } from '#shared/platform/http-client.ts'
-import { describeError, type Log } from '#shared/platform/log.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
+import { describeError, type Log } from '#shared/platform/process/log.ts'
+import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
+import { parseNote } from '#shared/transparency/anchoring/note.ts'
+import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import {
+  addCosignatures,
+  latestCheckpoint,
+  type PublishedCheckpoint,
+  readTiles,
+} from '#shared/transparency/anchoring/store.ts'
+import { tileHashReader, tilesNeeded } from '#shared/transparency/anchoring/tiles.ts'
+import { acceptCosignatures, formatAddCheckpoint } from '#shared/transparency/anchoring/witness-protocol.ts'
 
 export interface Witness {
   url: string
@@ -21,7 +26,7 @@ interface WitnessDeps {
 }
 
 /** How many of the witnesses must cosign: more than half. 0 of none. */
-export function quorumOf(witnesses: readonly unknown[]): number {
+function quorumOf(witnesses: readonly unknown[]): number {
   return witnesses.length === 0 ? 0 : Math.floor(witnesses.length / 2) + 1
 }
 

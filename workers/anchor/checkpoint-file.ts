@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import type { NoteKey } from '#shared/anchoring/note-key.ts'
-import { toHex } from '#shared/anchoring/text.ts'
+import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import { toHex } from '#shared/transparency/anchoring/text.ts'
 
 /**
  * The newest signed checkpoint of a log, kept in a folder outside the database: a restored backup cannot take it back.

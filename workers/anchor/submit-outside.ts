@@ -1,7 +1,9 @@
 import type { Knex } from 'knex'
-import type { CheckpointAdapter } from '#shared/anchoring/checkpoint-adapter.ts'
-import { parseNote } from '#shared/anchoring/note.ts'
-import { latestCheckpoint } from '#shared/anchoring/store.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { describeError, type Log } from '#shared/platform/process/log.ts'
+import type { CheckpointAdapter } from '#shared/transparency/anchoring/checkpoint-adapter.ts'
+import { parseNote } from '#shared/transparency/anchoring/note.ts'
+import { latestCheckpoint } from '#shared/transparency/anchoring/store.ts'
 import {
   confirmReceipt,
   dueReceipts,
@@ -10,13 +12,11 @@ import {
   postponeReceipt,
   tryLockReceipts,
   wasSubmittedWithin,
-} from '#shared/log-receipts/store.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { describeError, type Log } from '#shared/platform/log.ts'
+} from '#shared/transparency/log-receipts/store.ts'
 
 /** Seconds between checkpoints given to one network: they are free, and asked not to be flooded. */
 const SUBMIT_EVERY_SECONDS = 600
-const POLLED_AT_ONCE = 20
+const POLL_BATCH = 20
 
 interface OutsideDeps {
   db: Knex
@@ -46,7 +46,7 @@ async function submitNewest({ db, log }: OutsideDeps, env: ApiEnv, adapter: Chec
 }
 
 async function pollDue({ db, log }: OutsideDeps, env: ApiEnv, adapter: CheckpointAdapter): Promise<void> {
-  for (const { size, receipt } of await dueReceipts(db, env, POLLED_AT_ONCE)) {
+  for (const { size, receipt } of await dueReceipts(db, env, POLL_BATCH)) {
     if (receipt.network !== adapter.network) continue
     try {
       const polled = await adapter.poll(receipt)

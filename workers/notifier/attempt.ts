@@ -1,10 +1,15 @@
 import type { Knex } from 'knex'
-import { findKind } from '#shared/channels/kinds.ts'
-import { findChannel, updateChannel } from '#shared/channels/store.ts'
 import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
-import { hasRecipientLimit, monthlyLimitVerdict, monthlyMeterOf, monthStart } from '#shared/notifications/limits.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { findChannel, updateChannel } from '#shared/monitoring/channels/store.ts'
+import {
+  checkMonthlyLimit,
+  hasRecipientLimit,
+  monthlyMeterOf,
+  monthStart,
+} from '#shared/monitoring/notifications/limits.ts'
 import {
   type ChannelForSending,
   type ClaimedNotification,
@@ -14,12 +19,12 @@ import {
   holdsLease,
   postponeNotification,
   recordAttempt,
-} from '#shared/notifications/store.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
+} from '#shared/monitoring/notifications/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
 import { buildNotification } from './build-notification.ts'
 import { createBulkhead } from './bulkhead.ts'
-import { tellOfDisabled } from './disabled-notice.ts'
+import { notifyDisabled } from './disabled-notice.ts'
 import { createMembers } from './members.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import { createRecipientLimiter } from './recipient-limiter.ts'
@@ -27,7 +32,7 @@ import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
 
 /** Attempts at one target at a time, so that a slow one cannot take every place. */
-const AT_ONCE_PER_TARGET = 10
+const CONCURRENCY_PER_TARGET = 10
 const POSTPONE_SECONDS = 2
 
 /** Stored by a version that knew more kinds than this one. */
@@ -45,7 +50,7 @@ const OVERTAKEN = temporary('Another attempt has taken over', { failure: 'limit'
  */
 export function createAttempts(deps: NotifierDeps): (notificationId: string) => Promise<void> {
   const { db, config, secrets, log, metrics } = deps
-  const bulkhead = createBulkhead(AT_ONCE_PER_TARGET)
+  const bulkhead = createBulkhead(CONCURRENCY_PER_TARGET)
   const mayReach = createRecipientLimiter()
 
   return async (notificationId) => {
@@ -68,7 +73,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
       return temporary('Waiting for other messages to the same target', { failure: 'limit' })
     }
     try {
-      const outcome = (await limitVerdict(channel, channelConfig)) ?? (await send(claimed, channel, channelConfig))
+      const outcome = (await checkLimits(channel, channelConfig)) ?? (await send(claimed, channel, channelConfig))
       if (outcome === OVERTAKEN || outcome === CHECK_GONE) return outcome
       deps.crashPoint('after-send')
       await finish(claimed, channel, startedAt, outcome)
@@ -123,14 +128,14 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     }
   }
 
-  async function limitVerdict(channel: ChannelForSending, channelConfig: unknown): Promise<Outcome | null> {
+  async function checkLimits(channel: ChannelForSending, channelConfig: unknown): Promise<Outcome | null> {
     const meter = monthlyMeterOf(channel.kind)
     if (meter) {
       const kinds = meter === 'sms' ? ['sms', 'whatsapp'] : ['call']
       const limit = meter === 'sms' ? config.smsLimitPerMonth : config.callLimitPerMonth
       const sent = await countSentSince(db, channel.projectId, kinds, monthStart(deps.now()))
-      const verdict = monthlyLimitVerdict(channel.kind, sent, limit)
-      if (verdict) return verdict
+      const refusal = checkMonthlyLimit(channel.kind, sent, limit)
+      if (refusal) return refusal
     }
     if (!hasRecipientLimit(channel.kind)) return null
     const recipient = findKind(channel.kind)?.recipientOf(channelConfig) ?? null
@@ -165,7 +170,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
       { notificationId: claimed.id, kind: channel.kind, attempt: claimed.attempt, outcome: outcome.result, ...failure },
       'notification.attempted',
     )
-    if (isDisabledNow && outcome.result === 'permanent') await tellOfDisabled(deps, claimed, channel, outcome.error)
+    if (isDisabledNow && outcome.result === 'permanent') await notifyDisabled(deps, claimed, channel, outcome.error)
   }
 }
 

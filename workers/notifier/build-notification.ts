@@ -1,16 +1,16 @@
-import { DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
-import { type AssignedCheck, findCheck } from '#shared/checks/store.ts'
-import { uniqueKey } from '#shared/checks/unique-key.ts'
-import { toCheckView } from '#shared/checks/view.ts'
-import type { Notification } from '#shared/notifications/notification.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { type AssignedCheck, findCheck } from '#shared/monitoring/checks/store.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import {
   type ChannelForSending,
   type ClaimedNotification,
   type FlipForSending,
   flipForSending,
   lastPingUntil,
-} from '#shared/notifications/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+} from '#shared/monitoring/notifications/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'

@@ -1,9 +1,13 @@
-import { email } from '#shared/channels/kinds/email.ts'
-import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
-import { escapeHtml, oneLine } from '#shared/notifications/escapes.ts'
-import { type ChannelForSending, type ClaimedNotification, channelForSending } from '#shared/notifications/store.ts'
-import { describeError } from '#shared/platform/log.ts'
-import type { OutgoingMail } from '#shared/platform/mailer.ts'
+import type { OutgoingMail } from '#shared/delivery/mailer.ts'
+import { email } from '#shared/monitoring/channels/kinds/email.ts'
+import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
+import {
+  type ChannelForSending,
+  type ClaimedNotification,
+  channelForSending,
+} from '#shared/monitoring/notifications/store.ts'
+import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 
@@ -12,7 +16,7 @@ import type { NotifierDeps } from './notifier-deps.ts'
  * by the attempt that disabled it; a mail server that refuses is only logged. Never throws for what others do.
  * @param reason the attempt's error, which its owner may see
  */
-export async function tellOfDisabled(
+export async function notifyDisabled(
   deps: NotifierDeps,
   claimed: Pick<ClaimedNotification, 'id' | 'channelId'>,
   disabled: ChannelForSending,
@@ -60,7 +64,7 @@ function disabledNotice(
   const label = disabled.name === '' ? disabled.kind : `"${oneLine(disabled.name)}" (${disabled.kind})`
   const lines = [
     `The integration ${label} of the project "${oneLine(disabled.projectName)}" was disabled: ${reason}.`,
-    'It is told of no further changes until somebody corrects and enables it.',
+    'It is notified of no further changes until somebody corrects and enables it.',
     publicUrl,
   ]
   return {

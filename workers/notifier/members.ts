@@ -1,6 +1,10 @@
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
-import { type ClaimedNotification, claimNotification, insertNotifications } from '#shared/notifications/store.ts'
-import { query } from '#shared/platform/sql.ts'
+import {
+  type ClaimedNotification,
+  claimNotification,
+  insertNotifications,
+} from '#shared/monitoring/notifications/store.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import type { TransportContext } from './transports/transport.ts'
 
@@ -28,7 +32,7 @@ export function createMembers(
     )
     const known = members.length - ids.length
     const outcomes = await Promise.all(ids.map(attempt))
-    // Those that existed already were told of this flip before, by this group or by themselves.
+    // Those that existed already were notified of this flip before, by this group or by themselves.
     return [...outcomes, ...Array.from({ length: known }, () => delivered)]
   }
 

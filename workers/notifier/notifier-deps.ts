@@ -1,5 +1,5 @@
-import type { HttpClient } from '#shared/platform/http-client.ts'
-import type { Mailer } from '#shared/platform/mailer.ts'
+import type { Mailer } from '#shared/delivery/mailer.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 /** What the notifier's parts are given. */

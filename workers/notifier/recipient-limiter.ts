@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { FailedOutcome } from '#shared/delivery/outcome.ts'
-import { recipientLimitVerdict } from '#shared/notifications/limits.ts'
+import { checkRecipientLimit } from '#shared/monitoring/notifications/limits.ts'
 
 const MINUTE_MS = 60_000
 
@@ -13,8 +13,8 @@ export function createRecipientLimiter(): (kind: string, recipient: string, nowM
   return (kind, recipient, nowMs) => {
     const key = `${kind}\n${recipient}`
     const recent = (sent.get(key) ?? []).filter((at) => at > nowMs - MINUTE_MS)
-    const verdict = recipientLimitVerdict(kind, recent.length)
-    sent.set(key, verdict ? recent : [...recent, nowMs])
-    return verdict
+    const refusal = checkRecipientLimit(kind, recent.length)
+    sent.set(key, refusal ? recent : [...recent, nowMs])
+    return refusal
   }
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { PackRequest } from '#shared/packs/request.ts'
-import { demoInvoiceTokens } from '#shared/registries/sandbox/demo-invoices.ts'
-import { SANDBOX_SEED } from '#shared/registries/sandbox/registries.ts'
+import type { PackRequest } from '#shared/risk/packs/request.ts'
+import { demoInvoiceTokens } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import { SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 
 /** The sandbox's demo e-invoices of a request. RSA signatures are dear and these do not change within a day. */
 export function createDemoTokens(): (request: PackRequest, privateKeyPem: string, nowMs: number) => string[] {

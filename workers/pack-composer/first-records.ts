@@ -1,16 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { anchorObject } from '#shared/anchoring/store.ts'
-import { orderFingerprint, receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
-import { type Fingerprint, findMatches, recordFingerprints, setRecordAnchor } from '#shared/first-financing/store.ts'
-import { parsePaise } from '#shared/packs/money.ts'
-import type { PackRequest } from '#shared/packs/request.ts'
-import type { OwnRegistryFindings } from '#shared/packs/signals/double-financing.ts'
-import { verifyInvoiceToken } from '#shared/packs/signals/e-invoice-token.ts'
-import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
-import type { PackJob } from '#shared/packs/store.ts'
-import type { Enqueue } from '#shared/platform/outbox.ts'
-import { recordReceivable } from '#shared/receivables/store.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { orderFingerprint, receivableFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import {
+  type Fingerprint,
+  findMatches,
+  recordFingerprints,
+  setRecordAnchor,
+} from '#shared/risk/first-financing/store.ts'
+import { parsePaise } from '#shared/risk/packs/money.ts'
+import type { PackRequest } from '#shared/risk/packs/request.ts'
+import type { OwnRegistryFindings } from '#shared/risk/packs/signals/double-financing.ts'
+import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
+import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
+import type { PackJob } from '#shared/risk/packs/store.ts'
+import { recordReceivable } from '#shared/risk/receivables/store.ts'
+import { anchorObject } from '#shared/transparency/anchoring/store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 const ORDER_EVENT_TYPE = 'po.recorded'

@@ -1,10 +1,10 @@
 /**
- * Does together what arrives together: the first item starts at once, those that come while a turn is under way wait
+ * Does together what arrives together: the first item starts at once, those that come while a batch is under way wait
  * and form the next one. So a quiet worker waits for nothing, and a busy one makes one round trip for many.
  * @param work gives one result per item, in order
- * @param largest items of one turn at most
+ * @param largest items of one batch at most
  */
-export function gatherTurns<Item, Result>(
+export function gatherBatches<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
   largest: number,
 ): (item: Item) => Promise<Result> {
@@ -13,20 +13,21 @@ export function gatherTurns<Item, Result>(
 
   async function run(): Promise<void> {
     isBusy = true
-    for (let turn = waiting.splice(0, largest); turn.length > 0; turn = waiting.splice(0, largest)) await settle(turn)
+    for (let batch = waiting.splice(0, largest); batch.length > 0; batch = waiting.splice(0, largest))
+      await settle(batch)
     isBusy = false
   }
 
-  async function settle(turn: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await work(turn.map(({ item }) => item))
-      for (const [index, { resolve, reject }] of turn.entries()) {
+      const results = await work(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index]
-        if (result === undefined) reject(new Error('a turn gave too few results'))
+        if (result === undefined) reject(new Error('a batch gave too few results'))
         else resolve(result)
       }
     } catch (error) {
-      for (const { reject } of turn) reject(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 

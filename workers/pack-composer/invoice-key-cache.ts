@@ -1,4 +1,4 @@
-import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
+import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 
 interface Loaded {
   keys: InvoiceKey[]

@@ -1,23 +1,23 @@
 import { packRequested } from '#shared/contracts/pack-requested.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import { ensureSandboxKey, listInvoiceKeys } from '#shared/invoice-keys/store.ts'
-import { indianDay } from '#shared/packs/calendar.ts'
-import { composePack } from '#shared/packs/compose-pack.ts'
-import type { PackRequest } from '#shared/packs/request.ts'
-import { findPackJobs, type PackJob } from '#shared/packs/store.ts'
-import { isRetryable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
-import { on, subscribe } from '#shared/platform/worker.ts'
-import { gatherRegistryResults } from '#shared/registries/gather.ts'
-import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/registries/sandbox/registries.ts'
-import { withSandboxFindings } from '#shared/registries/sandbox/scenarios.ts'
-import type { Worker, WorkerDeps } from './define-worker.ts'
-import { createDemoTokens } from './pack-composer/demo-tokens.ts'
-import { presentFirst } from './pack-composer/first-records.ts'
-import { gatherTurns } from './pack-composer/gather-turns.ts'
-import { createInvoiceKeyCache } from './pack-composer/invoice-key-cache.ts'
-import { openProductionRegistries, registryTools } from './pack-composer/registries.ts'
-import { createPackStore, storeFailure } from './pack-composer/store-pack.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { isRetryable } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { ensureSandboxKey, listInvoiceKeys } from '#shared/risk/invoice-keys/store.ts'
+import { indianDay } from '#shared/risk/packs/calendar.ts'
+import { composePack } from '#shared/risk/packs/compose-pack.ts'
+import type { PackRequest } from '#shared/risk/packs/request.ts'
+import { findPackJobs, type PackJob } from '#shared/risk/packs/store.ts'
+import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
+import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
+import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
+import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { createDemoTokens } from './demo-tokens.ts'
+import { presentFirst } from './first-records.ts'
+import { gatherBatches } from './gather-batches.ts'
+import { createInvoiceKeyCache } from './invoice-key-cache.ts'
+import { openProductionRegistries, registryTools } from './registries.ts'
+import { createPackStore, storeFailure } from './store-pack.ts'
 
 /** Packs composed at once: most of a pack's time is waiting for registries. */
 const PREFETCH = 32
@@ -40,7 +40,7 @@ function createComposer(deps: WorkerDeps) {
     list: () => listInvoiceKeys(deps.db),
     sandboxKey: () => ensureSandboxKey(deps.db, deps.secrets),
   })
-  const findJob = gatherTurns(async (ids: readonly string[]) => {
+  const findJob = gatherBatches(async (ids: readonly string[]) => {
     const jobs = new Map((await findPackJobs(deps.db, ids)).map((job) => [job.id, job]))
     return ids.map((id) => jobs.get(id) ?? null)
   }, PREFETCH)

@@ -1,9 +1,9 @@
-import type { Config } from '#shared/platform/config.ts'
-import { createHttpClient } from '#shared/platform/http-client.ts'
-import { HttpClientError } from '#shared/platform/http-error.ts'
-import { createBreakers } from '#shared/registries/breaker.ts'
-import type { HttpRequest, RegistryDeps } from '#shared/registries/connector.ts'
-import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/registries/registry-set.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
+import { HttpClientError, type HttpFailure } from '#shared/platform/http/http-error.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import { createBreakers } from '#shared/risk/registries/breaker.ts'
+import { type HttpRequest, NoAnswerError, type RegistryDeps } from '#shared/risk/registries/connector.ts'
+import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
 
 /** The clock, chance and patience of connectors; `http` is what differs between environments. */
 export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
@@ -45,12 +45,9 @@ export function openProductionRegistries(
     userAgent: 'signalbox',
     maxBodyBytes: MAX_ANSWER_BYTES,
   })
-  const http: HttpRequest = async ({ method, url, headers, body, timeoutMs }) => {
-    const request = { method, url, headers, timeoutMs, ...(body === undefined ? {} : { body }) }
+  const http: HttpRequest = async (request) => {
     const answer = await client.request(request).catch((error: unknown) => {
-      if (!(error instanceof HttpClientError) || error.failure !== 'timeout') throw error
-      // Connectors know a time-out by this name.
-      throw Object.assign(new Error('the registry did not answer in time'), { name: 'TimeoutError' })
+      throw noAnswerOf(error)
     })
     // What was cut off cannot be hashed or read: it counts as no answer.
     if (answer.truncated) throw new Error('the answer is too long')
@@ -63,3 +60,12 @@ export function openProductionRegistries(
 }
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+/** Failures of the other side. Every other one, such as a header that cannot be sent, is ours. */
+const connectionFailures: readonly HttpFailure[] = ['dns', 'connect', 'tls', 'reset']
+
+function noAnswerOf(error: unknown): unknown {
+  if (!(error instanceof HttpClientError)) return error
+  if (error.failure === 'timeout') return new NoAnswerError('timeout', { cause: error })
+  return connectionFailures.includes(error.failure) ? new NoAnswerError('connection', { cause: error }) : error
+}

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { anchorObject, PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import { anchorEvent, type DomainEvent } from '#shared/events/event.ts'
-import { recordEvent } from '#shared/events/store.ts'
-import { releaseKey } from '#shared/idempotency/store.ts'
-import type { EvidenceRecord } from '#shared/packs/evidence.ts'
-import { type FinishedPack, finishPacks } from '#shared/packs/finish-store.ts'
-import type { PackBody } from '#shared/packs/pack-schema.ts'
-import { failPack, type PackJob } from '#shared/packs/store.ts'
-import { isRetryable } from '#shared/platform/db.ts'
+import { isRetryable } from '#shared/platform/database/db.ts'
+import type { EvidenceRecord } from '#shared/risk/packs/evidence.ts'
+import { type FinishedPack, finishPacks } from '#shared/risk/packs/finish-store.ts'
+import type { PackBody } from '#shared/risk/packs/pack-schema.ts'
+import { failPack, type PackJob } from '#shared/risk/packs/store.ts'
+import { releaseKey } from '#shared/tenancy/idempotency/store.ts'
+import { anchorObject, PACK_EVENT_TYPE } from '#shared/transparency/anchoring/leaf.ts'
+import { anchorEvent, type DomainEvent } from '#shared/webhooks/events/event.ts'
+import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { scheduleDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
-import { gatherTurns } from './gather-turns.ts'
+import { gatherBatches } from './gather-batches.ts'
 
 type StoreDeps = Pick<WorkerDeps, 'outbox' | 'crashPoint' | 'now'>
 
@@ -28,7 +28,7 @@ interface PackToStore {
 }
 
 /** Packs of one transaction at most: some hundred kilobytes, and milliseconds. */
-const STORED_AT_ONCE = 32
+const STORE_BATCH = 32
 
 /**
  * Stores everything that a finished pack is in one transaction: the pack with its anchor, its evidence, one log entry,
@@ -36,7 +36,7 @@ const STORED_AT_ONCE = 32
  * finished and leaves no trace. Packs that are finished meanwhile share the next transaction.
  */
 export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
-  const store = gatherTurns((packs: readonly PackToStore[]) => storeTurn(deps, packs), STORED_AT_ONCE)
+  const store = gatherBatches((packs: readonly PackToStore[]) => storeBatch(deps, packs), STORE_BATCH)
   return async (composed) => {
     const outcome = await store(toStore(composed))
     if (outcome !== STORED) throw outcome.error
@@ -72,7 +72,7 @@ function toStore({ job, pack, evidence }: ComposedPack): PackToStore {
 const STORED = 'stored' as const
 type Outcome = typeof STORED | { error: unknown }
 
-async function storeTurn(deps: StoreDeps, packs: readonly PackToStore[]): Promise<Outcome[]> {
+async function storeBatch(deps: StoreDeps, packs: readonly PackToStore[]): Promise<Outcome[]> {
   try {
     await storeTogether(deps, packs)
     return packs.map(() => STORED)

@@ -1,14 +1,24 @@
-import { settleRun } from '#shared/checks/late-signal.ts'
-import { type LockedCheck, lockChecks, saveStates } from '#shared/checks/lock-store.ts'
-import type { PingType } from '#shared/checks/state-machine.ts'
 import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
-import { recordFlips } from '#shared/flips/record-store.ts'
-import { readStoredText } from '#shared/pings/mail-store.ts'
-import { lockStreams, recordPings, type StreamPosition, signalsSincePause } from '#shared/pings/record-store.ts'
-import type { OutboxRow } from '#shared/platform/outbox.ts'
-import type { RunPrepared } from '#shared/platform/prepared.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
+import { type LockedCheck, lockChecks, saveStates } from '#shared/monitoring/checks/lock-store.ts'
+import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
+import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
+import {
+  lockStreams,
+  readDatabaseClock,
+  recordPings,
+  type StreamPosition,
+  signalsSincePause,
+} from '#shared/monitoring/pings/record-store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { OutboxRow } from '#shared/platform/broker/outbox.ts'
+import type { RunPrepared } from '#shared/platform/database/prepared.ts'
+import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import { classifyMail, evaluate, withinLog } from './evaluate.ts'
+
+/** Listeners stamp with the database's time, and none is so far off while it says that it is ready. */
+const MAX_AHEAD: Micros = 2 * MICROS_PER_SECOND
 
 /** A batch and the shard whose queue it came from. */
 export interface ShardBatch {
@@ -21,6 +31,8 @@ export interface Applied {
   applied: number
   /** pings whose check was deleted meanwhile */
   dropped: number
+  /** pings whose stated arrival was not possible */
+  restamped: number
   /** the new status of each flip */
   flips: string[]
   /** checks whose state changed */
@@ -32,30 +44,48 @@ export interface Applied {
 /**
  * Applies batches in the caller's transaction: exactly once each, whatever the broker repeats. The positions of the
  * streams are the first locks taken, the checks in the order of their ids the second.
+ * @param options.now this process's idea of the database's time
  */
 export async function applyBatches(
   run: RunPrepared,
   batches: readonly ShardBatch[],
-  logLimit: number,
+  { logLimit, now }: { logLimit: number; now: Micros },
 ): Promise<Applied> {
-  const { fresh, positions } = await unappliedOf(run, batches)
-  if (fresh.length === 0) return { applied: 0, dropped: 0, flips: [], changed: [], outbox: [] }
+  const ids = [...new Set(batches.flatMap(({ batch }) => batch.pings.map((ping) => ping.checkId)))].sort(
+    (a, b) => a - b,
+  )
+  // In one round trip; the server takes the locks in this order.
+  const [{ fresh, positions }, locked] = await Promise.all([unappliedOf(run, batches), lockChecks(run, ids)])
+  if (fresh.length === 0) return { applied: 0, dropped: 0, restamped: 0, flips: [], changed: [], outbox: [] }
 
   const pings = fresh.flatMap(({ batch }) => batch.pings)
-  const ids = [...new Set(pings.map((ping) => ping.checkId))].sort((a, b) => a - b)
-  const checks = new Map((await lockChecks(run, ids)).map((check) => [check.id, check]))
+  const restamped = await restamp(run, pings, now)
+  const checks = new Map(locked.map((check) => [check.id, check]))
   const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings))
-  await recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
+  recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
   for (const check of evaluation.late) settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
-  await saveStates(run, evaluation.changed)
+  saveStates(run, evaluation.changed)
   const outbox = await recordFlips(run, evaluation.flips)
   return {
     applied: evaluation.pings.length,
     dropped: evaluation.dropped,
+    restamped,
     flips: evaluation.flips.map((flip) => flip.to),
     changed: evaluation.changed.map((check) => check.id),
     outbox,
   }
+}
+
+/**
+ * A ping from the future would make its check deaf until then: it arrived now. The database is asked only when there
+ * seems to be one. @returns how many there were
+ */
+async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Micros): Promise<number> {
+  if (!pings.some((ping) => ping.receivedAt > now + MAX_AHEAD)) return 0
+  const databaseNow = await readDatabaseClock(run)
+  const ahead = pings.filter((ping) => ping.receivedAt > databaseNow + MAX_AHEAD)
+  for (const ping of ahead) ping.receivedAt = databaseNow
+  return ahead.length
 }
 
 /** Texts that were too large for a message are read one at a time, and only where the check looks at them. */
@@ -76,7 +106,12 @@ async function classifyLargeMails(
 
 /** The batches that were not applied before, and where their streams stand after them. */
 async function unappliedOf(run: RunPrepared, batches: readonly ShardBatch[]) {
-  const streams = new Map(batches.map(({ shard, batch }) => [keyOf(shard, batch), { stream: batch.stream, shard }]))
+  const streams = new Map<string, { stream: string; shard: number; isNew: boolean }>()
+  for (const { shard, batch } of batches) {
+    const key = keyOf(shard, batch)
+    const isNew = batch.seq === 1 || (streams.get(key)?.isNew ?? false)
+    streams.set(key, { stream: batch.stream, shard, isNew })
+  }
   const locked = await lockStreams(run, [...streams.values()])
   const positions = new Map<string, StreamPosition>(
     locked.map((position) => [`${position.stream}:${position.shard}`, position]),

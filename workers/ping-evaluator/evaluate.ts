@@ -1,11 +1,11 @@
-import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
-import type { LockedCheck } from '#shared/checks/lock-store.ts'
-import { applySignal, type PingType } from '#shared/checks/state-machine.ts'
-import type { NextOccurrence } from '#shared/checks/status.ts'
+import type { MailText } from '#shared/contracts/mail-text.ts'
 import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
-import type { NewFlip } from '#shared/flips/record-store.ts'
-import type { MailText } from '#shared/pings/mail-text.ts'
-import type { RecordedPing } from '#shared/pings/record-store.ts'
+import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
+import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
+import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
+import type { NextOccurrence } from '#shared/monitoring/checks/status.ts'
+import type { NewFlip } from '#shared/monitoring/flips/record-store.ts'
+import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'
 
 export interface Evaluation {
   pings: RecordedPing[]
@@ -58,6 +58,7 @@ export function evaluate(
       ua: ping.ua,
       rid: ping.rid,
       exitStatus: ping.exitStatus,
+      ignored: outcome.type === 'ign' ? reasonOf(check, ping, kind) : null,
       body: ping.body,
       ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })
@@ -70,6 +71,12 @@ const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
   const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''
   return classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
+}
+
+/** @param kind what the ping counted as before the check's state was looked at */
+function reasonOf(check: LockedCheck, ping: AcceptedPing, kind: PingType): IgnoredReason {
+  if (kind !== 'ign') return 'paused'
+  return !ping.mail && check.methods === 'POST' && ping.method !== 'POST' ? 'method' : 'keywords'
 }
 
 /** What a mail counts as for a check. One whose text is gone counts as one without any. */

@@ -1,28 +1,38 @@
 import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
 import { decodePingBatch, MalformedBatchError, type PingBatch, pingQueue } from '#shared/contracts/ping-batch.ts'
-import type { Delivery } from '#shared/platform/consumer.ts'
-import { isRetryable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
-import { preparedTransaction } from '#shared/platform/prepared.ts'
-import { beginSuspect, endSuspect, isSuspect, MAX_STARTS } from '#shared/platform/suspects.ts'
-import { deadLetter } from '#shared/platform/worker.ts'
+import type { Delivery } from '#shared/platform/broker/consumer.ts'
+import { forgetStarts, MAX_STARTS, recordStart, wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
+import { countWaiting } from '#shared/platform/broker/waiting.ts'
+import { deadLetter } from '#shared/platform/broker/worker.ts'
+import { preparedTransaction } from '#shared/platform/database/prepared.ts'
+import { isMessagesFault, schemaMatches } from '#shared/platform/database/whose-fault.ts'
+import { describeError } from '#shared/platform/process/log.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { applyBatches } from './apply.ts'
+import { createGathering } from './gathering.ts'
 
 /** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300
 /** Pings in one transaction: larger ones gain nothing and hold locks longer. */
 const MAX_PINGS = 2_000
+/** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
+const GATHER_MS = 8
+/** So many messages need no more company. */
+const ENOUGH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
+/** What an outage of the database may take before the process counts as not ready, because pings wait in its hand. */
+const MAY_WAIT_SECONDS = 15
 /** Tries of a message that fails alone, before it is given up. */
 const TRIES_ALONE = 3
 
 interface Arrival {
   shard: number
   delivery: Delivery
+  /** monotonic milliseconds */
+  at: number
 }
 
-interface Taken extends Arrival {
+interface Taken extends Omit<Arrival, 'at'> {
   batch: PingBatch
 }
 
@@ -39,8 +49,17 @@ export const pingEvaluator: Worker = {
 function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   const { log } = deps
   let arrived: Arrival[] = []
+  /** taken and not settled yet */
+  let inWork: readonly Arrival[] = []
   let loop: Promise<void> | null = null
   let isStopping = false
+  const gathering = createGathering(GATHER_MS)
+
+  deps.metrics.unappliedAge.read((gauge) => gauge.set(waitingSeconds()))
+  deps.readiness.add(() => {
+    const seconds = Math.round(waitingSeconds())
+    return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
+  })
 
   return Array.from({ length: deps.config.pingShards }, (_, shard) =>
     deps.broker.consume({
@@ -48,30 +67,40 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
       prefetch: PREFETCH,
       inOrder: true,
       onDelivery(delivery) {
-        arrived.push({ shard, delivery })
+        arrived.push({ shard, delivery, at: performance.now() })
+        if (isUrgent(delivery) || arrived.length >= ENOUGH_MESSAGES) gathering.hurry()
         loop ??= drain().finally(() => (loop = null))
       },
       async settled() {
         isStopping = true
+        gathering.hurry()
         await loop
       },
     }),
   )
 
-  /** Takes what is there; never waits for a batch to fill. */
+  function waitingSeconds(): number {
+    const [oldest] = [...inWork, ...arrived]
+    return oldest ? (performance.now() - oldest.at) / 1000 : 0
+  }
+
+  /** Takes what is there. Only a dense stream is let gather, and never while somebody waits for a barrier's answer. */
   async function drain(): Promise<void> {
     // What one read of the socket brought is delivered in one turn: let it gather.
     await new Promise(setImmediate)
     while (arrived.length > 0 && !isStopping) {
-      const live = takeSome().filter(({ delivery }) => delivery.isLive())
-      if (live.length > 0) await settle(live)
+      if (arrived.length >= ENOUGH_MESSAGES || arrived.some(({ delivery }) => isUrgent(delivery))) gathering.hurry()
+      await gathering.turn()
+      inWork = takeSome().filter(({ delivery }) => delivery.isLive())
+      if (inWork.length > 0) await settle(inWork)
+      inWork = []
     }
   }
 
   function takeSome(): Arrival[] {
     // A message that may be what kills the process is handled alone, so that no other is held responsible for it.
-    const suspect = arrived.findIndex(({ delivery }) => isSuspect(delivery) && !isBarrier(delivery))
-    const count = suspect === 0 ? 1 : suspect > 0 ? suspect : arrived.length
+    const guarded = arrived.findIndex(({ delivery }) => wasRedelivered(delivery) && !isBarrier(delivery))
+    const count = guarded === 0 ? 1 : guarded > 0 ? guarded : arrived.length
     const taken = arrived.slice(0, count)
     arrived = arrived.slice(count)
     return taken
@@ -81,17 +110,20 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     const taken: Taken[] = []
     for (const { shard, delivery } of arrivals) {
       if (isBarrier(delivery)) continue
-      if (isSuspect(delivery) && !(await begin(shard, delivery))) return
+      if (wasRedelivered(delivery) && !(await begin(shard, delivery))) return
       const batch = decode(delivery)
       if (batch instanceof MalformedBatchError) await deadLetter(deps, pingQueue(shard), delivery, batch.code, null)
       else taken.push({ shard, delivery, batch })
     }
     deps.crashPoint('after-receive')
     for (const group of groupsOf(taken)) {
-      if (!(await applyTogether(group))) return
+      if (await applyTogether(group)) continue
+      // They did not kill us: what comes next is not held responsible for this start.
+      for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await end(shard, delivery)
+      return
     }
     deps.crashPoint('before-ack')
-    for (const { shard, delivery } of taken) if (isSuspect(delivery)) await end(shard, delivery)
+    for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await end(shard, delivery)
     // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
     const open = arrivals.filter(({ delivery }) => !delivery.isSettled)
     const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
@@ -100,13 +132,13 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   }
 
   /**
-   * Stores that the handling of a suspect begins; what began too often without ending is given up.
+   * Stores that the handling of a redelivered message begins; what began too often without ending is given up.
    * @returns false when there is nothing left to do with it
    */
   async function begin(shard: number, delivery: Delivery): Promise<boolean> {
     while (delivery.isLive() && !isStopping) {
       try {
-        if ((await beginSuspect(deps.db, pingQueue(shard), delivery)) <= MAX_STARTS) return true
+        if ((await recordStart(deps.db, pingQueue(shard), delivery)) <= MAX_STARTS) return true
         await deadLetter(deps, pingQueue(shard), delivery, 'CRASHED', null)
         return false
       } catch (error) {
@@ -119,7 +151,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
 
   /** What stays behind when this fails is only a count that nothing continues. */
   async function end(shard: number, delivery: Delivery): Promise<void> {
-    await endSuspect(deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
+    await forgetStarts(deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
       log.warn(describeError(error), 'pings.not-ended'),
     )
   }
@@ -131,10 +163,15 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   }
 
   /**
-   * One transaction for all; when it cannot be, each message for itself, so that only the one at fault is held back.
+   * One transaction for all; when it cannot be, each message for itself, so that only the one at fault is held back. A
+   * fault that is not the messages' keeps all of them waiting.
    * @returns false when the work was left undone: the broker hands the messages out again
    */
   async function applyTogether(group: readonly Taken[]): Promise<boolean> {
+    using waiting = countWaiting(
+      deps.metrics,
+      group.map(({ shard }) => pingQueue(shard)),
+    )
     for (let failures = 0; ; failures++) {
       try {
         await apply(group)
@@ -142,10 +179,12 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
       } catch (error) {
         if (isStopping || !group.some(({ delivery }) => delivery.isLive())) return false
         log.warn({ failures, messages: group.length, ...describeError(error) }, 'pings.not-applied')
-        if (!isTransient(error)) break
-        await pause(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures))
+        if (isMessagesFault(error)) break
+        waiting.begin()
+        await pause(retryMs(failures))
       }
     }
+    waiting.end()
     for (const taken of group) {
       if (!(await applyAlone(taken))) return false
     }
@@ -153,21 +192,23 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   }
 
   async function applyAlone(taken: Taken): Promise<boolean> {
+    using waiting = countWaiting(deps.metrics, [pingQueue(taken.shard)])
     let firstError: unknown = null
-    for (let failures = 0; ; ) {
+    for (let tries = 0, failures = 0; ; tries++) {
       try {
         await apply([taken])
         return true
       } catch (error) {
         if (!taken.delivery.isLive() || isStopping) return false
         firstError ??= error
-        if (!isTransient(error)) failures += 1
-        if (failures >= TRIES_ALONE) {
+        if (isMessagesFault(error)) failures += 1
+        if (failures >= TRIES_ALONE && (await schemaMatches(deps.db))) {
           const failure = { firstError, lastError: error, failures }
           await deadLetter(deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
           return true
         }
-        await pause(RETRY_MS.first)
+        waiting.begin()
+        await pause(retryMs(tries))
       }
     }
   }
@@ -175,13 +216,14 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   async function apply(group: readonly Taken[]): Promise<void> {
     const stop = deps.metrics.evaluatorBatch.startTimer()
     const result = await preparedTransaction(deps.db, async (run) => {
-      const applied = await applyBatches(run, group, deps.config.pingLogLimit)
+      const applied = await applyBatches(run, group, { logLimit: deps.config.pingLogLimit, now: deps.clock.now() })
       deps.crashPoint('before-commit')
       return applied
     })
     stop()
     deps.metrics.pingsApplied.inc(result.applied)
     deps.metrics.pingsDropped.inc(result.dropped)
+    deps.metrics.pingsRestamped.inc(result.restamped)
     for (const to of result.flips) deps.metrics.flips.inc({ to })
     deps.outbox.publishLater(result.outbox)
     deps.live.changed(result.changed)
@@ -193,6 +235,11 @@ const EMPTY = Buffer.alloc(0)
 
 function isBarrier({ message }: Delivery): boolean {
   return message.properties.type === BARRIER_TYPE
+}
+
+/** Somebody waits for a barrier's answer; what was handed out before is handled alone, and has waited enough. */
+function isUrgent(delivery: Delivery): boolean {
+  return isBarrier(delivery) || wasRedelivered(delivery)
 }
 
 function groupsOf(taken: readonly Taken[]): Taken[][] {
@@ -218,9 +265,8 @@ function decode({ message }: Delivery): PingBatch | MalformedBatchError {
   }
 }
 
-/** The database's fault, not the messages': waiting helps. */
-function isTransient(error: unknown): boolean {
-  return isRetryable(error) || (error instanceof Error && isRetryable(error.cause))
+function retryMs(failures: number): number {
+  return Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures)
 }
 
 function pause(ms: number): Promise<void> {

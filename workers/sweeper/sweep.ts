@@ -1,4 +1,4 @@
-import type { Barriers } from '#shared/platform/barrier.ts'
+import type { Barriers } from '#shared/platform/broker/barrier.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
@@ -15,4 +15,6 @@ export interface Sweep {
   name: string
   everySeconds: number
   run(tick: Tick): Promise<void>
+  /** why it does not find everything, although it comes to its end; for `/readyz` */
+  problems?(): string[]
 }

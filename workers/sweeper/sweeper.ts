@@ -1,21 +1,29 @@
 import { schedule } from 'node-cron'
-import { microsOf } from '#shared/checks/lock-store.ts'
-import { createBarriers } from '#shared/platform/barrier.ts'
-import { isRetryable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
-import { query } from '#shared/platform/sql.ts'
-import { MICROS_PER_SECOND, type Micros, nowMicros } from '#shared/time.ts'
+import { createBarriers } from '#shared/platform/broker/barrier.ts'
+import { isRetryable } from '#shared/platform/database/db.ts'
+import { microsOf } from '#shared/platform/database/instants.ts'
+import { query } from '#shared/platform/database/sql.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
 import { deliveryRetention } from './sweeps/delivery-retention.ts'
 import { dueDeliveries } from './sweeps/due-deliveries.ts'
+import { dueMails } from './sweeps/due-mails.ts'
 import { dueNotifications } from './sweeps/due-notifications.ts'
+import { forgottenFlipsSweep } from './sweeps/forgotten-flips.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
+import { quotaNotices } from './sweeps/quota-notices.ts'
 import { retention } from './sweeps/retention.ts'
 import { unsentMessages } from './sweeps/unsent-messages.ts'
 
 /** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */
 const MAX_CLOCK_OFFSET: Micros = 5 * MICROS_PER_SECOND
+/** A database whose time moved otherwise than ours was set, or a machine slept: nothing is swept until that is settled. */
+const MAX_JUMP: Micros = 1 * MICROS_PER_SECOND
+
+/** What a restart of the database or the broker may take, before a sweep that is late makes the process unready. */
+const MAY_BE_LATE_SECONDS = 30
 
 /**
  * Absence has no message, so it needs a clock: every second the sweeper looks for what did not happen. Each sweep
@@ -26,33 +34,45 @@ export const sweeper: Worker = {
   start: (deps) =>
     startSweeper(deps, [
       overdueChecks(),
+      forgottenFlipsSweep,
       dueNotifications,
       dueDeliveries,
+      dueMails,
       deliveryRetention,
       unsentMessages,
       retention,
+      quotaNotices,
     ]),
 }
 
 /** @param sweeps own instances: some remember what they saw last */
-export function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
+function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { shards: deps.config.pingShards, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
+  /** monotonic milliseconds: a step of the clock must neither hold a sweep back nor repeat it */
   const lastRun = new Map<string, number>()
-  let lastComplete = Date.now()
+  const startedAt = performance.now()
+  const lastComplete = new Map(sweeps.map(({ name }) => [name, startedAt]))
+  deps.metrics.sweepLag.read((gauge) => {
+    for (const [sweep, at] of lastComplete) gauge.set({ sweep }, (performance.now() - at) / 1000)
+  })
+
+  deps.readiness.add(() =>
+    sweeps.flatMap((sweep) => [
+      ...latenessOf(sweep, lastComplete.get(sweep.name) ?? startedAt),
+      ...(sweep.problems?.() ?? []),
+    ]),
+  )
 
   async function tick(): Promise<void> {
-    deps.metrics.sweepLag.set((Date.now() - lastComplete) / 1000)
     const now = await databaseClock()
     if (now === null) return
     for (const sweep of sweeps) {
-      const isDue = Date.now() - (lastRun.get(sweep.name) ?? 0) >= sweep.everySeconds * 1000 - 200
-      if (!isDue || underWay.has(sweep.name)) continue
-      lastRun.set(sweep.name, Date.now())
+      const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
+      if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
+      lastRun.set(sweep.name, performance.now())
       const run = sweep.run({ deps, barriers, now }).then(
-        () => {
-          lastComplete = Date.now()
-        },
+        () => void lastComplete.set(sweep.name, performance.now()),
         (error: unknown) => {
           // What the database cannot serve now is tried at the next tick; anything else is ours to mend.
           const level = isRetryable(error) ? 'warn' : 'error'
@@ -66,14 +86,15 @@ export function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncD
     }
   }
 
-  /** @returns null when it cannot be read, or is not ours: then nothing is swept */
+  /** @returns null when it cannot be read, or when something is wrong with it or with ours: then nothing is swept */
   async function databaseClock(): Promise<Micros | null> {
+    const asked = deps.clock.now()
     try {
       const [row] = await query<{ now: Micros }>(deps.reserveDb, `SELECT ${microsOf('clock_timestamp()')} AS now`)
-      const offset = (row?.now ?? 0) - nowMicros()
-      deps.metrics.clockOffset.set(offset / MICROS_PER_SECOND)
-      if (row && Math.abs(offset) <= MAX_CLOCK_OFFSET) return row.now
-      deps.log.error({ offsetSeconds: offset / MICROS_PER_SECOND }, 'clock.differs-from-database')
+      const isExpected = row && row.now > asked - MAX_JUMP && row.now < deps.clock.now() + MAX_JUMP
+      const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
+      if (isExpected && isMachineRight && deps.clock.problems().length === 0) return row.now
+      deps.log.warn({ offsetSeconds: deps.clock.offset() / MICROS_PER_SECOND }, 'clock.not-trusted')
     } catch (error) {
       deps.log.warn(describeError(error), 'clock.not-read')
     }
@@ -89,4 +110,10 @@ export function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncD
       },
     },
   ]
+}
+
+/** A sweep that has not come to its end for so long waits for something, and so does what it should find. */
+function latenessOf({ name, everySeconds }: Sweep, lastComplete: number): string[] {
+  const seconds = Math.round((performance.now() - lastComplete) / 1000)
+  return seconds > everySeconds + MAY_BE_LATE_SECONDS ? [`sweep: ${name} has not come to its end for ${seconds} s`] : []
 }

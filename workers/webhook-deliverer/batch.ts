@@ -1,11 +1,7 @@
 import type { Knex } from 'knex'
 import type { FailureClass } from '#shared/delivery/outcome.ts'
-import { recordEvent } from '#shared/events/store.ts'
-import type { Enqueue } from '#shared/platform/outbox.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { Micros } from '#shared/time.ts'
-import { isOperational } from '#shared/webhooks/event-types.ts'
-import { lanesOf } from '#shared/webhooks/lanes.ts'
-import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
 import {
   type AttemptRow,
   type ClaimedDelivery,
@@ -17,61 +13,65 @@ import {
   saveHealth,
   settleInactive,
   suppressSigned,
-} from '#shared/webhooks/turn-store.ts'
-import { judge } from '#shared/webhooks/verdict.ts'
+} from '#shared/webhooks/claim-store.ts'
+import { decide } from '#shared/webhooks/decide.ts'
+import { isOperational } from '#shared/webhooks/event-types.ts'
+import { recordEvent } from '#shared/webhooks/events/store.ts'
+import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
+import { slotsOf } from '#shared/webhooks/slots.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import type { SentAttempt } from './send.ts'
 
-/** A delivery in hand, with what it takes to send it. */
-export interface DeliveryInHand extends ClaimedDelivery {
+/** A delivery in flight, with what it takes to send it. */
+export interface ClaimedAttempt extends ClaimedDelivery {
   url: string
   keys: SigningKeys
   /** reading of the monotonic clock before the claim was asked for */
   claimedAtMs: number
 }
 
-/** What one turn is to do for one endpoint: record an attempt, take the next delivery, or both. */
-export interface Errand {
+/** What one batch is to do for one endpoint: record an attempt, take the next delivery, or both. */
+export interface Step {
   endpointId: string
-  ended: { delivery: DeliveryInHand; sent: SentAttempt } | null
+  ended: { delivery: ClaimedAttempt; sent: SentAttempt } | null
   wantsNext: boolean
 }
 
-/** What a turn did: the deliveries taken, and endpoints that were switched off. */
+/** What a batch did: the deliveries taken, and endpoints that were switched off. */
 export interface TurnResult {
-  claimed: DeliveryInHand[]
+  claimed: ClaimedAttempt[]
   switchedOff: { endpointId: string; reason: string }[]
 }
 
-/** Sandbox deliveries signed in one turn and endpoint batch; the rest follows with the next message. */
+/** Sandbox deliveries signed in one batch and endpoint batch; the rest follows with the next message. */
 const SANDBOX_PAGE = 200
 
 /**
  * Everything that many attempts change, in one transaction: their log, their deliveries, the health of their endpoints,
- * operational events, and what the endpoints' free lanes take next.
+ * operational events, and what the endpoints' free slots take next.
  */
-export async function runTurn(
+export async function runBatch(
   deps: Pick<WorkerDeps, 'outbox' | 'now'>,
   keysOf: (endpoint: LockedEndpoint) => SigningKeys,
-  errands: readonly Errand[],
+  steps: readonly Step[],
 ): Promise<TurnResult> {
   const at = deps.now()
-  const endpointIds = [...new Set(errands.map(({ endpointId }) => endpointId))]
+  const endpointIds = [...new Set(steps.map(({ endpointId }) => endpointId))]
   return await deps.outbox.run(async (tx, enqueue) => {
     const endpoints = await lockEndpoints(tx, endpointIds, at)
-    const turn = new Turn(tx, enqueue, at, endpoints)
-    await turn.record(errands)
-    const claimed = await turn.claim(errands, keysOf)
-    await turn.sandbox(keysOf)
-    await turn.save()
+    const batch = new Batch(tx, enqueue, at, endpoints)
+    await batch.record(steps)
+    const claimed = await batch.claim(steps, keysOf)
+    await batch.sandbox(keysOf)
+    await batch.save()
     return {
       claimed,
-      switchedOff: turn.switchedOff.map(({ id, health }) => ({ endpointId: id, reason: `${health.reason}` })),
+      switchedOff: batch.switchedOff.map(({ id, health }) => ({ endpointId: id, reason: `${health.reason}` })),
     }
   })
 }
 
-class Turn {
+class Batch {
   readonly switchedOff: LockedEndpoint[] = []
   readonly #tx: Knex.Transaction
   readonly #enqueue: Enqueue
@@ -87,35 +87,36 @@ class Turn {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]))
   }
 
-  async record(errands: readonly Errand[]): Promise<void> {
+  async record(steps: readonly Step[]): Promise<void> {
     const rows: AttemptRow[] = []
-    const exhausted: { delivery: DeliveryInHand; endpoint: LockedEndpoint }[] = []
-    for (const { ended, endpointId } of errands) {
+    const exhausted: { delivery: ClaimedAttempt; endpoint: LockedEndpoint }[] = []
+    for (const { ended, endpointId } of steps) {
       const endpoint = this.#endpoints.get(endpointId)
       if (!ended || !endpoint) continue
-      const row = this.#judge(endpoint, ended)
+      const row = this.#decide(endpoint, ended)
       rows.push(row)
       if (row.state === 'EXHAUSTED') exhausted.push({ delivery: ended.delivery, endpoint })
     }
     const decided = await recordAttempts(this.#tx, rows, this.#at)
     for (const { delivery, endpoint } of exhausted) {
-      if (decided.has(delivery.id) && !isOperational(delivery.eventType)) await this.#tellExhausted(delivery, endpoint)
+      if (decided.has(delivery.id) && !isOperational(delivery.eventType))
+        await this.#notifyExhausted(delivery, endpoint)
     }
   }
 
-  #judge(endpoint: LockedEndpoint, ended: { delivery: DeliveryInHand; sent: SentAttempt }): AttemptRow {
+  #decide(endpoint: LockedEndpoint, ended: { delivery: ClaimedAttempt; sent: SentAttempt }): AttemptRow {
     const { delivery, sent } = ended
     const wasActive = endpoint.health.state === 'ACTIVE'
-    const verdict = judge(endpoint.health, {
+    const decision = decide(endpoint.health, {
       outcome: sent.outcome,
       round: delivery.round,
       random: Math.random(),
       at: this.#at,
     })
-    endpoint.health = verdict.health
+    endpoint.health = decision.health
     this.#changed.add(endpoint)
-    if (wasActive && verdict.health.state !== 'ACTIVE') this.switchedOff.push(endpoint)
-    const isHeld = verdict.delivery === 'PENDING' && verdict.health.state !== 'ACTIVE'
+    if (wasActive && decision.health.state !== 'ACTIVE') this.switchedOff.push(endpoint)
+    const isHeld = decision.delivery === 'PENDING' && decision.health.state !== 'ACTIVE'
     return {
       deliveryId: delivery.id,
       n: delivery.n,
@@ -124,25 +125,22 @@ class Turn {
       statusCode: sent.statusCode,
       failure: failureOf(sent),
       response: sent.response,
-      state: isHeld ? (endpoint.isDeleted ? 'CANCELLED' : 'SUPPRESSED') : verdict.delivery,
-      nextAttemptAt: isHeld ? null : verdict.nextAttemptAt,
+      state: isHeld ? (endpoint.isDeleted ? 'CANCELLED' : 'SUPPRESSED') : decision.delivery,
+      nextAttemptAt: isHeld ? null : decision.nextAttemptAt,
     }
   }
 
-  async claim(
-    errands: readonly Errand[],
-    keysOf: (endpoint: LockedEndpoint) => SigningKeys,
-  ): Promise<DeliveryInHand[]> {
-    const wanted: { endpointId: string; lanes: number; count: number }[] = []
+  async claim(steps: readonly Step[], keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<ClaimedAttempt[]> {
+    const wanted: { endpointId: string; slots: number; count: number }[] = []
     const probes = new Map<string, LockedEndpoint['health']>()
-    for (const [endpointId, group] of Map.groupBy(errands, (errand) => errand.endpointId)) {
+    for (const [endpointId, group] of Map.groupBy(steps, (step) => step.endpointId)) {
       const endpoint = this.#endpoints.get(endpointId)
       const count = group.filter(({ wantsNext }) => wantsNext).length
       if (!endpoint || endpoint.env === 'SANDBOX' || count === 0) continue
-      const lanes = lanesOf(endpoint.health, this.#at)
-      if (lanes.count === 0) continue
-      wanted.push({ endpointId, lanes: lanes.count, count })
-      probes.set(endpointId, lanes.health)
+      const slots = slotsOf(endpoint.health, this.#at)
+      if (slots.count === 0) continue
+      wanted.push({ endpointId, slots: slots.count, count })
+      probes.set(endpointId, slots.health)
     }
     const claimed = await claimDue(this.#tx, wanted, this.#at)
     return claimed.flatMap((delivery) => {
@@ -190,7 +188,7 @@ class Turn {
     }
   }
 
-  async #tellExhausted(delivery: DeliveryInHand, endpoint: LockedEndpoint): Promise<void> {
+  async #notifyExhausted(delivery: ClaimedAttempt, endpoint: LockedEndpoint): Promise<void> {
     await this.#tell(endpoint, 'webhook.delivery_exhausted', delivery.id, ['deliveryId', 'endpointId', 'eventId'])
   }
 

@@ -1,9 +1,9 @@
+import { attemptHttp, GONE } from '#shared/delivery/http-attempt.ts'
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
-import { attemptHttp, GONE } from '#shared/platform/http-attempt.ts'
-import type { HttpClient } from '#shared/platform/http-client.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import type { Micros } from '#shared/time.ts'
+import type { ClaimedDelivery } from '#shared/webhooks/claim-store.ts'
 import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
-import type { ClaimedDelivery } from '#shared/webhooks/turn-store.ts'
 
 /** What is kept of an answer. */
 const EXCERPT_BYTES = 4096

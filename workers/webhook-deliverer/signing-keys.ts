@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { Secrets } from '#shared/platform/secrets.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import type { LockedEndpoint } from '#shared/webhooks/claim-store.ts'
 import type { SigningKeys } from '#shared/webhooks/signature.ts'
 import { secretKeyOf } from '#shared/webhooks/signing-secret.ts'
-import type { LockedEndpoint } from '#shared/webhooks/turn-store.ts'
 
 /** Opens an endpoint's secrets; each only once while it is in use. */
 export function createSigningKeys(

@@ -1,22 +1,24 @@
 import { deliveryDue } from '#shared/contracts/delivery-due.ts'
-import { createHttpClient } from '#shared/platform/http-client.ts'
-import { on, subscribe } from '#shared/platform/worker.ts'
-import { LEASE_MS } from '#shared/webhooks/turn-store.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
+import { LEASE_MS } from '#shared/webhooks/claim-store.ts'
 import type { Worker } from '../define-worker.ts'
+import type { ClaimedAttempt } from './batch.ts'
+import { createBatches } from './batches.ts'
 import { deliveryMetrics } from './metrics.ts'
 import { sendSigned } from './send.ts'
-import type { DeliveryInHand } from './turn.ts'
-import { createTurns } from './turns.ts'
 
 /** An attempt mostly waits for its endpoint: very many are under way, so that those that hang leave room for the rest. */
-const AT_ONCE = 1000
-/** Endpoints are kept apart by their lanes; tenants of one host must not wait for each other's sockets. */
+const PREFETCH = 1000
+/** Endpoints are kept apart by their slots; tenants of one host must not wait for each other's sockets. */
 const SOCKETS_PER_HOST = 2048
 /**
- * For how long one message may keep a lane going: the broker takes a message that is not acknowledged within half an
- * hour for lost. The sweeper starts the lane anew.
+ * For how long one message may keep a slot going: the broker takes a message that is not acknowledged within half an
+ * hour for lost. The sweeper starts the slot anew.
  */
-const LANE_MS = 5 * 60_000
+const SLOT_MS = 5 * 60_000
+/** Begun just before the slot's end, an attempt may take this long, with what is waited for before and after it. */
+const LAST_ATTEMPT_MS = 60_000
 /** For the whole request. */
 const TIMEOUT_MS = 15_000
 
@@ -34,17 +36,17 @@ export const webhookDeliverer: Worker = {
       timeoutMs: TIMEOUT_MS,
       maxSocketsPerHost: SOCKETS_PER_HOST,
     })
-    const turns = createTurns(deps)
+    const batches = createBatches(deps)
     const metrics = deliveryMetrics(deps.metrics.registry)
     let isStopping = false
 
     async function deliverTo(endpointId: string): Promise<void> {
-      const until = performance.now() + LANE_MS
-      let delivery = await turns.run({ endpointId, ended: null, wantsNext: true })
+      const until = performance.now() + SLOT_MS
+      let delivery = await batches.run({ endpointId, ended: null, wantsNext: true })
       while (delivery) delivery = await attempt(delivery, until)
     }
 
-    async function attempt(delivery: DeliveryInHand, laneUntilMs: number): Promise<DeliveryInHand | null> {
+    async function attempt(delivery: ClaimedAttempt, slotUntilMs: number): Promise<ClaimedAttempt | null> {
       deps.crashPoint('delivery-claimed')
       // A process that was frozen may have lost its lease to another: what it can no longer send in time, it leaves.
       if (performance.now() - delivery.claimedAtMs > LEASE_MS - TIMEOUT_MS) return null
@@ -52,8 +54,8 @@ export const webhookDeliverer: Worker = {
       deps.crashPoint('delivery-sent')
       const { endpointId, n } = delivery
       const outcome = sent.outcome.result === 'delivered' ? 'delivered' : sent.outcome.failure
-      const wantsNext = !isStopping && performance.now() < laneUntilMs
-      const next = await turns.run({ endpointId, ended: { delivery, sent }, wantsNext })
+      const wantsNext = !isStopping && performance.now() < slotUntilMs
+      const next = await batches.run({ endpointId, ended: { delivery, sent }, wantsNext })
       deps.crashPoint('delivery-recorded')
       metrics.attempts.inc({ outcome })
       deps.log.info(
@@ -63,7 +65,9 @@ export const webhookDeliverer: Worker = {
       return next
     }
 
-    const subscription = on(deliveryDue, AT_ONCE, ({ endpointId }) => deliverTo(endpointId))
+    const subscription = on(deliveryDue, PREFETCH, ({ endpointId }) => deliverTo(endpointId), {
+      deadlineMs: SLOT_MS + LAST_ATTEMPT_MS,
+    })
     return [
       http,
       subscribe('webhook-deliverer', subscription, deps),

@@ -1,6 +1,6 @@
-import { call } from '#shared/channels/kinds/call.ts'
-import { escapeHtml } from '#shared/notifications/escapes.ts'
-import { spokenText } from '#shared/notifications/message.ts'
+import { call } from '#shared/monitoring/channels/kinds/call.ts'
+import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
+import { spokenText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 

@@ -1,7 +1,7 @@
-import { email } from '#shared/channels/kinds/email.ts'
+import { MailError } from '#shared/delivery/mailer.ts'
 import { delivered, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { emailMessage } from '#shared/notifications/email-message.ts'
-import { MailError } from '#shared/platform/mailer.ts'
+import { email } from '#shared/monitoring/channels/kinds/email.ts'
+import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import { defineTransport } from './transport.ts'
 
 export const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {

@@ -1,6 +1,6 @@
-import { github } from '#shared/channels/kinds/github.ts'
-import { markdownText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { github } from '#shared/monitoring/channels/kinds/github.ts'
+import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

@@ -1,8 +1,8 @@
-import { googlechat } from '#shared/channels/kinds/googlechat.ts'
-import { markedTitle } from '#shared/notifications/chat-text.ts'
-import { escapeHtml } from '#shared/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf } from '#shared/notifications/message.ts'
-import type { Notification } from '#shared/notifications/notification.ts'
+import { googlechat } from '#shared/monitoring/channels/kinds/googlechat.ts'
+import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
+import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
+import { factsOf, quotedBody, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

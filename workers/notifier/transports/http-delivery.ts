@@ -1,24 +1,24 @@
+import { attemptHttp, GONE } from '#shared/delivery/http-attempt.ts'
 import { delivered, type Outcome, outcomeOfStatus, permanent } from '#shared/delivery/outcome.ts'
-import { attemptHttp, GONE } from '#shared/platform/http-attempt.ts'
-import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/http-client.ts'
+import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/http/http-client.ts'
 
-/** What a kind knows better than the status: its own verdict, or null for the usual one. */
-export type Judge = (answer: HttpAnswer) => Outcome | null
+/** What a kind knows better than the status: its own refusal, or null for the usual one. */
+export type Decide = (answer: HttpAnswer) => Outcome | null
 
 /**
- * One HTTP request and its verdict (monitoring behaviour 8.3): at most 3 redirects, and 200, 201, 202 and 204 are
+ * One HTTP request and its refusal (monitoring behaviour 8.3): at most 3 redirects, and 200, 201, 202 and 204 are
  * success. 410 says that the address is gone for good; everything else may be better next time.
  */
 export async function deliver(
   http: HttpClient,
   now: () => number,
   request: OutgoingRequest,
-  judge?: Judge,
+  decide?: Decide,
 ): Promise<Outcome> {
   const { answer, retryAfterSeconds, failed } = await attemptHttp(http, now, { followRedirects: 3, ...request })
   if (!answer) return failed
   const usual = answer.status === 410 ? GONE : outcomeOfStatus(answer.status, retryAfterSeconds)
-  return usual.result === 'delivered' ? delivered : (judge?.(answer) ?? usual)
+  return usual.result === 'delivered' ? delivered : (decide?.(answer) ?? usual)
 }
 
 export function json(
@@ -58,8 +58,8 @@ export function answeredObject(answer: HttpAnswer): Record<string, unknown> {
   }
 }
 
-/** A judge for services that answer some statuses when the address is gone for good. */
-export function permanentOn(...statuses: number[]): Judge {
+/** Decides for services that answer some statuses when the address is gone for good. */
+export function permanentOn(...statuses: number[]): Decide {
   return ({ status }) =>
     statuses.includes(status) ? permanent(`Received status code ${status}`, { failure: 'status' }) : null
 }

@@ -1,5 +1,5 @@
-import { matrix } from '#shared/channels/kinds/matrix.ts'
-import { htmlText, plainText } from '#shared/notifications/chat-text.ts'
+import { matrix } from '#shared/monitoring/channels/kinds/matrix.ts'
+import { htmlText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -9,6 +9,8 @@ export const matrixTransport = defineTransport(matrix, async ({ http, now }, con
   const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
   const message = {
     msgtype: 'm.text',
+    // Whatever names and bodies hold, nobody is called by it.
+    'm.mentions': {},
     body: plainText(notification),
     format: 'org.matrix.custom.html',
     formatted_body: htmlText(notification, '<br>'),

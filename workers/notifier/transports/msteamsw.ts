@@ -1,8 +1,8 @@
-import { msteamsw } from '#shared/channels/kinds/msteamsw.ts'
-import { markedTitle } from '#shared/notifications/chat-text.ts'
-import { escapeMarkdown } from '#shared/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf } from '#shared/notifications/message.ts'
-import type { Notification } from '#shared/notifications/notification.ts'
+import { msteamsw } from '#shared/monitoring/channels/kinds/msteamsw.ts'
+import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
+import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/escapes.ts'
+import { factsOf, quotedBody, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -16,10 +16,13 @@ export const msteamswTransport = defineTransport(msteamsw, async ({ http, now },
 
 const cardType = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null }
 
-/** An Adaptive Card as Teams workflows take it. Its text blocks read Markdown, its facts do not. */
+/** An Adaptive Card as Teams workflows take it. Its text blocks and facts read Markdown. */
 function card(notification: Notification) {
   const body = quotedBody(notification)
-  const facts = factsOf(notification).map(({ label, value }) => ({ title: `${label}:`, value }))
+  const facts = factsOf(notification).map(({ label, value }) => ({
+    title: `${label}:`,
+    value: escapeInlineMarkdown(value),
+  }))
   return {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',

@@ -1,7 +1,7 @@
-import { ntfy } from '#shared/channels/kinds/ntfy.ts'
-import { splitTags } from '#shared/checks/tags.ts'
-import { markdownText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { ntfy } from '#shared/monitoring/channels/kinds/ntfy.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

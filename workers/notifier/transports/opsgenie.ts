@@ -1,7 +1,7 @@
-import { opsgenie } from '#shared/channels/kinds/opsgenie.ts'
-import { splitTags } from '#shared/checks/tags.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { opsgenie } from '#shared/monitoring/channels/kinds/opsgenie.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

@@ -1,6 +1,6 @@
-import { pagertree } from '#shared/channels/kinds/pagertree.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { pagertree } from '#shared/monitoring/channels/kinds/pagertree.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

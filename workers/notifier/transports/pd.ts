@@ -1,5 +1,5 @@
-import { pd } from '#shared/channels/kinds/pd.ts'
-import { factsOf, summaryOf } from '#shared/notifications/message.ts'
+import { pd } from '#shared/monitoring/channels/kinds/pd.ts'
+import { factsOf, summaryOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

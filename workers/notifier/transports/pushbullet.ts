@@ -1,6 +1,6 @@
-import { pushbullet } from '#shared/channels/kinds/pushbullet.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { pushbullet } from '#shared/monitoring/channels/kinds/pushbullet.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

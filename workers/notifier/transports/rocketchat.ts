@@ -1,4 +1,4 @@
-import { rocketchat } from '#shared/channels/kinds/rocketchat.ts'
+import { rocketchat } from '#shared/monitoring/channels/kinds/rocketchat.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'
 import { defineTransport } from './transport.ts'
@@ -7,7 +7,7 @@ import { defineTransport } from './transport.ts'
 export const rocketchatTransport = defineTransport(
   rocketchat,
   async ({ http, now, settings }, config, notification) => {
-    const { attachments } = slackMessage(notification, settings.siteName)
+    const { attachments } = slackMessage(notification, settings.siteName, 'markdown')
     return deliver(http, now, json('POST', config.url, { alias: settings.siteName, text: '', attachments }))
   },
 )

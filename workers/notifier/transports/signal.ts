@@ -1,6 +1,6 @@
-import { signal } from '#shared/channels/kinds/signal.ts'
 import { permanent } from '#shared/delivery/outcome.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
+import { signal } from '#shared/monitoring/channels/kinds/signal.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { answeredObject, deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

@@ -1,14 +1,18 @@
-import { statusColours } from '#shared/notifications/chat-text.ts'
-import { codeBlock, escapeSlack } from '#shared/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf, titleOf } from '#shared/notifications/message.ts'
-import type { Notification } from '#shared/notifications/notification.ts'
+import { statusColours } from '#shared/monitoring/notifications/chat-text.ts'
+import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
+import { factsOf, quotedBody, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
-/** The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too. */
-export function slackMessage(notification: Notification, siteName: string) {
+/**
+ * The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too.
+ * @param format what the service takes text for: Slack's own format, or Markdown, in which links and mentions work
+ */
+export function slackMessage(notification: Notification, siteName: string, format: 'slack' | 'markdown' = 'slack') {
+  const escaped = format === 'slack' ? escapeSlack : escapeInlineMarkdown
   const body = quotedBody(notification)
   const fields = factsOf(notification).map(({ label, value }) => ({
     title: label,
-    value: escapeSlack(value),
+    value: escaped(value),
     short: value.length < 40,
   }))
   return {
@@ -17,13 +21,20 @@ export function slackMessage(notification: Notification, siteName: string) {
     attachments: [
       {
         color: statusColours[notification.status],
-        fallback: escapeSlack(`The check ${summaryOf(notification)}.`),
+        fallback: escaped(`The check ${summaryOf(notification)}.`),
         mrkdwn_in: ['fields', 'text'],
-        title: escapeSlack(titleOf(notification)),
+        title: escaped(titleOf(notification)),
         title_link: notification.urls.check,
-        text: escapeSlack(`The check ${summaryOf(notification)}.`),
+        text: escaped(`The check ${summaryOf(notification)}.`),
         fields: body
-          ? [...fields, { title: "Last ping's body", value: codeBlock(escapeSlack(body)), short: false }]
+          ? [
+              ...fields,
+              {
+                title: "Last ping's body",
+                value: codeBlock(format === 'slack' ? escapeSlack(body) : body),
+                short: false,
+              },
+            ]
           : fields,
       },
     ],

@@ -1,5 +1,5 @@
-import { slack } from '#shared/channels/kinds/slack.ts'
 import { permanent } from '#shared/delivery/outcome.ts'
+import { slack } from '#shared/monitoring/channels/kinds/slack.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'
 import { defineTransport } from './transport.ts'

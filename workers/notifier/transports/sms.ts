@@ -1,5 +1,5 @@
-import { sms } from '#shared/channels/kinds/sms.ts'
-import { smsText } from '#shared/notifications/message.ts'
+import { sms } from '#shared/monitoring/channels/kinds/sms.ts'
+import { smsText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 

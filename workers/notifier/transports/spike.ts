@@ -1,6 +1,6 @@
-import { spike } from '#shared/channels/kinds/spike.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { spike } from '#shared/monitoring/channels/kinds/spike.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

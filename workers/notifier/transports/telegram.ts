@@ -1,7 +1,7 @@
-import { telegram } from '#shared/channels/kinds/telegram.ts'
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { htmlText } from '#shared/notifications/chat-text.ts'
-import type { HttpAnswer } from '#shared/platform/http-client.ts'
+import { telegram } from '#shared/monitoring/channels/kinds/telegram.ts'
+import { htmlText } from '#shared/monitoring/notifications/chat-text.ts'
+import type { HttpAnswer } from '#shared/platform/http/http-client.ts'
 import { answeredObject, deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -10,7 +10,7 @@ const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was de
 
 /** A group that became a supergroup has a new id: it is saved, and the message sent there. */
 export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
-  const sendTo = async (id: string | number, judge: (answer: HttpAnswer) => Outcome | null) =>
+  const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
     deliver(
       context.http,
       context.now,
@@ -21,19 +21,19 @@ export const telegramTransport = defineTransport(telegram, async (context, confi
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
       }),
-      judge,
+      decide,
     )
   let movedTo: number | undefined
   const outcome = await sendTo(config.id, (answer) => {
     movedTo = migratedId(answer)
-    return verdict(answer)
+    return refusal(answer)
   })
   if (movedTo === undefined) return outcome
   await context.saveConfig({ ...config, id: movedTo })
-  return sendTo(movedTo, verdict)
+  return sendTo(movedTo, refusal)
 })
 
-function verdict(answer: HttpAnswer): Outcome | null {
+function refusal(answer: HttpAnswer): Outcome | null {
   const wait = parameterOf(answer, 'retry_after')
   if (answer.status === 429 && wait !== undefined)
     return temporary('Received status code 429', { failure: 'status', retryAfterSeconds: wait })

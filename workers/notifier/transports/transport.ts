@@ -1,8 +1,8 @@
-import type { ChannelKind } from '#shared/channels/kind.ts'
+import type { Mailer } from '#shared/delivery/mailer.ts'
 import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
-import type { Notification } from '#shared/notifications/notification.ts'
-import type { HttpClient } from '#shared/platform/http-client.ts'
-import type { Mailer } from '#shared/platform/mailer.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
 
 /** What transports need from the process they run in. */
 export interface TransportContext {
@@ -23,7 +23,7 @@ export interface TransportContext {
   sendToMembers(channelIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
 }
 
-export interface TransportSettings {
+interface TransportSettings {
   siteName: string
   /** null when text messages, calls and WhatsApp are switched off */
   twilio: TwilioSettings | null

@@ -1,6 +1,6 @@
-import { trello } from '#shared/channels/kinds/trello.ts'
-import { markdownText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { trello } from '#shared/monitoring/channels/kinds/trello.ts'
+import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

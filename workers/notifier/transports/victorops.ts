@@ -1,6 +1,6 @@
-import { victorops } from '#shared/channels/kinds/victorops.ts'
-import { plainText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { victorops } from '#shared/monitoring/channels/kinds/victorops.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json, permanentOn } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

@@ -1,5 +1,5 @@
-import { whatsapp } from '#shared/channels/kinds/whatsapp.ts'
-import { smsText } from '#shared/notifications/message.ts'
+import { whatsapp } from '#shared/monitoring/channels/kinds/whatsapp.ts'
+import { smsText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 

@@ -1,6 +1,6 @@
-import { zulip } from '#shared/channels/kinds/zulip.ts'
-import { markdownText } from '#shared/notifications/chat-text.ts'
-import { titleOf } from '#shared/notifications/message.ts'
+import { zulip } from '#shared/monitoring/channels/kinds/zulip.ts'
+import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { basicAuth, deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 

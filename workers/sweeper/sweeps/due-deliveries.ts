@@ -1,7 +1,7 @@
 import { deliveryDue } from '#shared/contracts/delivery-due.ts'
+import { settleInactive } from '#shared/webhooks/claim-store.ts'
 import { inactiveWithOpen, readBacklog, takeDueDeliveries } from '#shared/webhooks/fan-out-store.ts'
-import { LANES } from '#shared/webhooks/lanes.ts'
-import { settleInactive } from '#shared/webhooks/turn-store.ts'
+import { SLOTS } from '#shared/webhooks/slots.ts'
 import { deliveryMetrics } from '../../webhook-deliverer/metrics.ts'
 import type { Sweep } from '../sweep.ts'
 
@@ -15,7 +15,7 @@ export const dueDeliveries: Sweep = {
     const at = new Date(now / 1000)
     for (let taken = PAGE; taken === PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
-        const endpointIds = await takeDueDeliveries(tx, at, LANES, PAGE)
+        const endpointIds = await takeDueDeliveries(tx, at, SLOTS, PAGE)
         for (const endpointId of endpointIds) await enqueue(deliveryDue, { endpointId })
         return endpointIds.length
       })

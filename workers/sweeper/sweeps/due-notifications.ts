@@ -1,5 +1,5 @@
 import { notificationDue } from '#shared/contracts/notification-due.ts'
-import { oldestDueNotification, takeDueNotifications } from '#shared/notifications/store.ts'
+import { oldestDueNotification, takeDueNotifications } from '#shared/monitoring/notifications/store.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 500

@@ -1,11 +1,14 @@
-import { pruneKeys } from '#shared/idempotency/store.ts'
-import { pruneStoredMails } from '#shared/pings/mail-store.ts'
-import { DEDUPLICATION_DAYS, pruneLedger } from '#shared/platform/ledger.ts'
-import { execute } from '#shared/platform/sql.ts'
-import { pruneSuspects } from '#shared/platform/suspects.ts'
+import { pruneBeats } from '#shared/monitoring/beats/store.ts'
+import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
+import { pruneStarts } from '#shared/platform/broker/redelivery-guard.ts'
+import { execute } from '#shared/platform/database/sql.ts'
+import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
+/** Days for which a message is recognised as a copy; longer than any message can be under way. */
+const DEDUPLICATION_DAYS = 7
 
 /**
  * Removes what is past its time, a page at a time, away from the hot path. Flips stay for at least the current month
@@ -16,7 +19,6 @@ export const retention: Sweep = {
   everySeconds: 300,
   async run({ deps }) {
     const db = deps.reserveDb
-    await untilEmpty(() => pruneLedger(db, PAGE))
     await untilEmpty(() => pruneKeys(db, PAGE))
     await untilEmpty(() =>
       execute(
@@ -30,7 +32,9 @@ export const retention: Sweep = {
       DEDUPLICATION_DAYS,
     ])
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
-    await pruneSuspects(db)
+    await pruneStarts(db)
+    await pruneBeats(db, deps.config.flipRetentionDays)
+    await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
   },
 }

@@ -1,4 +1,4 @@
-import { query } from '#shared/platform/sql.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 500

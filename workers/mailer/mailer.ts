@@ -1,0 +1,49 @@
+import { mailDue } from '#shared/contracts/mail-due.ts'
+import { createMailer, MailError, type Mailer } from '#shared/delivery/mailer.ts'
+import { notificationRetries, retryDelayMs } from '#shared/delivery/retry-schedule.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { LinkMail } from '#shared/tenancy/mails/link-mail.ts'
+import { claimMail, deleteMail, postponeMail } from '#shared/tenancy/mails/store.ts'
+import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { toOutgoingMail } from './outgoing-mail.ts'
+
+/** The connections that are kept to the mail server. */
+const CONCURRENCY = 5
+
+/**
+ * Sends mails with links: new passwords, invitations, confirmations. A mail that the server does not take now is tried
+ * again for about an hour and three quarters, the schedule of notifications; a mail that it never takes is given up.
+ */
+export const mailer: Worker = {
+  name: 'mailer',
+  start(deps) {
+    const { smtpUrl, mailFrom } = deps.config
+    const server = smtpUrl === undefined ? null : createMailer({ url: smtpUrl, from: mailFrom })
+    const subscription = on(mailDue, CONCURRENCY, ({ mailId }) => attempt(deps, server, mailId))
+    return [...(server ? [server] : []), subscribe('mailer', subscription, deps)]
+  },
+}
+
+async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string): Promise<void> {
+  const { db, secrets, log } = deps
+  const claimed = await claimMail(db, mailId)
+  if (!claimed) return
+  try {
+    if (!server) throw new MailError('SMTP_URL is not set', { permanent: false, failure: 'connect' })
+    const mail: LinkMail = JSON.parse(secrets.open(claimed.sealedMail))
+    await server.send(toOutgoingMail(mailId, mail))
+    await deleteMail(db, mailId)
+    log.info({ mailId, attempt: claimed.attempts }, 'mail.sent')
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error
+    const failed = { attempts: claimed.attempts, retryAfterSeconds: null, random: Math.random() }
+    const delayMs = error.permanent ? null : retryDelayMs(notificationRetries, failed)
+    if (delayMs === null) await deleteMail(db, mailId)
+    else await postponeMail(db, mailId, delayMs)
+    log.warn(
+      { mailId, attempt: claimed.attempts, retryInMs: delayMs, ...describeError(error) },
+      delayMs === null ? 'mail.given-up' : 'mail.not-sent',
+    )
+  }
+}
