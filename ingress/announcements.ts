@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CACHE_EXCHANGE } from '#shared/contracts/topology.ts'
-import type { Broker } from '#shared/platform/broker.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { CacheChange } from './deps.ts'
 import { listenToFanout } from './fanout-listener.ts'
 
@@ -10,11 +10,11 @@ const changeSchema = z.discriminatedUnion('kind', [
 ])
 
 /**
- * Carries changes to every ingress process. Lost announcements do no harm beyond a cached answer living on for its
- * thirty seconds; so nothing here is durable or confirmed.
+ * Carries changes to every ingress process. Lost announcements do no harm beyond a cached answer living on until it
+ * expires; so nothing here is durable or confirmed.
  */
 export function createAnnouncements(broker: Broker) {
-  const { tell, onChange } = listenToFanout(broker, CACHE_EXCHANGE, parseChange)
+  const { tell, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseChange)
   return {
     announce(change: CacheChange): void {
       // Our own caches need not wait for the broker.
@@ -22,6 +22,7 @@ export function createAnnouncements(broker: Broker) {
       broker.send({ exchange: CACHE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     },
     onChange,
+    onGap,
   }
 }
 

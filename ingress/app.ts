@@ -9,9 +9,9 @@ import { monitoringDialect } from './monitoring/dialect.ts'
 import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
 import { createSlashRedirects } from './monitoring/slash-redirect.ts'
 import { documentedRoutes, openApiDocument } from './openapi.ts'
-import { platformRoutes } from './platform/routes.ts'
+import { platformRoutes } from './risk/routes.ts'
 import { type Dialect, mountRoutes } from './route.ts'
-import { createWebRouter } from './web/router.ts'
+import { createWebRouter } from './web/frame/router.ts'
 
 const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
 const problemDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failProblem }
@@ -33,11 +33,21 @@ export function createApp(deps: IngressDeps): Express {
   app.use(createDocsRouter())
   app.use(createHealthRouter(deps))
   app.use(createWebRouter(deps))
-  app.use((request, response) => failProblem(new NotFoundError('there is nothing here'), request, response, deps))
+  app.use((request, response) => failUnrouted(nothingHere(), request, response, deps))
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    failProblem(isMalformedUrl(error) ? new NotFoundError('there is nothing here') : error, request, response, deps)
+    failUnrouted(isMalformedUrl(error) ? nothingHere() : error, request, response, deps)
   })
   return app
+}
+
+function nothingHere(): NotFoundError {
+  return new NotFoundError('there is nothing here')
+}
+
+/** Below the addresses of badges everything speaks as badges do: what is missing has an empty body. */
+function failUnrouted(error: unknown, request: Request, response: Response, deps: IngressDeps): void {
+  const fail = /^\/(?:badge|b)\//.test(request.originalUrl) ? failMonitoring : failProblem
+  fail(error, request, response, deps)
 }
 
 /** What the router throws for percent-encoding that cannot be decoded. */

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { DomainError, type FieldError, UnavailableError, ValidationError } from '#shared/errors.ts'
-import { asUnavailable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
+import { asUnavailable, isDataException } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from './deps.ts'
 import { MethodNotAllowedError, PayloadTooLargeError, RateLimitedError } from './middleware/request-errors.ts'
 import { requestIdOf } from './middleware/request-id.ts'
@@ -35,9 +35,12 @@ export interface Problem {
   retryAfterSeconds: number | null
 }
 
-/** Classifies anything thrown. Database failures count as unavailability, unknown errors are logged with the request id. */
+/**
+ * Classifies anything thrown. Database failures count as unavailability, values that the database cannot take as
+ * mistakes of the request; unknown errors are logged with the request id.
+ */
 export function toProblem(thrown: unknown, response: Response, deps: IngressDeps): Problem {
-  const error = asUnavailable(thrown)
+  const error = isDataException(thrown) ? unstorable(thrown, response, deps) : asUnavailable(thrown)
   const known = error instanceof DomainError ? CODES[error.code] : undefined
   if (!(error instanceof DomainError) || !known) {
     deps.log.error({ requestId: requestIdOf(response), ...describeError(error) }, 'request.failed')
@@ -53,6 +56,12 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
     errors: error instanceof ValidationError ? error.errors : [],
     retryAfterSeconds: retryAfter(error),
   }
+}
+
+/** What is refused here passed every check of ours: the log says where one is missing. */
+function unstorable(thrown: unknown, response: Response, deps: IngressDeps): ValidationError {
+  deps.log.warn({ requestId: requestIdOf(response), ...describeError(thrown) }, 'request.value-refused-by-database')
+  return new ValidationError('a value of the request is out of range')
 }
 
 function problemOf(code: string): Problem {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Broker } from '#shared/platform/broker.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
 
 /**
  * Hears everything on a fanout exchange from now on, on a queue of this process that goes with its connection. What was
@@ -11,6 +11,7 @@ export function listenToFanout<T>(broker: Broker, exchange: string, parse: (cont
   const tell = (announced: T) => {
     for (const listener of listeners) listener(announced)
   }
+  const gapListeners = new Set<() => void>()
   const queue = `${exchange}.${randomUUID()}`
   broker.consume({
     queue,
@@ -19,6 +20,7 @@ export function listenToFanout<T>(broker: Broker, exchange: string, parse: (cont
     async declare(channel) {
       await channel.assertQueue(queue, { exclusive: true, autoDelete: true, durable: false })
       await channel.bindQueue(queue, exchange, '')
+      for (const listener of gapListeners) listener()
     },
     onDelivery({ message }) {
       const announced = parse(message.content)
@@ -30,6 +32,10 @@ export function listenToFanout<T>(broker: Broker, exchange: string, parse: (cont
     tell,
     onChange(listener: (announced: T) => void): void {
       listeners.add(listener)
+    },
+    /** calls whenever it hears again after a while in which it may have missed something */
+    onGap(listener: () => void): void {
+      gapListeners.add(listener)
     },
   }
 }

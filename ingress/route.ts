@@ -1,8 +1,11 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
+import { withTenantUnknown } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from './deps.ts'
+import { pathText } from './middleware/form-text.ts'
+import { observe } from './observe.ts'
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** A variable part of a path. What does not match `pattern` is another path, and so a 404. */
 export interface PathParam {
@@ -23,7 +26,7 @@ export interface ResponseDocument {
 }
 
 /** What is published of an operation (openapi.ts), and what it is mounted by. */
-export interface RouteDocument<P extends string> {
+interface RouteDocument<P extends string> {
   method: Method
   /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a slash at its end is part of it */
   path: P
@@ -52,7 +55,7 @@ export type ParamNames<P extends string> = string extends P
     : never
 
 /** The request as a handler gets it: path parameters matched and decoded once, nothing else parsed. */
-export type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
+type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
 
 /** An operation: its document and what answers it. Errors are thrown; the dialect of its area renders them. */
 export interface Route<P extends string = string> extends RouteDocument<P> {
@@ -91,25 +94,16 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
         if (!route) return dialect.refuseMethod(request, response, methods)
         // A route by regular expression numbers its groups; the decoding has been done by the router, once.
         const params: Record<string, string> = {}
-        for (const [index, name] of names.entries()) params[name] = String(request.params[index])
+        for (const [index, name] of names.entries()) params[name] = pathText(request.params[index])
         request.params = params
-        await route.handle(request as RoutedRequest, response, deps)
+        const answer = async () => await route.handle(request as RoutedRequest, response, deps)
+        await (route.security.length > 0 ? withTenantUnknown(answer) : answer())
       } catch (error) {
         dialect.fail(error, request, response, deps)
       }
     })
   }
   return router
-}
-
-/** Counts and times the answer under its path's pattern, never under the path itself. */
-function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
-  const startedAt = performance.now()
-  response.once('finish', () => {
-    deps.metrics.httpRequests
-      .labels(route, request.method, String(response.statusCode))
-      .observe((performance.now() - startedAt) / 1000)
-  })
 }
 
 function paramNames(path: string): string[] {

@@ -1,22 +1,28 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Express } from 'express'
+import type { ConnectionCap } from './connections.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import type { PingHandler } from './ping/handler.ts'
 
-/** Until a request must have come: its headers, and all of it with its body. */
-const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000 }
+/** Until a request must have come, headers and body, and for how long an answer may stand still. */
+const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
 /** How often connections are looked at: a deadline is kept to within this. */
 const LOOKS_EVERY_MS = 2_000
 const KEEP_ALIVE_MS = 65_000
 /** Open connections of one process; beyond it new ones are refused rather than everybody served slowly. */
 const MAX_CONNECTIONS = 20_000
 
-/** From the first byte of a request, of the first one from the connection on; milliseconds. */
+const TOO_MANY_CONNECTIONS =
+  'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+
+/** Milliseconds: the first two from the first byte of a request, of the first one from the connection on. */
 export interface Deadlines {
   headersMs: number
   /** not less than `headersMs` */
   requestMs: number
+  /** without a byte of an answer going out, because the other side does not read */
+  answerMs: number
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -25,15 +31,15 @@ export interface HttpServer extends AsyncDisposable {
 
 /**
  * The HTTP server of a process: pings go straight to their handler, everything else to Express. Slow headers and slow
- * bodies are cut by a deadline. Closing stops accepting, lets requests finish, then closes idle connections.
+ * bodies are cut by a deadline, and so is who does not read the answer. Closing stops accepting, lets requests finish, then closes idle connections.
  * @param draining once aborted, every answer ends its connection; requests are still served
  */
 export async function openHttpServer(
-  options: { port: number; host: string; deadlines?: Deadlines },
-  doors: { ping: PingHandler; app: Express },
+  options: { port: number; host: string; deadlines?: Partial<Deadlines>; connections?: ConnectionCap },
+  listeners: { ping: PingHandler; app: Express },
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
-  const { headersMs, requestMs } = options.deadlines ?? DEADLINES
+  const { headersMs, requestMs, answerMs } = { ...DEADLINES, ...options.deadlines }
   let isClosing = false
   const refused = new WeakSet<Socket>()
   const server = createServer(
@@ -55,11 +61,18 @@ export async function openHttpServer(
       }
       // Closes the connection behind this answer, which says so: the client goes elsewhere without an error.
       if (isClosing || draining.aborted) response.shouldKeepAlive = false
-      if (request.url?.startsWith('/ping/')) doors.ping(request, response)
-      else doors.app(request, response)
+      if (request.url?.startsWith('/ping/')) listeners.ping(request, response)
+      else listeners.app(request, response)
     },
   )
   server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket: Socket) => {
+    if (options.connections?.admit(socket) !== false) return
+    // Whatever it has sent already is not a request any more.
+    refused.add(socket)
+    socket.end(TOO_MANY_CONNECTIONS, () => socket.destroy())
+  })
+  cutSlowReaders(server, answerMs)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, 2048, resolve)
@@ -74,4 +87,41 @@ export async function openHttpServer(
       await closed
     },
   }
+}
+
+/**
+ * Destroys connections of which the other side takes nothing for so long while there is something to send. What it sends
+ * itself meanwhile proves nothing, so a socket's own time-out, which any byte puts off, does not do.
+ */
+function cutSlowReaders(server: Server, answerMs: number): void {
+  const sockets = new Set<Socket>()
+  const standing = new WeakMap<Socket, { progress: string; since: number }>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  function look(socket: Socket, now: number): void {
+    if (socket.writableLength === 0) {
+      standing.delete(socket)
+      return
+    }
+    const progress = `${socket.bytesWritten} ${unsentBytes(socket)}`
+    const known = standing.get(socket)
+    if (known?.progress !== progress) standing.set(socket, { progress, since: now })
+    else if (now - known.since >= answerMs) socket.destroy()
+  }
+  const timer = setInterval(
+    () => {
+      const now = performance.now()
+      for (const socket of sockets) look(socket, now)
+    },
+    Math.min(LOOKS_EVERY_MS, answerMs / 2),
+  ).unref()
+  server.once('close', () => clearInterval(timer))
+}
+
+/** What the kernel has not taken yet of what was handed to it; Node tells it of no public member, and uses this itself. */
+function unsentBytes(socket: Socket): unknown {
+  const handle: unknown = Reflect.get(socket, '_handle')
+  return typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'writeQueueSize') : 0
 }

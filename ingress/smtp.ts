@@ -1,7 +1,7 @@
-import { loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { explainConfigError, runProcess } from '#shared/platform/run-process.ts'
-import { withLocalEnv } from '#shared/stack/local-env.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { withLocalEnv } from '#shared/platform/process/local-env.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { explainConfigError, runProcess } from '#shared/platform/process/run-process.ts'
 import { openMailIngress } from './mail/open-mail-ingress.ts'
 
 const config = readConfig()

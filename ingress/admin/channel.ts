@@ -1,7 +1,16 @@
-import { channelKinds } from '#shared/channels/kinds.ts'
-import { insertChannel } from '#shared/channels/store.ts'
-import { checkConfig, checkName, requireKind } from '../monitoring/integration-config.ts'
-import { type Command, lines, textOf, UsageError } from './command.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { channelKinds, findKind } from '#shared/monitoring/channels/kinds.ts'
+import { type ConfigObject, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
+import {
+  deleteChannel,
+  findChannel,
+  insertChannel,
+  listChannels,
+  updateChannel,
+} from '#shared/monitoring/channels/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { checkConfig, checkName, openConfig } from '../monitoring/integration-config.ts'
+import { type AdminContext, type Command, type Given, lines, secretOf, textOf, UsageError } from './command.ts'
 import { requireProject } from './project.ts'
 
 const kindsHelp = [...channelKinds.values()].flatMap((kind) => [
@@ -10,12 +19,15 @@ const kindsHelp = [...channelKinds.values()].flatMap((kind) => [
   ...kind.help.map((line) => `    ${line}`),
 ])
 
+const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
+const channelOption = { description: 'id of the integration, from the list', value: 'ID', required: true } as const
+
 const create: Command = {
   noun: 'channel',
   verb: 'create',
   summary: 'Create an integration',
   options: {
-    project: { description: 'id of the project', value: 'ID', required: true },
+    project: projectOption,
     kind: { description: 'one of the kinds below', value: 'KIND', required: true },
     name: { description: 'what people call it', value: 'NAME', required: true },
     config: { description: "the kind's options as a JSON object", value: 'JSON', required: true },
@@ -23,9 +35,9 @@ const create: Command = {
   help: ['Kinds and their options:', ...kindsHelp],
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
-    const kind = requireKind(textOf(given, 'kind'))
+    const kind = kindOf(textOf(given, 'kind'))
     const name = checkName(textOf(given, 'name'))
-    const config = await checkConfig(context, project.id, kind, parseJson(textOf(given, 'config')))
+    const config = await checkConfig(context, project.id, kind, parseJson(await secretOf(given, 'config')))
     const sealedConfig = context.secrets.seal(JSON.stringify(config))
     const { uuid } = await insertChannel(context.db, { projectId: project.id, kind: kind.kind, name, sealedConfig })
     const created = { channelId: uuid, name, kind: kind.kind }
@@ -33,7 +45,100 @@ const create: Command = {
   },
 }
 
-export const channelCommands: readonly Command[] = [create]
+const list: Command = {
+  noun: 'channel',
+  verb: 'list',
+  summary: 'List the integrations of a project',
+  options: { project: projectOption },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const channels = (await listChannels(context.db, project.id)).map((channel) => ({
+      channelId: channel.uuid,
+      name: channel.name,
+      kind: channel.kind,
+      disabled: channel.disabledAt !== null,
+      lastNotifyAt: channel.lastNotifyAt,
+      lastError: channel.lastError,
+    }))
+    const text = channels.map(({ channelId, name, kind, disabled, lastError }) =>
+      [channelId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError].filter((it) => it !== '').join('  '),
+    )
+    return { json: channels, text: text.join('\n') }
+  },
+}
+
+const update: Command = {
+  noun: 'channel',
+  verb: 'update',
+  summary: 'Change an integration; what is not named stays',
+  options: {
+    project: projectOption,
+    channel: channelOption,
+    name: { description: 'what people call it', value: 'NAME' },
+    config: { description: "the kind's options as a JSON object; secrets left out stay", value: 'JSON' },
+    disable: { description: 'send nothing through it' },
+    enable: { description: 'send through it again' },
+  },
+  async run(given, context) {
+    const { project, channel } = await requireChannel(given, context)
+    if (given.disable && given.enable) throw new UsageError('either --disable or --enable')
+    const changes: Parameters<typeof updateChannel>[2] = {}
+    if (given.name !== undefined) changes.name = checkName(textOf(given, 'name'))
+    if (given.disable || given.enable) changes.disabled = given.disable === true
+    if (given.config !== undefined) {
+      const kind = kindOf(channel.kind)
+      const stored = openConfig(channel, context.secrets)
+      const wanted = withStoredSecrets(kind, objectOf(parseJson(await secretOf(given, 'config'))), stored)
+      const config = await checkConfig(context, project.id, kind, wanted)
+      changes.sealedConfig = context.secrets.seal(JSON.stringify(config))
+    }
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
+    }
+    await updateChannel(context.db, channel.id, changes)
+    const updated = { channelId: channel.uuid, updated: Object.keys(given).filter((it) => !idOptions.includes(it)) }
+    return { json: updated, text: `changed ${updated.updated.join(', ')} of ${channel.uuid}` }
+  },
+}
+
+const idOptions = ['project', 'channel']
+
+const remove: Command = {
+  noun: 'channel',
+  verb: 'delete',
+  summary: 'Delete an integration; its checks keep their other ones',
+  options: { project: projectOption, channel: channelOption },
+  async run(given, context) {
+    const { project, channel } = await requireChannel(given, context)
+    await context.db.transaction((tx) => deleteChannel(tx, project.id, channel.uuid))
+    return { json: { deleted: channel.uuid }, text: `deleted ${channel.uuid} (${channel.name})` }
+  },
+}
+
+export const channelCommands: readonly Command[] = [create, list, update, remove]
+
+/** @throws UsageError that lists the kinds */
+function kindOf(name: string): ChannelKind {
+  const kind = findKind(name)
+  if (!kind) throw new UsageError(`there is no kind ${name}; there are ${[...channelKinds.keys()].join(', ')}`)
+  return kind
+}
+
+/** @throws UsageError when the project has no such integration */
+async function requireChannel(given: Given, context: AdminContext) {
+  const project = await requireProject(textOf(given, 'project'), context)
+  const uuid = textOf(given, 'channel').toLowerCase()
+  const channel = isUuid(uuid) ? await findChannel(context.db, project.id, uuid) : null
+  if (!channel) throw new UsageError(`the project has no integration ${uuid}`)
+  return { project, channel }
+}
+
+function objectOf(value: unknown): ConfigObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError('--config is not a JSON object; - reads it from standard input')
+  }
+  return { ...value }
+}
 
 function parseJson(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { FAMILIES, type Family, parseFamilies } from '#shared/oauth/families.ts'
-import { newClientSecret } from '#shared/organisations/new-client.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { FAMILIES, type Family, parseFamilies } from '#shared/tenancy/oauth/families.ts'
+import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
 import {
   findOrganisation,
   grantFamilies,
@@ -9,7 +9,7 @@ import {
   revokeFamilies,
   rotateSecret,
   setClientDisabled,
-} from '#shared/organisations/store.ts'
+} from '#shared/tenancy/organisations/store.ts'
 import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 

@@ -1,7 +1,9 @@
+import { text } from 'node:stream/consumers'
 import type { Knex } from 'knex'
-import type { Config } from '#shared/platform/config.ts'
-import type { Log } from '#shared/platform/log.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
+import { CommandLineError } from '#shared/platform/process/command-line.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Log } from '#shared/platform/process/log.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 
 /** What a command may use; closed after it. Who needs the broker opens it. */
 export interface AdminContext {
@@ -13,7 +15,7 @@ export interface AdminContext {
   actor: string
 }
 
-export interface Option {
+interface Option {
   description: string
   /** shown in the help; absent for a switch, which takes no value */
   value?: string
@@ -50,13 +52,25 @@ export interface OfflineCommand extends Omit<Command, 'run'> {
 }
 
 /** The operator asked for something that makes no sense; printed without a stack, exit status 2. */
-export class UsageError extends Error {}
+export class UsageError extends CommandLineError {}
 
 /** @throws UsageError when it is missing; for options that are required */
 export function textOf(given: Given, name: string): string {
   const value = given[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing`)
   return value
+}
+
+/**
+ * A secret option: `-` reads it from standard input, since every user of the machine may see a command line.
+ * @throws UsageError when it is missing, or standard input is empty
+ */
+export async function secretOf(given: Given, name: string): Promise<string> {
+  const value = textOf(given, name)
+  if (value !== '-') return value
+  const read = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (read === '') throw new UsageError(`--${name} - needs the value at standard input`)
+  return read
 }
 
 /** A whole number; null when the option is not given. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { parseJsonBody } from '#shared/checks/json-body.ts'
-import { announceOnce } from '#shared/platform/announce-once.ts'
-import type { ImportReport, ObjectChanges } from '#shared/projects/config-document.ts'
+import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import type { ImportReport, ObjectChanges } from '#shared/monitoring/projects/config-document.ts'
+import { announceOnce } from '#shared/platform/broker/announce-once.ts'
 import type { CacheChange } from '../deps.ts'
 import { exportProject, importProject } from '../monitoring/config-document.ts'
 import { type Command, textOf, UsageError } from './command.ts'
@@ -40,7 +40,12 @@ const importing: Command = {
     const file = textOf(given, 'file')
     const parsed = parseJsonBody(await readFile(file === '-' ? '/dev/stdin' : file))
     if (!parsed.ok) throw new UsageError(`${file}: ${parsed.error}`)
-    const { report, touched } = await importProject(context, owner, parsed.body, given.apply === true)
+    const { report, touched } = await importProject(
+      { ...context, outbox: null },
+      owner,
+      parsed.body,
+      given.apply === true,
+    )
     const changes = touched.map((uuid): CacheChange => ({ kind: 'check', uuid, projectId: owner.id }))
     await announceOnce(context.config.amqpUrl, changes)
     return { json: report, text: describe(report) }

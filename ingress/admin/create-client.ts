@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { type Family, scopesOf } from '#shared/oauth/families.ts'
-import { newClientId, newClientSecret, newConsumerKey, newLmsSecret } from '#shared/organisations/new-client.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { type Family, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { newClientId, newClientSecret, newConsumerKey, newLmsSecret } from '#shared/tenancy/organisations/new-client.ts'
 import {
   ensureOrganisation,
   grantFamilies,
   insertClient,
   insertConsumerKey,
   insertLmsIntegration,
-} from '#shared/organisations/store.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
+} from '#shared/tenancy/organisations/store.ts'
 
 export interface ClientOrder {
   /** of the organisation, made when there is none of this name */

@@ -1,7 +1,8 @@
-import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { type DeadLetter, summarize } from '#shared/dead-letters/dead-letter.ts'
-import { recordDeadLetterAction } from '#shared/dead-letters/store.ts'
-import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/dead-letter-box.ts'
+import { workQueues } from '#shared/contracts/topology.ts'
+import { type DeadLetteredMessage, summarize } from '#shared/platform/broker/dead-letter.ts'
+import { type DeadLetterBox, type Handling, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { recordDeadLetterAction } from '#shared/platform/broker/dead-letter-store.ts'
+import { wasOurFault } from '#shared/platform/database/whose-fault.ts'
 import { type AdminContext, type Command, type Given, numberOf, type Output, textOf, UsageError } from './command.ts'
 
 const queue = { description: 'the queue they could not be handled from', value: 'QUEUE', required: true } as const
@@ -16,7 +17,8 @@ const list: Command = {
   async run(_given, context) {
     await using box = await openDeadLetterBox(context.config.amqpUrl)
     const rows = []
-    for (const name of workQueues(context)) rows.push({ queue: name, messages: await box.depth(name) })
+    for (const name of workQueues(context.config.pingShards))
+      rows.push({ queue: name, messages: await box.depth(name) })
     const text = rows.map((row) => `${String(row.messages ?? 'no queue').padStart(8)}  ${row.queue}`)
     return { json: rows, text: text.join('\n') }
   },
@@ -36,13 +38,13 @@ const inspect: Command = {
       () => 'keep',
       async () => {},
     )
-    const letters = seen
+    const messages = seen
       .filter(({ letter }) => id === undefined || letter.messageId === id)
       .map(({ letter }) => ({
         ...summarize(letter),
         ...(given.body === true && { body: letter.body.toString('utf8') }),
       }))
-    const text = letters.map((it) =>
+    const text = messages.map((it) =>
       [
         `${it.messageId}  ${it.type}  ${it.bytes} bytes`,
         `  ${it.reason}${it.failures === null ? '' : ` after ${it.failures} failures`}`,
@@ -50,7 +52,33 @@ const inspect: Command = {
         ...('body' in it ? [`  ${it.body}`] : []),
       ].join('\n'),
     )
-    return { json: letters, text: text.join('\n') }
+    return { json: messages, text: text.join('\n') }
+  },
+}
+
+const replayOurs: Command = {
+  noun: 'dead-letters',
+  verb: 'replay-ours',
+  summary: 'Hand out again, from every queue, what was given up for a fault that was not its own',
+  help: [
+    'That is what the database refused for anything but the data itself: a missing column, a full disk, a pooler that',
+    'forgot. With --error, what failed with that error instead, such as 23514 or TypeError.',
+  ],
+  options: { error: { description: 'SQLSTATE, code or name of the last error', value: 'ERROR' }, limit },
+  async run(given, context) {
+    const wanted = given.error
+    const isChosen = (letter: DeadLetteredMessage) => {
+      const { lastError } = summarize(letter)
+      if (typeof wanted !== 'string') return wasOurFault(lastError)
+      return lastError?.split(' ').includes(wanted) ?? false
+    }
+    await using box = await openDeadLetterBox(context.config.amqpUrl)
+    const results = []
+    for (const name of workQueues(context.config.pingShards)) {
+      if (((await box.depth(name)) ?? 0) === 0) continue
+      results.push(...(await handle(box, context, name, given, (letter) => (isChosen(letter) ? 'replay' : 'keep'))))
+    }
+    return report(results)
   },
 }
 
@@ -58,6 +86,7 @@ export const deadLetterCommands: readonly Command[] = [
   list,
   inspect,
   acting('replay', 'Hand messages out again, as if for the first time'),
+  replayOurs,
   acting('discard', 'Drop messages for good'),
 ]
 
@@ -78,30 +107,45 @@ function acting(action: 'replay' | 'discard', summary: string): Command {
 
 async function act(
   box: DeadLetterBox,
-  { db, actor, config }: AdminContext,
+  context: AdminContext,
   given: Given,
-  decide: (letter: DeadLetter) => 'keep' | 'replay' | 'discard',
+  decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Output> {
-  const name = knownQueue(given, { config })
-  const seen = await box.each(name, limitOf(given), decide, async (letter, action) => {
-    await recordDeadLetterAction(db, { queue: name, messageId: letter.messageId, action, actor })
-  })
-  const chosen = seen.filter(({ verdict }) => verdict !== 'kept')
-  const results = chosen.map(({ letter, verdict }) => ({ messageId: letter.messageId, result: verdict }))
+  const results = await handle(box, context, knownQueue(given, context), given, decide)
   if (results.length === 0) throw new UsageError('no such message')
+  return report(results)
+}
+
+interface Handled {
+  messageId: string
+  result: Handling
+}
+
+/** Does with each message of one queue what `decide` says, and notes it for the audit. */
+async function handle(
+  box: DeadLetterBox,
+  { db, actor }: AdminContext,
+  queue: string,
+  given: Given,
+  decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
+): Promise<Handled[]> {
+  const seen = await box.each(queue, limitOf(given), decide, async (letter, action) => {
+    await recordDeadLetterAction(db, { queue, messageId: letter.messageId, action, actor })
+  })
+  const chosen = seen.filter(({ handling }) => handling !== 'kept')
+  return chosen.map(({ letter, handling }) => ({ messageId: letter.messageId, result: handling }))
+}
+
+function report(results: readonly Handled[]): Output {
   const text = results.map(({ messageId, result }) => `${messageId}  ${result}`).join('\n')
   return { json: results, text, failed: results.some(({ result }) => result === 'unreadable') }
 }
 
-function workQueues({ config }: Pick<AdminContext, 'config'>): string[] {
-  return queueDeclarations(config.pingShards)
-    .map(({ name }) => name)
-    .filter((name) => !name.endsWith('.dead'))
-}
-
 function knownQueue(given: Given, context: Pick<AdminContext, 'config'>): string {
   const name = textOf(given, 'queue').replace(/\.dead$/, '')
-  if (!workQueues(context).includes(name)) throw new UsageError(`there is no queue ${name}`)
+  if (!workQueues(context.config.pingShards).includes(name)) {
+    throw new UsageError(`there is no queue ${name}; there are ${workQueues(context.config.pingShards).join(', ')}`)
+  }
   return name
 }
 

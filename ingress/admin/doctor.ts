@@ -1,9 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp } from 'node:net'
-import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { openDeadLetterBox } from '#shared/platform/dead-letter-box.ts'
-import { pendingMigrations } from '#shared/platform/migrate.ts'
-import { query } from '#shared/platform/sql.ts'
+import type { Knex } from 'knex'
+import { workQueues } from '#shared/contracts/topology.ts'
+import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { pendingMigrations } from '#shared/platform/database/migrate.ts'
+import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
+import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import type { AdminContext, Command } from './command.ts'
 
 interface Finding {
@@ -54,7 +57,7 @@ function settings({ config }: AdminContext): Finding[] {
   ]
 }
 
-async function database({ db }: AdminContext): Promise<Finding[]> {
+async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
     const [row] = await query<{ version: number; offset: number }>(
       db,
@@ -63,44 +66,77 @@ async function database({ db }: AdminContext): Promise<Finding[]> {
       [Date.now() / 1000],
     )
     const pending = await pendingMigrations(db)
+    const [session] = await query<{ role: string }>(db, 'SELECT current_user AS role')
     const offset = Math.abs(row?.offset ?? 0)
     return [
-      verdict(
+      handling(
         'database',
         (row?.version ?? 0) >= POSTGRES_VERSION,
         'answers',
         'is older than PostgreSQL 15: upgrade it',
       ),
-      verdict('schema', pending.length === 0, 'is current', `${pending.length} migrations pending: npm run -s migrate`),
-      verdict('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
+      {
+        what: 'row security',
+        ok: true,
+        text:
+          session?.role === PIPELINE_ROLE
+            ? 'binds the login'
+            : 'off: the login owns the tables or sees every row; migrate with DATABASE_OWNER_URL (docs/operations.md)',
+      },
+      handling(
+        'schema',
+        pending.length === 0,
+        'is current',
+        `${pending.length} migrations pending: npm run -s migrate`,
+      ),
+      ...(pending.length === 0 ? [await pingShards(db, config.pingShards)] : []),
+      handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
     ]
   } catch (error) {
     return [{ what: 'database', ok: false, text: `cannot be reached (${codeOf(error)}): check DATABASE_URL` }]
   }
 }
 
-async function broker({ config }: AdminContext): Promise<Finding[]> {
+async function broker({ config, db }: AdminContext): Promise<Finding[]> {
   try {
     await using box = await openDeadLetterBox(config.amqpUrl)
-    const queues = queueDeclarations(config.pingShards)
-      .map(({ name }) => name)
-      .filter((name) => !name.endsWith('.dead'))
+    const queues = workQueues(config.pingShards)
     const depths = await Promise.all(queues.map((name) => box.depth(name)))
     const missing = queues.filter((_, index) => depths[index] === null)
     const dead = depths.reduce((sum: number, depth) => sum + (depth ?? 0), 0)
     return [
       { what: 'broker', ok: true, text: 'answers' },
-      verdict(
+      handling(
         'queues',
         missing.length === 0,
         'are all there',
         `${missing.join(', ')} missing: start ingress or workers`,
       ),
-      verdict('dead letters', dead === 0, 'none', `${dead} messages were given up: admin dead-letters list`),
+      await consumers(box, { config, db }),
+      handling('dead messages', dead === 0, 'none', `${dead} messages were given up: admin dead-letters list`),
     ]
   } catch (error) {
     return [{ what: 'broker', ok: false, text: `cannot be reached (${codeOf(error)}): check AMQP_URL` }]
   }
+}
+
+async function pingShards(db: Knex, here: number): Promise<Finding> {
+  const shards = (await shardsInUse(db))?.shards ?? here
+  const ill = `is ${here} here, and ${shards} in this installation: set it to ${shards}, or see admin shards set --help`
+  return handling('PING_SHARDS', shards === here, `${here}, as in use`, ill)
+}
+
+/** Of queues that a larger number of shards left behind, those that hold messages count too. */
+async function consumers(box: DeadLetterBox, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
+  const most = (await shardsInUse(db).catch(() => null))?.most ?? 0
+  const lonely = []
+  for (const queue of workQueues(Math.max(most, config.pingShards))) {
+    const state = await box.look(queue)
+    const isLeftBehind = !workQueues(config.pingShards).includes(queue)
+    if (state && state.consumers === 0 && (!isLeftBehind || state.messages > 0)) lonely.push(queue)
+  }
+  const ill = `nobody takes from ${lonely.join(', ')}: start workers, with the PING_SHARDS of admin shards show`
+  return handling('consumers', lonely.length === 0, 'every queue has one', ill)
 }
 
 async function mailServer({ config }: AdminContext): Promise<Finding[]> {
@@ -126,7 +162,7 @@ async function reach(host: string, port: number): Promise<void> {
   })
 }
 
-function verdict(what: string, ok: boolean, well: string, ill: string): Finding {
+function handling(what: string, ok: boolean, well: string, ill: string): Finding {
   return { what, ok, text: ok ? well : ill }
 }
 

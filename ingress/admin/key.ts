@@ -1,5 +1,5 @@
-import { announceOnce } from '#shared/platform/announce-once.ts'
-import { listProjectKeys, revokeProjectKey } from '#shared/projects/store.ts'
+import { listProjectKeys, revokeProjectKey } from '#shared/monitoring/projects/store.ts'
+import { announceOnce } from '#shared/platform/broker/announce-once.ts'
 import type { CacheChange } from '../deps.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 import { createKey, requireProject } from './project.ts'

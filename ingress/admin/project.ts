@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
-import { ensureOrganisation } from '#shared/organisations/store.ts'
-import { transaction } from '#shared/platform/db.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
-import { generateKey, type KeyKind, keyPrefix } from '#shared/projects/api-key.ts'
-import { findProject, insertProject, insertProjectKey, listProjects, type Project } from '#shared/projects/store.ts'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
+import {
+  findProject,
+  insertProject,
+  insertProjectKey,
+  listProjects,
+  type Project,
+} from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { isUuid } from '#shared/uuid.ts'
 import { type AdminContext, type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 
 const create: Command = {
@@ -64,8 +71,7 @@ export async function createKey(db: Knex, secrets: Secrets, projectId: number, k
 
 /** @throws UsageError when there is no such project */
 export async function requireProject(uuid: string, { db }: Pick<AdminContext, 'db'>): Promise<Project> {
-  const isUuid = /^[0-9a-f-]{36}$/i.test(uuid)
-  const project = isUuid ? await findProject(db, uuid) : null
+  const project = isUuid(uuid) ? await findProject(db, uuid) : null
   if (!project) throw new UsageError(`there is no project ${uuid}`)
   return project
 }

@@ -9,6 +9,7 @@ import { openApiCommand } from './openapi.ts'
 import { projectCommands } from './project.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
+import { shardCommands } from './shards.ts'
 import { userCommands } from './user.ts'
 import { webhookCommands } from './webhooks.ts'
 
@@ -23,6 +24,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...documentCommands,
   ...deadLetterCommands,
   ...webhookCommands,
+  ...shardCommands,
   doctorCommand,
   settingsCommand,
   openApiCommand,

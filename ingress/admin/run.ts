@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { DomainError } from '#shared/errors.ts'
+import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
 
 export interface Outcome {
@@ -28,7 +28,7 @@ export async function runAdmin(
       const isQuestion = words.length === 0 || args.includes('--help') || (matching.length > 0 && words.length === 1)
       const help = overview(matching.length > 0 ? matching : commands)
       if (isQuestion) return { status: 0, stdout: help, stderr: '' }
-      throw new UsageError(`there is no command ${words.join(' ')}; --help lists them`)
+      throw new UsageError(`there is no command ${words.join(' ')}; there are ${namesOf(matching, commands)}`)
     }
     const rest = args.slice(command.verb === undefined ? 1 : 2)
     if (rest.includes('--help') || rest.includes('-h')) return { status: 0, stdout: manual(command), stderr: '' }
@@ -37,7 +37,7 @@ export async function runAdmin(
     const stdout = json ? `${JSON.stringify(output.json)}\n` : `${output.text}\n`
     return { status: output.failed ? 1 : 0, stdout, stderr: '' }
   } catch (error) {
-    if (error instanceof UsageError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
+    if (error instanceof CommandLineError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
     if (error instanceof DomainError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }
     throw error
   }
@@ -56,20 +56,21 @@ function readOptions(command: AnyCommand, args: readonly string[]): { json: bool
       { type: value === undefined ? ('boolean' as const) : ('string' as const) },
     ]),
   )
-  try {
-    const { values } = parseArgs({ args: [...args], options: { ...options, json: { type: 'boolean' } }, strict: true })
-    const given: Record<string, string | true | undefined> = {}
-    for (const [name, value] of Object.entries(values)) {
-      if (name !== 'json' && (typeof value === 'string' || value === true)) given[name] = value
-    }
-    for (const [name, option] of Object.entries(command.options)) {
-      if (option.required && given[name] === undefined) throw new UsageError(`--${name} is missing`)
-    }
-    return { json: values.json === true, given }
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message)
-    throw error
+  const { values } = parseOptions({ args: [...args], options: { ...options, json: { type: 'boolean' } }, strict: true })
+  const given: Record<string, string | true | undefined> = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (name !== 'json' && (typeof value === 'string' || value === true)) given[name] = value
   }
+  for (const [name, option] of Object.entries(command.options)) {
+    if (option.required && given[name] === undefined) throw new UsageError(`--${name} is missing`)
+  }
+  return { json: values.json === true, given }
+}
+
+/** The verbs of a noun that is known, else every noun. */
+function namesOf(matching: readonly AnyCommand[], commands: readonly AnyCommand[]): string {
+  if (matching.length > 0) return matching.map(nameOf).join(', ')
+  return [...new Set(commands.map(({ noun }) => noun))].join(', ')
 }
 
 function overview(commands: readonly AnyCommand[]): string {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { settings } from '#shared/platform/settings.ts'
+import { settings } from '#shared/platform/process/settings.ts'
 import type { OfflineCommand } from './command.ts'
 
 const file = new URL('../../docs/settings.md', import.meta.url)

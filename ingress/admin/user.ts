@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { normalEmail } from '#shared/accounts/email.ts'
-import { deleteLinks, insertLink } from '#shared/accounts/link-store.ts'
-import { hashPassword, passwordProblem } from '#shared/accounts/password.ts'
-import { isRole, roles } from '#shared/accounts/roles.ts'
-import { hasAdministrator, insertMembership, insertUser, listOwnerless } from '#shared/accounts/store.ts'
-import { ensureOrganisation } from '#shared/organisations/store.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { type Command, lines, textOf, UsageError } from './command.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
+import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { isRole, roles } from '#shared/tenancy/accounts/roles.ts'
+import { hasAdministrator, insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
+import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { type Command, lines, secretOf, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'user',
@@ -15,10 +15,14 @@ const create: Command = {
   summary: 'Create a user for the web pages',
   options: {
     email: { description: 'address, by which the user signs in', value: 'E', required: true },
-    password: { description: 'at least 12 characters', value: 'P', required: true },
+    password: {
+      description: 'at least 12 characters; - reads it from standard input, where nobody else sees it',
+      value: 'P',
+      required: true,
+    },
     name: { description: 'what people call the user', value: 'NAME' },
     organisation: {
-      description: 'name of the organisation to join (default: all that nobody owns yet, else a new one)',
+      description: 'name of the organisation to join, made when there is none (default: a new one of their own)',
       value: 'NAME',
     },
     role: { description: `one of ${roles.join(', ')} (owner)`, value: 'ROLE' },
@@ -26,34 +30,33 @@ const create: Command = {
   async run(given, { db, actor }) {
     const email = normalEmail(textOf(given, 'email'))
     if (email === null) throw new UsageError('--email is not an e-mail address')
-    const password = textOf(given, 'password')
+    const password = await secretOf(given, 'password')
     const problem = passwordProblem(password, email)
     if (problem !== null) throw new UsageError(problem)
     const role = typeof given.role === 'string' ? given.role : 'owner'
     if (!isRole(role)) throw new UsageError(`--role is none of ${roles.join(', ')}`)
     const passwordHash = await hashPassword(password)
-    const userId = await transaction(db, async (tx) => {
+    const { userId, organisation } = await transaction(db, async (tx) => {
       const name = typeof given.name === 'string' ? given.name : ''
       const user = await insertUser(tx, { email, name, passwordHash })
       if (!user) throw new UsageError(`${email} has an account already`)
-      const named = typeof given.organisation === 'string' ? given.organisation : null
-      const ownerless = named === null ? await listOwnerless(tx) : []
-      const ids = ownerless.length > 0 ? ownerless : [(await ensureOrganisation(tx, named ?? email)).id]
-      for (const organisationId of ids) {
-        await insertMembership(tx, { organisationId, userId: user.id, role })
-        await insertAudit(tx, {
-          organisationId,
-          userId: null,
-          actor: `operator ${actor}`,
-          action: 'user.created',
-          target: `${email} as ${role}`,
-          address: '',
-        })
-      }
+      const organisation =
+        given.organisation === undefined
+          ? await insertOrganisation(tx, email)
+          : await ensureOrganisation(tx, textOf(given, 'organisation'))
+      await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role })
+      await insertAudit(tx, {
+        organisationId: organisation.id,
+        userId: null,
+        actor: `operator ${actor}`,
+        action: 'user.created',
+        target: `${email} as ${role}`,
+        address: '',
+      })
       if (role === 'owner') await deleteLinks(tx, 'set-up')
-      return user.uuid
+      return { userId: user.uuid, organisation: organisation.name }
     })
-    const created = { userId, email, role }
+    const created = { userId, email, role, organisation }
     return { json: created, text: lines(created) }
   },
 }

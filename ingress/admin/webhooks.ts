@@ -1,3 +1,4 @@
+import { isUuid } from '#shared/uuid.ts'
 import { listAttemptsWithAnswers, REPLAYABLE, type Replay, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
 import { listInactive, lockEndpoint, scopeOfEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { readBacklog } from '#shared/webhooks/fan-out-store.ts'
@@ -88,7 +89,7 @@ function excerpt(response: Buffer | null): string | null {
 }
 
 function uuidOf(text: string, name: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) throw new UsageError(`--${name} is not an id`)
+  if (!isUuid(text)) throw new UsageError(`--${name} is not an id`)
   return text
 }
 

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { AcceptedMail } from '#shared/contracts/ping-batch.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import type { MailTarget } from '#shared/pings/mail-address.ts'
-import { storeMail } from '#shared/pings/mail-store.ts'
-import { readMailText } from '#shared/pings/mail-text.ts'
-import { asUnavailable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
+import type { MailTarget } from '#shared/monitoring/pings/mail-address.ts'
+import { storeMail } from '#shared/monitoring/pings/mail-store.ts'
+import { type PackedText, packMailText } from '#shared/monitoring/pings/mail-text.ts'
+import { asUnavailable } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Batcher } from '../ping/batcher.ts'
+import type { Beat } from '../ping/beat.ts'
 import type { CheckCache, KnownCheck } from '../ping/check-cache.ts'
-import { createPingLimiter } from '../ping/rate-limit.ts'
+import type { PingUses } from '../ping/uses.ts'
 
-export interface Mail {
+interface Mail {
   targets: readonly MailTarget[]
   /** empty for the null sender */
   sender: string
@@ -24,7 +26,7 @@ export interface Mail {
  * Resolves when every check that the mail names has its ping with the broker for good.
  * @throws UnavailableError when that cannot be said: the sender tries again, and a ping may then be there twice
  */
-export type MailDoor = (mail: Mail) => Promise<void>
+export type MailListener = (mail: Mail) => Promise<void>
 
 /**
  * What of a mail travels in a queue message; the rest waits in the database. Many mails may share a message, which
@@ -32,31 +34,57 @@ export type MailDoor = (mail: Mail) => Promise<void>
  */
 const CARRIED_BODY_BYTES = 64 * 1024
 const CARRIED_TEXT_BYTES = 16 * 1024
+/** A mail that is read where it came in; a longer one is read in a thread. */
+const QUICK_BYTES = 16 * 1024
 const USER_AGENT_LENGTH = 200
+const NOTHING = Buffer.alloc(0)
+
+/** What of a mail travels in the message of one check. */
+interface Placed {
+  checkId: number
+  body: Buffer | null
+  text: AcceptedMail['text']
+  /** row that holds the rest; null when there is none */
+  storedBody: string | null
+}
 
 /** Turns mails into pings, by the same path as those by HTTP. A recipient without a check is only logged. */
-export function createMailDoor(
-  deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now'>,
-  parts: { cache: CheckCache; batcher: Batcher },
-): MailDoor {
+export function createMailListener(
+  deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
+  parts: { cache: CheckCache; batcher: Batcher; beat: Beat; uses: PingUses },
+): MailListener {
   const { log, metrics } = deps
-  const mayPing = createPingLimiter(deps.config.pingRateLimitPerMinute)
+  const pingLimit = createTokenBuckets(deps.config.pingRateLimitPerMinute, 100_000)
+  const storeLimit = createTokenBuckets(deps.config.mailRateLimitPerCheck, 100_000)
 
   async function accept(mail: Mail): Promise<void> {
+    await parts.beat.begun()
     const found = await Promise.all(mail.targets.map((target) => findCheck(parts.cache, target)))
-    const checks = [...new Set(found.flatMap(({ check }) => check?.checkId ?? []))].filter((checkId) =>
-      mayPing(checkId, deps.now() / 1000),
-    )
+    const nowMs = deps.now() / 1000
+    const named = [...new Set(found.flatMap(({ check }) => check?.checkId ?? []))]
+    const checks = named.filter((checkId) => pingLimit.take(checkId, nowMs).granted)
+    for (const checkId of named) if (!checks.includes(checkId)) parts.uses.limited(checkId)
+    for (const [index, target] of mail.targets.entries()) {
+      if (target.form === 'slug' && found[index]?.check) parts.uses.keyUsed(target.pingKey)
+    }
     const ignored = found.flatMap(({ reason }) => reason ?? [])
     if (ignored.length > 0) log.info({ remoteAddr: mail.remoteAddr, reasons: ignored }, 'mail.ignored')
     if (checks.length === 0) return
 
     // While it cannot be published, every try of the sender would leave its rows behind.
     if (deps.broker.publisherEpoch === '') throw new UnavailableError('the broker cannot be reached')
-    const contents = await carry(mail.raw, checks.length)
+    const body = mail.raw.subarray(0, deps.config.mailBodyLimit)
+    const kept = checks.filter((checkId) => storeLimit.take(checkId, nowMs).granted)
+    const bare = checks.filter((checkId) => !kept.includes(checkId))
+    const text = await readText(mail.raw)
+    const placed = [
+      ...(await place(text, body, kept)),
+      // A mail to a check that gets very many is a ping like any other, and takes no room.
+      ...(await place(text, NOTHING, bare)),
+    ]
     const receivedAt = deps.now()
     await Promise.all(
-      checks.map((checkId, index) => {
+      placed.map(({ checkId, ...contents }) => {
         const ping = {
           checkId,
           kind: 'success' as const,
@@ -68,7 +96,7 @@ export function createMailDoor(
           ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
           rid: null,
           body: contents.body,
-          mail: { text: contents.text, storedBody: contents.ids[index] ?? null },
+          mail: { text: contents.text, storedBody: contents.storedBody },
         }
         return new Promise<void>((resolve, reject) => {
           parts.batcher.add(ping, (error) => (error ? reject(error) : resolve()))
@@ -78,15 +106,26 @@ export function createMailDoor(
     metrics.pingsAccepted.inc(checks.length)
   }
 
-  /** Puts what is too large where the evaluator finds it. @returns what is left for the messages */
-  async function carry(raw: Buffer, recipients: number) {
-    const text = await readMailText(raw)
-    const isTextCarried = Buffer.byteLength(JSON.stringify(text)) <= CARRIED_TEXT_BYTES
-    const carriedText: AcceptedMail['text'] = isTextCarried ? text : null
-    if (isTextCarried && raw.length <= CARRIED_BODY_BYTES) return { body: raw, text: carriedText, ids: [] }
-    const ids = Array.from({ length: recipients }, () => randomUUID())
-    await storeMail(deps.db, ids, { body: raw, text: isTextCarried ? null : text })
-    return { body: null, text: carriedText, ids }
+  async function readText(raw: Buffer): Promise<PackedText> {
+    const input = { raw, carriedBytes: CARRIED_TEXT_BYTES }
+    return raw.length <= QUICK_BYTES ? await packMailText(input) : await deps.threads.run('packMailText', input)
+  }
+
+  /**
+   * Puts what is too large where the evaluator finds it.
+   * @param body what of the mail is stored
+   * @returns what is left for the message of each check
+   */
+  async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
+    if (checks.length === 0) return []
+    if (text.carried && body.length <= CARRIED_BODY_BYTES) {
+      const carriedBody = body === NOTHING ? null : body
+      return checks.map((checkId) => ({ checkId, body: carriedBody, text: text.carried, storedBody: null }))
+    }
+    const placed = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
+    const ids = placed.map(({ storedBody }) => storedBody)
+    await storeMail(deps.db, ids, { body, text: text.stored && Buffer.from(text.stored) })
+    return placed
   }
 
   return async (mail) => {

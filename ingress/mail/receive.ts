@@ -10,20 +10,34 @@ export type Received =
 const FIRST_BYTES = 16 * 1024
 
 /**
- * Reads mails into memory: at most `maxBytes` each and `roomBytes` together, counted until `release`. Each grows in
- * one buffer, because a sender decides how small the pieces are in which it comes.
+ * Reads mails into memory: at most `maxBytes` each, `roomPerSender` of one sender and `roomBytes` together, counted until
+ * `release`. Each grows in one buffer, because a sender decides how small the pieces are in which it comes.
  */
-export function createMailReceiver(limits: { maxBytes: number; roomBytes: number }) {
+export function createMailReceiver(limits: { maxBytes: number; roomBytes: number; roomPerSender: number }) {
   let roomLeft = limits.roomBytes
+  const heldBy = new Map<string, number>()
 
-  /** @throws Error when the sender goes away before the end */
-  return function receive(stream: Readable): Promise<Received> {
+  function hold(sender: string | null, bytes: number): boolean {
+    const held = sender === null ? 0 : (heldBy.get(sender) ?? 0) + bytes
+    if (bytes > 0 && (bytes > roomLeft || held > limits.roomPerSender)) return false
+    roomLeft -= bytes
+    if (sender === null) return true
+    if (held === 0) heldBy.delete(sender)
+    else heldBy.set(sender, held)
+    return true
+  }
+
+  /**
+   * @param sender whose room it takes; null for one that has no limit of its own
+   * @throws Error when the sender goes away before the end
+   */
+  return function receive(stream: Readable, sender: string | null): Promise<Received> {
     let buffer: Buffer = Buffer.alloc(0)
     let length = 0
     let dropped: 'too-large' | 'no-room' | null = null
 
     function drop(reason: 'too-large' | 'no-room' | null): void {
-      roomLeft += buffer.length
+      hold(sender, -buffer.length)
       buffer = Buffer.alloc(0)
       dropped = reason
     }
@@ -36,11 +50,10 @@ export function createMailReceiver(limits: { maxBytes: number; roomBytes: number
       }
       if (length + chunk.length > buffer.length) {
         const size = Math.min(limits.maxBytes, Math.max(FIRST_BYTES, buffer.length * 2, length + chunk.length))
-        if (size - buffer.length > roomLeft) {
+        if (!hold(sender, size - buffer.length)) {
           drop('no-room')
           return
         }
-        roomLeft -= size - buffer.length
         const larger = Buffer.allocUnsafeSlow(size)
         buffer.copy(larger, 0, 0, length)
         buffer = larger

@@ -1,16 +1,25 @@
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 import { UnavailableError } from '#shared/errors.ts'
-import { type MailTarget, parseMailAddress } from '#shared/pings/mail-address.ts'
-import { normalizeAddress } from '#shared/pings/remote-addr.ts'
-import { describeError, type Log } from '#shared/platform/log.ts'
-import type { MailDoor } from './accept.ts'
+import { type MailTarget, parseMailAddress } from '#shared/monitoring/pings/mail-address.ts'
+import {
+  addressBucket,
+  isTrustedProxy,
+  normalizeAddress,
+  type TrustedProxies,
+} from '#shared/platform/http/remote-addr.ts'
+import { describeError, type Log } from '#shared/platform/process/log.ts'
+import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { type ConnectionCap, createConnectionCap } from '../connections.ts'
+import type { MailListener } from './accept.ts'
 import { PingConnection } from './connection.ts'
 import { createMailReceiver } from './receive.ts'
 
 /** Monitoring behaviour 4.2; announced as SIZE, above it 552. */
-export const MAX_MAIL_BYTES = 33_554_432
+const MAX_MAIL_BYTES = 33_554_432
 /** Mails that one process holds in memory at a time; beyond it senders are told to try again. */
 const ROOM_BYTES = 256 * 1024 * 1024
+/** And of one address: two of the largest. */
+const ROOM_PER_ADDRESS = 2 * MAX_MAIL_BYTES
 /** Recipients of one mail: the least that a server must take (RFC 5321, 4.5.3.1.8). */
 const MAX_RECIPIENTS = 100
 const MAX_CLIENTS = 1_000
@@ -28,13 +37,31 @@ export interface MailServer extends AsyncDisposable {
  * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
  */
 export async function openMailServer(
-  options: { port: number; host: string; domain: string; log: Log },
-  accept: MailDoor,
+  options: {
+    port: number
+    host: string
+    domain: string
+    log: Log
+    /** of one address; 0 is no limit */
+    connectionsPerAddress: number
+    mailsPerAddress: number
+    /** relays, behind whose address everybody comes */
+    trusted: TrustedProxies
+  },
+  accept: MailListener,
 ): Promise<MailServer> {
-  const { domain, log } = options
+  const { domain, log, trusted } = options
+  const senders = createTokenBuckets(options.mailsPerAddress)
+  /** null for a relay */
+  const senderOf = ({ remoteAddress }: SMTPServerSession) =>
+    isTrustedProxy(remoteAddress, trusted) ? null : addressBucket(remoteAddress)
   const recipients = new WeakMap<SMTPServerSession, Map<string, MailTarget>>()
   const deciding = new Map<SMTPServerSession, Promise<void>>()
-  const receive = createMailReceiver({ maxBytes: MAX_MAIL_BYTES, roomBytes: ROOM_BYTES })
+  const receive = createMailReceiver({
+    maxBytes: MAX_MAIL_BYTES,
+    roomBytes: ROOM_BYTES,
+    roomPerSender: ROOM_PER_ADDRESS,
+  })
 
   const server = new PingMailServer(
     {
@@ -44,6 +71,8 @@ export async function openMailServer(
       maxCommandLength: MAX_COMMAND_BYTES,
       socketTimeout: IDLE_MS,
       closeTimeout: CLOSE_MS,
+      // Else the library greets with the name of the machine.
+      name: domain,
       banner: 'Signalbox',
       authOptional: true,
       // Machines and old programs write sender addresses that no standard allows.
@@ -52,8 +81,10 @@ export async function openMailServer(
       disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
       logger: false,
       onMailFrom(_address, session, callback) {
+        const sender = senderOf(session)
+        const isOver = sender !== null && !senders.take(sender, performance.now()).granted
         recipients.set(session, new Map())
-        callback()
+        callback(isOver ? reply(450, '4.7.1 Too many mails from your address, try again later') : null)
       },
       onRcptTo({ address }, session, callback) {
         callback(addRecipient(recipients.get(session) ?? new Map(), address, domain))
@@ -62,7 +93,7 @@ export async function openMailServer(
         const { mailFrom } = session.envelope
         const targets = [...(recipients.get(session)?.values() ?? [])]
         const work = (async () => {
-          const received = await receive(stream)
+          const received = await receive(stream, senderOf(session))
           // The library answers 552 by itself.
           if (received.outcome === 'too-large') return null
           if (received.outcome !== 'whole') return reply(452, '4.3.1 Insufficient system storage, try again later')
@@ -91,7 +122,10 @@ export async function openMailServer(
         )
       },
     },
-    (session) => deciding.has(session),
+    {
+      isDeciding: (session) => deciding.has(session),
+      connections: createConnectionCap(options.connectionsPerAddress, trusted),
+    },
   )
 
   const listener = server.listen(options.port, options.host)
@@ -133,20 +167,26 @@ function reply(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode })
 }
 
+interface Own {
+  isDeciding(session: SMTPServerSession): boolean
+  connections: ConnectionCap
+}
+
 /** The library's server, with our connections. */
 class PingMailServer extends SMTPServer {
-  readonly #isDeciding: (session: SMTPServerSession) => boolean
+  readonly #own: Own
 
-  constructor(
-    options: ConstructorParameters<typeof SMTPServer>[0],
-    isDeciding: (session: SMTPServerSession) => boolean,
-  ) {
+  constructor(options: ConstructorParameters<typeof SMTPServer>[0], own: Own) {
     super(options)
-    this.#isDeciding = isDeciding
+    this.#own = own
   }
 
   override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
-    const connection = new PingConnection(this, socket, options, this.#isDeciding)
+    if (!this.#own.connections.admit(socket)) {
+      socket.end('421 4.7.0 Too many connections from your address\r\n', () => socket.destroy())
+      return
+    }
+    const connection = new PingConnection(this, socket, options, this.#own.isDeciding)
     this.connections.add(connection)
     connection.on('error', (error: Error) => this.emit('error', error))
     connection.init()

@@ -1,9 +1,10 @@
 import type { Request } from 'express'
 import { LRUCache } from 'lru-cache'
 import { UnauthorizedError } from '#shared/errors.ts'
-import { describeError } from '#shared/platform/log.ts'
-import { API_KEY_LENGTH } from '#shared/projects/api-key.ts'
-import { findProjectKey, type ProjectKey, touchProjectKey } from '#shared/projects/store.ts'
+import { API_KEY_LENGTH } from '#shared/monitoring/projects/api-key.ts'
+import { findProjectKey, type ProjectKey, touchProjectKey } from '#shared/monitoring/projects/store.ts'
+import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
+import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from './per-process.ts'
 
@@ -33,6 +34,7 @@ export async function authenticate(
   if (!found || found.kind === 'ping' || (allowed === 'rw' && found.kind !== 'rw')) {
     throw new UnauthorizedError('wrong api key')
   }
+  enterTenant({ projectId: found.project.id, organisationId: found.project.organisationId })
   return found
 }
 
@@ -43,10 +45,10 @@ export async function findKey(key: string, deps: IngressDeps): Promise<ProjectKe
   const name = digests[0]?.toString('base64') ?? ''
   const known = remembered.get(name)
   if (known) return known
-  const found = await findProjectKey(deps.db, digests)
+  const found = await acrossTenants(() => findProjectKey(deps.db, digests))
   if (!found) return null
   remembered.set(name, found)
-  touchProjectKey(deps.db, found.keyId).catch((error: unknown) => {
+  acrossTenants(() => touchProjectKey(deps.db, found.keyId)).catch((error: unknown) => {
     deps.log.warn(describeError(error), 'key.use-not-noted')
   })
   return found

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-errors.ts'
 
 /** The longest body of the management API and of `/v1`, in bytes (monitoring behaviour 5.4). */
-export const MAX_BODY_BYTES = 2_621_440
+const MAX_BODY_BYTES = 2_621_440
 
 /**
  * The whole body, as sent. Refuses before buffering what is announced as too long, and while reading what turns out so.

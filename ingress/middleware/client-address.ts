@@ -1,7 +1,9 @@
 import type { Request } from 'express'
-import { resolveClient } from '#shared/pings/remote-addr.ts'
+import { parseTrustedProxies, resolveClient } from '#shared/platform/http/remote-addr.ts'
 import type { IngressDeps } from '../deps.ts'
-import { platformServices } from './services.ts'
+import { perProcess } from './per-process.ts'
+
+const trustedProxies = perProcess(({ config }) => parseTrustedProxies(config.trustedProxies))
 
 /** The caller's address; forwarding headers count only from trusted proxies. `unknown` when it cannot be told. */
 export function clientAddress(request: Request, deps: IngressDeps): string {
@@ -11,7 +13,7 @@ export function clientAddress(request: Request, deps: IngressDeps): string {
     forwarded: textOf(request.headers.forwarded),
     forwardedProto: undefined,
   }
-  return resolveClient(origin, platformServices(deps).trustedProxies).remoteAddr ?? 'unknown'
+  return resolveClient(origin, trustedProxies(deps)).remoteAddr ?? 'unknown'
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
-import type { ProjectKey } from '#shared/projects/store.ts'
-import { type TokenGrant, takeTokens } from '#shared/rate-limits/store.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { secondsUntilToken, type TokenGrant, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from './per-process.ts'
 import { RateLimitedError } from './request-errors.ts'
@@ -34,8 +34,8 @@ export async function limitRate(key: ProjectKey, response: Response, deps: Ingre
   const refusing = own.granted ? shared : own
   if (refusing.granted) return
   const capacity = refusing === own ? limit : limit * PROJECT_FACTOR
-  const seconds = Math.ceil((1 - refusing.left) / (capacity * SHARE_PER_SECOND))
-  throw new RateLimitedError('too many requests, slow down', Math.max(1, seconds))
+  const seconds = secondsUntilToken(refusing.left, capacity, SHARE_PER_SECOND)
+  throw new RateLimitedError('too many requests, slow down', seconds)
 }
 
 interface Answer {
@@ -92,7 +92,7 @@ class TokenTaker {
   }
 }
 
-/** First come, first served; who comes later is told of fewer tokens left. */
+/** First come, first served; who comes later is notified of fewer tokens left. */
 function settle(grant: TokenGrant, waiters: Waiting['waiters']): void {
   for (const [index, waiter] of waiters.entries()) {
     const granted = index < grant.granted

@@ -1,21 +1,31 @@
 import type { Response } from 'express'
-import { type BadgeFormat, parseBadgeFormat, renderBadge } from '#shared/badges/render.ts'
-import { ALL_TAGS, type BadgeStates, resolveBadgeTag, verifyBadgeSignature } from '#shared/badges/signature.ts'
-import { badgeState } from '#shared/badges/state.ts'
-import type { Check } from '#shared/checks/check.ts'
-import { shownStatus } from '#shared/checks/status.ts'
-import { findCheckByBadgeKey, listChecks } from '#shared/checks/store.ts'
-import { splitTags } from '#shared/checks/tags.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { findProjectByBadgeKey } from '#shared/projects/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { type BadgeFormat, parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/render.ts'
+import {
+  ALL_TAGS,
+  type BadgeStates,
+  resolveBadgeTag,
+  verifyBadgeSignature,
+} from '#shared/monitoring/badges/signature.ts'
+import { type BadgeCounts, badgeState, countStatus, NO_CHECKS } from '#shared/monitoring/badges/state.ts'
+import { findCheckByBadgeKey, listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { findProjectByBadgeKey } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { createTurns } from '#shared/platform/process/turns.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from '../middleware/per-process.ts'
+import { createShortCache } from '../middleware/short-cache.ts'
 import { defineRoute, type PathParam, type Route } from '../route.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 /** The key that badge signatures are made with. */
 export const badgeSecret = perProcess((deps) => deps.secrets.derive('badge-signature'))
+
+const tagCounts = perProcess(() => createShortCache<Map<string | null, BadgeCounts>>())
+const checkBadges = perProcess(() => createShortCache<{ label: string; counts: BadgeCounts } | null>())
 
 const badgeKey: PathParam = { pattern: '[^/]+', description: 'Names the project.', example: uuidParam.example }
 const signature: PathParam = { pattern: '[^/]+', description: 'As in the list of badge URLs.', example: '9kz4qTJx-2' }
@@ -33,7 +43,7 @@ const common = {
   },
 } as const
 
-/** What badge URLs lead to (monitoring behaviour section 6). They show what is stored, without waiting for pings under way. */
+/** What badge URLs lead to (monitoring behaviour section 6). They show what was stored in the last seconds, without waiting for pings under way. */
 export const badgeImageRoutes: readonly Route[] = [
   defineRoute({
     ...common,
@@ -81,10 +91,9 @@ export const badgeImageRoutes: readonly Route[] = [
     },
     async handle({ params }, response, deps) {
       const wanted = formatOf(params.format)
-      const check = await findCheckByBadgeKey(deps.db, params.badge_key)
-      if (!check) throw new NotFoundError('')
-      const label = check.name === '' ? check.uuid : check.name
-      answer(wanted, label, [check], params.states === '3' ? 3 : 2, response, deps)
+      const badge = await checkBadges(deps)(params.badge_key, () => readCheckBadge(params.badge_key, deps))
+      if (!badge) throw new NotFoundError('')
+      answer(wanted, badge.label, badge.counts, params.states === '3' ? 3 : 2, response, deps)
     },
   }),
 ]
@@ -98,26 +107,44 @@ async function answerForProject(
   const wanted = formatOf(params.format)
   const project = await findProjectByBadgeKey(deps.db, params.badge_key)
   if (!project) throw new NotFoundError('')
-  const { tag } = badge
-  const checks = await listChecks(deps.db, project.id)
-  const matching = tag === null ? checks : checks.filter((check) => splitTags(check.tags).includes(tag))
-  answer(wanted, badge.label, matching, badge.states, response, deps)
+  const counts = await tagCounts(deps)(String(project.id), () => countByTag(project.id, deps))
+  answer(wanted, badge.label, counts.get(badge.tag) ?? NO_CHECKS, badge.states, response, deps)
+}
+
+/** What the badges of a project say: of each tag, and under null of all checks. */
+async function countByTag(projectId: number, deps: IngressDeps): Promise<Map<string | null, BadgeCounts>> {
+  const now = deps.now()
+  const turns = createTurns()
+  const counts = new Map<string | null, BadgeCounts>()
+  for (const check of await listShownChecks(deps.db, projectId)) {
+    const status = shownStatus(check, now, nextOccurrence)
+    for (const tag of new Set([null, ...splitTags(check.tags)])) {
+      counts.set(tag, countStatus(counts.get(tag) ?? NO_CHECKS, status))
+    }
+    await turns.rest()
+  }
+  return counts
+}
+
+async function readCheckBadge(badgeKey: string, deps: IngressDeps) {
+  const check = await findCheckByBadgeKey(deps.db, badgeKey)
+  if (!check) return null
+  const counts = countStatus(NO_CHECKS, shownStatus(check, deps.now(), nextOccurrence))
+  return { label: check.name === '' ? check.uuid : check.name, counts }
 }
 
 function answer(
   wanted: BadgeFormat,
   label: string,
-  checks: readonly Check[],
+  counts: BadgeCounts,
   states: BadgeStates,
   response: Response,
   deps: IngressDeps,
 ): void {
-  const now = deps.now()
-  const statuses = checks.map((check) => shownStatus(check, now, nextOccurrence))
-  const { contentType, body } = renderBadge(wanted, label, badgeState(statuses, states))
+  const { contentType, body } = renderBadge(wanted, label, badgeState(counts, states))
   response.setHeader('Content-Type', contentType)
   response.setHeader('Cache-Control', 'max-age=0, no-cache, no-store, must-revalidate, private')
-  response.setHeader('Expires', new Date(now / 1000).toUTCString())
+  response.setHeader('Expires', new Date(deps.now() / 1000).toUTCString())
   // Opened by itself an image of ours must not run or load anything.
   response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
   response.setHeader('X-Content-Type-Options', 'nosniff')
@@ -128,8 +155,4 @@ function formatOf(text: string): BadgeFormat {
   const wanted = parseBadgeFormat(text)
   if (!wanted) throw new NotFoundError('')
   return wanted
-}
-
-function isUuid(text: string): boolean {
-  return new RegExp(`^${uuidParam.pattern}$`).test(text)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listChannels } from '#shared/channels/store.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { type ApiVersion, admitWriter, sendJson } from './operation.ts'
 import { answers, channelSchema } from './schemas.ts'

@@ -1,11 +1,12 @@
 import type { Response } from 'express'
 import type { Knex } from 'knex'
-import { listChannels } from '#shared/channels/store.ts'
-import { resolveChannels } from '#shared/checks/channels-field.ts'
-import type { JsonObject } from '#shared/checks/json-body.ts'
-import { applySpec, uniqueCriteria } from '#shared/checks/settings.ts'
-import { type CheckSpec, parseCheckSpec } from '#shared/checks/spec.ts'
-import { goingDownAt } from '#shared/checks/status.ts'
+import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { resolveChannels } from '#shared/monitoring/checks/channels-field.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import { applySpec, uniqueCriteria } from '#shared/monitoring/checks/settings.ts'
+import { type CheckSpec, parseCheckSpec } from '#shared/monitoring/checks/spec.ts'
+import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import {
   type AssignedCheck,
   assignChannels,
@@ -15,12 +16,12 @@ import {
   insertCheck,
   lockCheck,
   updateSettings,
-} from '#shared/checks/store.ts'
-import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { lockProject, type Project, type ProjectKey } from '#shared/projects/store.ts'
-import { isValidSchedule, nextOccurrence } from '#shared/schedules/schedule.ts'
-import { resolveTimeZone } from '#shared/schedules/time-zones.ts'
+} from '#shared/monitoring/checks/store.ts'
+import { noteCheckLimit } from '#shared/monitoring/projects/quota-store.ts'
+import { lockProject, type Project, type ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../deps.ts'
 import { type ApiVersion, readAfterPings } from './operation.ts'
 
@@ -54,14 +55,17 @@ export async function createOrUpdateCheck(
   if (criteria) await passBarrierOfMatch()
 
   return await transaction(deps.db, async (tx) => {
-    if (criteria || limit !== undefined) await lockProject(tx, project.id)
+    await lockProject(tx, project.id)
     const match = criteria ? await findUnique(tx, project.id, criteria) : null
     if (match) return { check: await applyUpdate(tx, project, match.uuid, spec, version), isNew: false }
-    if (limit !== undefined && (await countChecks(tx, project.id)) >= limit) throw new ForbiddenError('')
+    if ((await countChecks(tx, project.id)) >= limit) throw new ForbiddenError('')
     const channels = await chooseChannels(tx, project.id, spec)
     const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName: version < 3 }))
     if (channels) await assignChannels(tx, created, channels)
     return { check: { ...created, channelIds: channels ?? [] }, isNew: true }
+  }).catch(async (error: unknown) => {
+    if (error instanceof ForbiddenError) await noteCheckLimit(deps.db, project.id, limit)
+    throw error
   })
 
   /** The answer to an upsert shows the check's state, so it must show the pings before it. */

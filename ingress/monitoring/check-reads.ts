@@ -1,19 +1,21 @@
 import { z } from 'zod'
-import { findCheck, listChecks } from '#shared/checks/store.ts'
-import { hasAllTags } from '#shared/checks/tags.ts'
-import { toCheckView } from '#shared/checks/view.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import type { ProjectKey } from '#shared/projects/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
+import { hasAllTags } from '#shared/monitoring/checks/tags.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import { perProcess } from '../middleware/per-process.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { type ApiVersion, admitReader, ownCheckId, queryOf, readAfterPings, sendJson, setLag } from './operation.ts'
+import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
+import { type ApiVersion, admitReader, ownCheckId, readAfterPings, sendJson, setLag } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 import { createSharedReads } from './share-reads.ts'
 import { uuidOfUniqueKey } from './unique-keys.ts'
 
-const sharedLists = perProcess(() => createSharedReads<{ body: Buffer; lagMs: number }>())
+const sharedLists = perProcess(() => createSharedReads<{ pieces: Buffer[]; lagMs: number }>())
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 
@@ -55,10 +57,9 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
         const key = await admitReader(request, response, deps)
         const query = queryOf(request)
         const name = `${version} ${key.project.id} ${key.kind} ${query}`
-        const { body, lagMs } = await sharedLists(deps)(name, () => renderList(key, version, query, deps))
+        const { pieces, lagMs } = await sharedLists(deps)(name, () => renderList(key, version, query, deps))
         setLag(response, lagMs)
-        response.setHeader('Content-Type', 'application/json')
-        response.end(body)
+        await sendPieces(response, 'application/json', pieces)
       },
     }),
     defineRoute({
@@ -101,8 +102,9 @@ async function renderList(key: ProjectKey, version: ApiVersion, query: URLSearch
   const tags = query.getAll('tag')
   const checks = await listChecks(deps.db, key.project.id, slug)
   const options = viewOptions(key, version, deps)
-  const views = checks.filter((check) => hasAllTags(check.tags, tags)).map((check) => toCheckView(check, options))
-  return { body: Buffer.from(JSON.stringify({ checks: views })), lagMs }
+  const wanted = checks.filter((check) => hasAllTags(check.tags, tags))
+  const texts = jsonListTexts(wanted, (check) => toCheckView(check, options), '{"checks":', '}')
+  return { pieces: await textPieces(texts), lagMs }
 }
 
 async function renderCheck(uuid: string, key: ProjectKey, version: ApiVersion, deps: IngressDeps) {

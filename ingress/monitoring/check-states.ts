@@ -1,9 +1,9 @@
-import type { Check, CheckState } from '#shared/checks/check.ts'
-import type { StatusChange } from '#shared/checks/state-machine.ts'
-import { type AssignedCheck, deleteCheck, lockCheck, updateState } from '#shared/checks/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { insertHistoricFlip } from '#shared/flips/store.ts'
-import { transaction } from '#shared/platform/db.ts'
+import type { Check, CheckState } from '#shared/monitoring/checks/check.ts'
+import type { StatusChange } from '#shared/monitoring/checks/state-machine.ts'
+import { type AssignedCheck, deleteCheck, lockCheck, updateState } from '#shared/monitoring/checks/store.ts'
+import { insertHistoricFlip } from '#shared/monitoring/flips/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../deps.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { pause, resume } from '#shared/checks/state-machine.ts'
-import { toCheckView } from '#shared/checks/view.ts'
 import { ConflictError } from '#shared/errors.ts'
+import { pause, resume } from '#shared/monitoring/checks/state-machine.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { createOrUpdateCheck, updateCheck } from './check-changes.ts'
 import { viewOptions } from './check-reads.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { exportProject, importProject } from './config-document.ts'
-import { admitWriter, admitWriterWithBody, queryOf, sendJson } from './operation.ts'
+import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
 import { answers } from './schemas.ts'
 
 const document = z

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex'
-import { findKind } from '#shared/channels/kinds.ts'
-import { shownConfig, withStoredSecrets } from '#shared/channels/shown-config.ts'
-import { insertChannel, listChannels, type StoredChannel, updateChannel } from '#shared/channels/store.ts'
-import type { JsonObject, JsonValue } from '#shared/checks/json-body.ts'
-import { applySpec } from '#shared/checks/settings.ts'
-import { goingDownAt } from '#shared/checks/status.ts'
+import { ForbiddenError, ValidationError } from '#shared/errors.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
+import { insertChannel, listChannels, type StoredChannel, updateChannel } from '#shared/monitoring/channels/store.ts'
+import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
+import { applySpec } from '#shared/monitoring/checks/settings.ts'
+import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import {
   assignChannels,
   countChecks,
@@ -13,29 +14,35 @@ import {
   listChecks,
   lockCheck,
   updateSettings,
-} from '#shared/checks/store.ts'
-import { ForbiddenError, ValidationError } from '#shared/errors.ts'
-import { isUuid } from '#shared/pings/url.ts'
-import type { Config } from '#shared/platform/config.ts'
-import { transaction } from '#shared/platform/db.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
+} from '#shared/monitoring/checks/store.ts'
 import {
   CONFIG_DOCUMENT_VERSION,
   type ConfigDocument,
   changedSettings,
   type ImportReport,
   toDocumentedCheck,
-} from '#shared/projects/config-document.ts'
-import { lockProject, type Project } from '#shared/projects/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+} from '#shared/monitoring/projects/config-document.ts'
+import { noteCheckLimit } from '#shared/monitoring/projects/quota-store.ts'
+import { lockProject, type Project } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { Enqueue, Outbox } from '#shared/platform/broker/outbox.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { acrossTenants } from '#shared/platform/database/tenant.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { createTurns, mapInTurns } from '#shared/platform/process/turns.ts'
+import { isUuid } from '#shared/uuid.ts'
 import { parseSpec } from './check-changes.ts'
 import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
 import { plainJson } from './plain-json.ts'
+import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
 
 export interface DocumentDeps {
   db: Knex
   secrets: Secrets
-  config: Pick<Config, 'allowPrivateTargets' | 'checkLimit'>
+  config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'siteName' | 'smtpUrl'>
+  /** null for the operator's command line, which vouches for the addresses of e-mail integrations */
+  outbox: Pick<Outbox, 'run'> | null
 }
 
 /** The configuration of a project as a document. @param withSecrets for backups by the operator; never by the API */
@@ -54,7 +61,7 @@ export async function exportProject(
       const shown = withSecrets ? config : kind ? shownConfig(kind, config) : {}
       return { id: channel.uuid, kind: channel.kind, name: channel.name, config: shown }
     }),
-    checks: checks.map(toDocumentedCheck),
+    checks: await mapInTurns(checks, toDocumentedCheck),
   }
 }
 
@@ -71,10 +78,17 @@ export async function importProject(
   document: JsonObject,
   apply: boolean,
 ): Promise<{ report: ImportReport; touched: string[] }> {
-  return await transaction(deps.db, async (tx) => {
+  if (document.checks === undefined && document.channels === undefined) {
+    throw new ValidationError('the document holds neither checks nor channels')
+  }
+  const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {
     await lockProject(tx, project.id)
     const touched: string[] = []
-    const channels = await importChannels(tx, deps, project, entries(document, 'channels'), apply)
+    const asked: Asked[] = []
+    const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
+    const consent = { isKnown, asked }
+    const channels = await importChannels(tx, deps, project, entries(document, 'channels'), { apply, consent })
+    if (apply && enqueue) await askRecipients(tx, enqueue, deps, project.id, asked)
     const known = new Set([
       ...(await listChannels(tx, project.id)).map(({ uuid }) => uuid),
       ...channels.create.map(({ id }) => id),
@@ -87,7 +101,14 @@ export async function importProject(
       touched,
     })
     return { report: { applied: apply, channels, checks, unknownChannels: [...unknown] }, touched }
-  })
+  }
+  try {
+    return deps.outbox ? await deps.outbox.run(run) : await transaction(deps.db, (tx) => run(tx, null))
+  } catch (error) {
+    const limit = project.checkLimit ?? deps.config.checkLimit
+    if (apply && error instanceof ForbiddenError) await noteCheckLimit(deps.db, project.id, limit)
+    throw error
+  }
 }
 
 type Changes = ImportReport['channels']
@@ -97,13 +118,15 @@ async function importChannels(
   deps: DocumentDeps,
   project: Project,
   listed: readonly JsonObject[],
-  apply: boolean,
+  { apply, consent }: { apply: boolean; consent: { isKnown: (address: string) => boolean; asked: Asked[] } },
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChannels(tx, project.id)).map((channel) => [channel.uuid, channel]))
   // Names are looked up when something is sent; an import must not wait for anybody's name server.
   const rules = { db: tx, config: deps.config, resolve: async () => [] }
+  const turns = createTurns()
   for (const [index, entry] of listed.entries()) {
+    await turns.rest()
     await locating(`channels[${index}]`, async () => {
       const id = identity(entry.id, 'id')
       const current = existing.get(id)
@@ -112,9 +135,13 @@ async function importChannels(
       const stored = current ? openConfig(current, deps.secrets) : {}
       const config = await checkConfig(rules, project.id, kind, withStoredSecrets(kind, configOf(entry), stored))
       const sealedConfig = deps.secrets.seal(JSON.stringify(config))
+      const address = config.value === stored.value ? null : recipientOf(kind.kind, config)
+      const isEmailVerified = address === null || consent.isKnown(address)
+      if (!isEmailVerified) consent.asked.push({ uuid: id, address })
       if (!current) {
         report.create.push({ id, name })
-        if (apply) await createChannel(tx, { projectId: project.id, kind: kind.kind, name, sealedConfig, uuid: id })
+        const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, uuid: id, isEmailVerified }
+        if (apply) await createChannel(tx, created)
         return
       }
       if (current.kind !== kind.kind) throw new ValidationError('kind cannot be changed')
@@ -124,7 +151,8 @@ async function importChannels(
         return
       }
       report.update.push({ id, name, changes })
-      if (apply) await updateChannel(tx, current.id, { name, sealedConfig })
+      if (apply)
+        await updateChannel(tx, current.id, { name, sealedConfig, ...(address !== null && { isEmailVerified }) })
     })
   }
   return report
@@ -132,7 +160,7 @@ async function importChannels(
 
 async function createChannel(tx: Knex, channel: Parameters<typeof insertChannel>[1]): Promise<void> {
   const taken = await tx.transaction(async (savepoint) => await insertChannel(savepoint, channel)).catch(isTaken)
-  if (taken === null) throw new ValidationError('id belongs to another project')
+  if (taken === null) throw new ValidationError('id cannot be used')
 }
 
 function channelChanges(current: StoredChannel, name: string, sameConfig: boolean) {
@@ -159,7 +187,9 @@ async function importChecks(
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
+  const turns = createTurns()
   for (const [index, entry] of listed.entries()) {
+    await turns.rest()
     await locating(`checks[${index}]`, async () => {
       const uuid = identity(entry.uuid, 'uuid')
       const spec = parseSpec(entry)
@@ -168,7 +198,7 @@ async function importChecks(
       const channelIds = named?.filter((id) => known.has(id)) ?? null
       const current = existing.get(uuid)
       if (!current) {
-        if (await findCheckOwner(tx, uuid)) throw new ValidationError('uuid belongs to another project')
+        if (await acrossTenants(() => findCheckOwner(tx, uuid))) throw new ValidationError('uuid cannot be used')
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
         const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName: false }), { uuid })
@@ -193,7 +223,7 @@ async function importChecks(
   }
   const limit = project.checkLimit ?? deps.config.checkLimit
   const total = (await countChecks(tx, project.id)) + (apply ? 0 : report.create.length)
-  if (limit !== undefined && report.create.length > 0 && total > limit) throw new ForbiddenError('')
+  if (report.create.length > 0 && total > limit) throw new ForbiddenError('')
   return report
 }
 

@@ -1,12 +1,14 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
-import { parseFlipFilters } from '#shared/flips/filters.ts'
-import { listFlips } from '#shared/flips/store.ts'
-import { toFlipView } from '#shared/flips/view.ts'
+import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
+import { listFlips } from '#shared/monitoring/flips/store.ts'
+import { toFlipView } from '#shared/monitoring/flips/view.ts'
 import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { type ApiVersion, admitReader, ownCheckId, queryOf, readAfterPings, sendJson } from './operation.ts'
+import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
+import { type ApiVersion, admitReader, ownCheckId, readAfterPings } from './operation.ts'
 import { answers, flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 import { uuidOfUniqueKey } from './unique-keys.ts'
 
@@ -64,5 +66,5 @@ async function answerFlips(checkId: number, request: Request, response: Response
   if (!range) throw new ValidationError('')
   await readAfterPings([checkId], response, deps)
   const flips = await listFlips(deps.db, checkId, range)
-  sendJson(response, flips.map(toFlipView))
+  await sendPieces(response, 'application/json', await textPieces(jsonListTexts(flips, toFlipView)))
 }

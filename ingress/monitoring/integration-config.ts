@@ -1,15 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import type { Knex } from 'knex'
-import type { ChannelKind } from '#shared/channels/kind.ts'
-import { findKind } from '#shared/channels/kinds.ts'
-import type { ConfigObject } from '#shared/channels/shown-config.ts'
-import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
 import { ValidationError } from '#shared/errors.ts'
-import type { Config } from '#shared/platform/config.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/target-policy.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
+import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/http/target-policy.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 
-/** What configurations of integrations are checked against; doors and commands both have it. */
+/** What configurations of integrations are checked against; listeners and commands both have it. */
 export interface ConfigRules {
   db: Knex
   config: Pick<Config, 'allowPrivateTargets'>
@@ -60,11 +60,11 @@ export function openConfig(channel: Pick<StoredChannel, 'sealedConfig'>, secrets
 
 async function checkReachable(rules: ConfigRules, target: string): Promise<void> {
   const policy = { allowPrivate: rules.config.allowPrivateTargets, plainHttp: 'anywhere' } as const
-  const verdict = await checkTarget(target, policy, rules.resolve ?? resolveAll)
+  const result = await checkTarget(target, policy, rules.resolve ?? resolveAll)
   // A name that does not resolve now may do so later; what it leads to is checked at every connect.
-  if (verdict.ok || verdict.reason === 'unresolvable') return
-  throw new ValidationError(`config has a URL that ${targetProblemTexts[verdict.reason]}`, [
-    problem('config', targetProblemTexts[verdict.reason]),
+  if (result.ok || result.reason === 'unresolvable') return
+  throw new ValidationError(`config has a URL that ${targetProblemTexts[result.reason]}`, [
+    problem('config', targetProblemTexts[result.reason]),
   ])
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { findKind } from '#shared/channels/kinds.ts'
-import { shownConfig, withStoredSecrets } from '#shared/channels/shown-config.ts'
+import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
 import {
   deleteChannel,
   findChannel,
@@ -8,17 +10,16 @@ import {
   listNotifications,
   type StoredChannel,
   updateChannel,
-} from '#shared/channels/store.ts'
-import { notificationDue } from '#shared/contracts/notification-due.ts'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { insertNotifications } from '#shared/notifications/store.ts'
-import { transaction } from '#shared/platform/db.ts'
-import type { ProjectKey } from '#shared/projects/store.ts'
+} from '#shared/monitoring/channels/store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
 import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
 import { plainJson } from './plain-json.ts'
+import { askRecipient, knownRecipients, recipientOf } from './recipients.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100
@@ -74,6 +75,8 @@ export const integrationRoutes: readonly Route[] = [
     path: '/api/v3/channels/',
     operationId: 'createChannel',
     summary: 'Create an integration',
+    description:
+      'The recipient of an e-mail integration is asked first, by a mail with a link, unless the address belongs to a member of the organisation or agreed in this project before.',
     params: {},
     body: {
       required: true,
@@ -86,7 +89,14 @@ export const integrationRoutes: readonly Route[] = [
       const name = body.name === undefined ? '' : checkName(body.name)
       const checked = await checkConfig(deps, key.project.id, kind, plainJson(body.config ?? null))
       const sealedConfig = deps.secrets.seal(JSON.stringify(checked))
-      const channel = await insertChannel(deps.db, { projectId: key.project.id, kind: kind.kind, name, sealedConfig })
+      const projectId = key.project.id
+      const address = recipientOf(kind.kind, checked)
+      const channel = await deps.outbox.run(async (tx, enqueue) => {
+        const isEmailVerified = address === null || (await knownRecipients({ ...deps, db: tx }, projectId))(address)
+        const made = await insertChannel(tx, { projectId, kind: kind.kind, name, sealedConfig, isEmailVerified })
+        if (!isEmailVerified) await askRecipient(tx, enqueue, deps, projectId, { uuid: made.uuid, address })
+        return made
+      })
       sendJson(response, view(channel, deps), 201)
     },
   }),
@@ -108,7 +118,8 @@ export const integrationRoutes: readonly Route[] = [
     path: '/api/v3/channels/{uuid}',
     operationId: 'updateChannel',
     summary: 'Change an integration',
-    description: 'What the request does not name stays. A new config keeps the secret members that it leaves out.',
+    description:
+      'What the request does not name stays. A new config keeps the secret members that it leaves out while they go to the same origin; for another one they must be given again, or as null to drop them.',
     params: { uuid: uuidParam },
     body: {
       required: true,
@@ -120,20 +131,19 @@ export const integrationRoutes: readonly Route[] = [
       const { key, body } = await admitWriterWithBody(request, response, deps)
       const channel = await ownChannel(request.params.uuid, key, deps)
       const changes: Parameters<typeof updateChannel>[2] = {}
+      let newAddress: string | null = null
       if (body.name !== undefined) changes.name = checkName(body.name)
       if (typeof body.disabled === 'boolean') changes.disabled = body.disabled
       else if (body.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
       if (body.config !== undefined) {
         const kind = requireKind(channel.kind)
-        const given = withStoredSecrets(
-          kind,
-          asRecord(plainJson(body.config ?? null)),
-          openConfig(channel, deps.secrets),
-        )
+        const stored = openConfig(channel, deps.secrets)
+        const given = withStoredSecrets(kind, asRecord(plainJson(body.config ?? null)), stored)
         const checked = await checkConfig(deps, key.project.id, kind, given)
+        if (checked.value !== stored.value) newAddress = recipientOf(kind.kind, checked)
         changes.sealedConfig = deps.secrets.seal(JSON.stringify(checked))
       }
-      await updateChannel(deps.db, channel.id, changes)
+      await storeChanges(deps, channel, changes, newAddress)
       sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
     },
   }),
@@ -211,6 +221,21 @@ export const integrationRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** @param newAddress of an e-mail integration that is to send to another one than before: its holder is asked first */
+async function storeChanges(
+  deps: IngressDeps,
+  { id, uuid, projectId }: StoredChannel,
+  changes: Parameters<typeof updateChannel>[2],
+  newAddress: string | null,
+): Promise<void> {
+  await deps.outbox.run(async (tx, enqueue) => {
+    if (newAddress === null) return await updateChannel(tx, id, changes)
+    const isEmailVerified = (await knownRecipients({ ...deps, db: tx }, projectId))(newAddress)
+    await updateChannel(tx, id, { ...changes, isEmailVerified })
+    if (!isEmailVerified) await askRecipient(tx, enqueue, deps, projectId, { uuid, address: newAddress })
+  })
+}
 
 async function ownChannel(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<StoredChannel> {
   const channel = await findChannel(deps.db, key.project.id, uuid)

@@ -1,15 +1,18 @@
 import type { Response } from 'express'
-import { shownStatus } from '#shared/checks/status.ts'
-import { listChecks } from '#shared/checks/store.ts'
 import { ForbiddenError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
-import { API_KEY_LENGTH } from '#shared/projects/api-key.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { API_KEY_LENGTH } from '#shared/monitoring/projects/api-key.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { enterTenant } from '#shared/platform/database/tenant.ts'
+import { mapInTurns } from '#shared/platform/process/turns.ts'
 import type { IngressDeps } from '../deps.ts'
 import { findKey } from '../middleware/authenticate.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { defineRoute, type Route } from '../route.ts'
+import { sendPieces, textPieces } from '../text-pieces.ts'
 import { readAfterPings } from './operation.ts'
-import { prometheusText } from './prometheus.ts'
+import { prometheusLines } from './prometheus.ts'
 import { uuidParam } from './schemas.ts'
 
 const common = {
@@ -61,10 +64,11 @@ async function answerMetrics(key: string, response: Response, deps: IngressDeps)
   if (key.length !== API_KEY_LENGTH) throw new ValidationError('')
   const found = await findKey(key, deps)
   if (found?.kind !== 'ro') throw new ForbiddenError('')
+  enterTenant({ projectId: found.project.id, organisationId: found.project.organisationId })
   await limitRate(found, response, deps)
   await readAfterPings('all', response, deps)
   const now = deps.now()
-  const checks = await listChecks(deps.db, found.project.id)
-  const text = prometheusText(checks.map((check) => ({ check, status: shownStatus(check, now, nextOccurrence) })))
-  response.type('text/plain; version=0.0.4; charset=utf-8').end(text)
+  const checks = await listShownChecks(deps.db, found.project.id)
+  const measured = await mapInTurns(checks, (check) => ({ check, status: shownStatus(check, now, nextOccurrence) }))
+  await sendPieces(response, 'text/plain; version=0.0.4; charset=utf-8', await textPieces(prometheusLines(measured)))
 }

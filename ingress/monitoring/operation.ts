@@ -1,11 +1,16 @@
 import type { Request, Response } from 'express'
-import { type JsonObject, parseJsonBody } from '#shared/checks/json-body.ts'
-import { findCheckOwner } from '#shared/checks/store.ts'
 import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
-import type { ProjectKey } from '#shared/projects/store.ts'
+import { type JsonBody, type JsonObject, parseInSteps } from '#shared/monitoring/checks/json-body.ts'
+import { findCheckOwner } from '#shared/monitoring/checks/store.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { acrossTenants } from '#shared/platform/database/tenant.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { createTurns } from '#shared/platform/process/turns.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { readBody } from '../middleware/body.ts'
+import { clientAddress } from '../middleware/client-address.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 
 export type ApiVersion = 1 | 2 | 3
@@ -21,6 +26,7 @@ export async function admitReader(request: Request, response: Response, deps: In
 export async function admitWriter(request: Request, response: Response, deps: IngressDeps): Promise<ProjectKey> {
   const key = await authenticate(request, deps, 'rw')
   await limitRate(key, response, deps)
+  auditChange(request, response, key, deps)
   return key
 }
 
@@ -34,11 +40,41 @@ export async function admitWriterWithBody(
   response: Response,
   deps: IngressDeps,
 ): Promise<{ key: ProjectKey; body: JsonObject }> {
-  const parsed = parseJsonBody(await readBody(request))
+  const parsed = await readInTurns(await readBody(request))
   if (!parsed.ok) throw new ValidationError(parsed.error)
   const key = await authenticate(request, deps, 'rw', parsed.body.api_key)
   await limitRate(key, response, deps)
+  auditChange(request, response, key, deps)
   return { key, body: parsed.body }
+}
+
+/** Notes a change by a key once it is answered; a refused request and a read change nothing. */
+function auditChange(request: Request, response: Response, key: ProjectKey, deps: IngressDeps): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return
+  response.once('finish', () => {
+    if (response.statusCode >= 300) return
+    acrossTenants(() =>
+      insertAudit(deps.db, {
+        organisationId: key.project.organisationId,
+        userId: null,
+        actor: `API key ${key.keyId} of ${key.project.name}`,
+        action: 'api.changed',
+        target: `${request.method} ${request.path}`,
+        address: clientAddress(request, deps),
+      }),
+    ).catch((error: unknown) => deps.log.warn(describeError(error), 'audit.not-written'))
+  })
+}
+
+/** A long body is read in turns, since others wait meanwhile. */
+async function readInTurns(raw: Buffer): Promise<JsonBody> {
+  const turns = createTurns()
+  const parsing = parseInSteps(raw)
+  for (;;) {
+    const step = parsing.next()
+    if (step.done) return step.value
+    await turns.rest()
+  }
 }
 
 /**
@@ -46,7 +82,7 @@ export async function admitWriterWithBody(
  * @throws NotFoundError when there is none anywhere, ForbiddenError when it is another project's
  */
 export async function ownCheckId(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<number> {
-  const owner = await findCheckOwner(deps.db, uuid)
+  const owner = await acrossTenants(() => findCheckOwner(deps.db, uuid)) // a foreign one is told from none
   if (!owner) throw new NotFoundError('')
   if (owner.projectId !== key.project.id) throw new ForbiddenError('')
   return owner.id
@@ -64,12 +100,6 @@ export async function readAfterPings(
 /** Tells the reader that pings of the last moments may be missing. @param lagMs 0 when none can be */
 export function setLag(response: Response, lagMs: number): void {
   if (lagMs > 0) response.setHeader('X-Signalbox-Lag', lagMs)
-}
-
-/** The query without Express's guesses about brackets: every value is text. */
-export function queryOf(request: Request): URLSearchParams {
-  const at = request.url.indexOf('?')
-  return new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1))
 }
 
 export function sendJson(response: Response, body: unknown, status = 200): void {

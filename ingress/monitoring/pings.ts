@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { findCheck } from '#shared/checks/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { finishDurations, planDurations } from '#shared/pings/durations.ts'
-import { findPingBody, listPings, lookBack } from '#shared/pings/store.ts'
-import { toPingView } from '#shared/pings/view.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { findBodyLength, listPings, lookBack, readBody } from '#shared/monitoring/pings/store.ts'
+import { toPingView } from '#shared/monitoring/pings/view.ts'
 import { defineRoute, type Route } from '../route.ts'
+import { sendStream } from '../text-pieces.ts'
 import { type ApiVersion, admitWriter, ownCheckId, readAfterPings, sendJson } from './operation.ts'
 import { answers, pingSchema, uuidParam } from './schemas.ts'
 
@@ -71,12 +72,12 @@ export function pingRoutes(version: ApiVersion): Route[] {
         const check = await findCheck(deps.db, request.params.uuid)
         const n = Number(request.params.n)
         const isKept = check !== null && n > check.nPings - deps.config.pingLogLimit && n <= check.nPings
-        const body = isKept ? await findPingBody(deps.db, id, n) : null
-        if (!body) throw new NotFoundError('')
+        const length = isKept ? await findBodyLength(deps.db, id, n) : 0
+        if (length === 0) throw new NotFoundError('')
         // The bytes are somebody else's: no browser may take them for a page.
         response.setHeader('X-Content-Type-Options', 'nosniff')
         response.setHeader('Content-Type', 'text/plain')
-        response.end(body)
+        await sendStream(response, readBody(deps.db, id, n, length), length)
       },
     }),
   ]

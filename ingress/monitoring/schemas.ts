@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { MAX_CHANNELS_LENGTH } from '#shared/monitoring/checks/channels-field.ts'
+import { MAX_DESC_LENGTH } from '#shared/monitoring/checks/spec.ts'
+import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 
 export const uuidParam: PathParam = {
-  pattern: '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+  pattern: UUID_PATTERN,
   description: 'Dashed and in lower case.',
   example: '803f680d-e89b-492b-82ef-2be7b774a92d',
 }
@@ -17,14 +20,14 @@ const keywords = z.string().max(200)
 const seconds = z.int().min(60).max(31_536_000)
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
 
-export const errorSchema = z.object({ error: z.string() }).meta({ id: 'MonitoringError' })
+const errorSchema = z.object({ error: z.string() }).meta({ id: 'MonitoringError' })
 
 /** The settings of a check under their names in requests. */
 const settings = {
   name: z.string().max(100),
   slug: z.string().max(100).describe('a-z, 0-9, hyphen and underscore; may be empty.'),
   tags: z.string().max(500).describe('Separated by single spaces.'),
-  desc: z.string(),
+  desc: z.string().max(MAX_DESC_LENGTH),
   grace: seconds,
   manual_resume: z.boolean(),
   methods: z.enum(['', 'POST']),
@@ -80,7 +83,11 @@ export const checkRequestSchema = z
     timeout: seconds.optional(),
     schedule: z.string().max(100).optional().describe('Cron or systemd OnCalendar expression; wins over timeout.'),
     tz: z.string().optional().describe('IANA time zone name.'),
-    channels: z.string().optional().describe('`*` for all integrations, or ids and names separated by commas.'),
+    channels: z
+      .string()
+      .max(MAX_CHANNELS_LENGTH)
+      .optional()
+      .describe('`*` for all integrations, or at most 1,000 ids and names separated by commas.'),
     unique: z
       .array(z.enum(['name', 'slug', 'tags', 'timeout', 'grace']))
       .optional()

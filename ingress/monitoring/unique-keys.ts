@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { findUuidByUniqueKey } from '#shared/checks/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import type { ProjectKey } from '#shared/projects/store.ts'
+import { findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from '../middleware/per-process.ts'
 

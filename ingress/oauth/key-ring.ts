@@ -1,6 +1,6 @@
-import { importKey, type TokenAlg, type VerificationKey } from '#shared/oauth/access-token.ts'
-import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/oauth/store.ts'
-import { generateTokenKey } from '#shared/oauth/token-keys.ts'
+import { importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
+import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/tenancy/oauth/store.ts'
+import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
 import type { IngressDeps } from '../deps.ts'
 
 /** The keys of access tokens, as this process knows them. */

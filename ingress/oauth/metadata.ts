@@ -1,5 +1,5 @@
-import { COMMON_SCOPES, FAMILY_SCOPES } from '#shared/oauth/families.ts'
-import { platformServices } from '../platform/services.ts'
+import { COMMON_SCOPES, FAMILY_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { platformServices } from '../risk/services.ts'
 import { defineRoute } from '../route.ts'
 
 /** The public keys of access tokens. */

@@ -1,20 +1,24 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { type ApiEnv, signAccessToken } from '#shared/oauth/access-token.ts'
-import { scopesOf } from '#shared/oauth/families.ts'
-import { OAuthError } from '#shared/oauth/oauth-error.ts'
-import { activeSecretDigests, type ClientRecord, findClient } from '#shared/oauth/store.ts'
-import { grantScopes, parseTokenRequest, unknownClient } from '#shared/oauth/token-request.ts'
-import { equalSecrets } from '#shared/platform/secrets.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { addressBucket } from '#shared/platform/http/remote-addr.ts'
+import { equalSecrets } from '#shared/platform/process/secrets.ts'
+import { signAccessToken } from '#shared/tenancy/oauth/access-token.ts'
+import { scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
+import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
+import { grantScopes, parseTokenRequest, unknownClient } from '#shared/tenancy/oauth/token-request.ts'
 import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
 import { readBody } from '../middleware/body.ts'
-import { clientAddress } from '../platform/client-address.ts'
-import { problemResponses } from '../platform/documents.ts'
-import { platformServices } from '../platform/services.ts'
+import { clientAddress } from '../middleware/client-address.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import { isRepeated } from '../middleware/request-safety.ts'
+import { problemResponses } from '../risk/documents.ts'
+import { platformServices } from '../risk/services.ts'
 import { defineRoute } from '../route.ts'
-import { admitAttempt, countFailedAttempt } from './token-throttle.ts'
+import { throttled } from './token-throttle.ts'
 
 const TokenResponse = z
   .object({
@@ -64,15 +68,15 @@ export const tokenRoute = defineRoute({
 })
 
 async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<typeof TokenResponse>> {
+  if (isRepeated(request, 'authorization')) throw unknownClient(true)
   const asked = parseTokenRequest(await readForm(request), request.headers.authorization, queryOf(request))
-  const address = clientAddress(request, deps)
-  await admitAttempt(deps, asked.clientId, address)
-  const client = await findClient(deps.db, asked.clientId)
-  const isRight = await isSecretOf(client, asked.clientSecret, deps)
-  if (!client || !isRight || client.isDisabled) {
-    await countFailedAttempt(deps, asked.clientId, address)
-    throw unknownClient(asked.isBasic)
-  }
+  const address = addressBucket(clientAddress(request, deps))
+  const client = await throttled(deps, asked.clientId, address, async () => {
+    const found = await findClient(deps.db, asked.clientId)
+    const isRight = await isSecretOf(found, asked.clientSecret, deps)
+    return isRight && !found?.isDisabled ? found : undefined
+  })
+  if (!client) throw unknownClient(asked.isBasic)
   const entitled = scopesOf(client.families)
   const scopes = grantScopes(
     asked.scope,
@@ -127,11 +131,6 @@ async function readForm(request: Request): Promise<string> {
     throw new OAuthError('invalid_request', 'the body must be application/x-www-form-urlencoded')
   }
   return body.toString('utf8')
-}
-
-function queryOf(request: Request): URLSearchParams {
-  const at = request.originalUrl.indexOf('?')
-  return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at))
 }
 
 /** Both readings work: RFC 6749 section 5.2 and the problem document of every other endpoint. */

@@ -6,17 +6,27 @@ import {
   shardOf,
 } from '#shared/contracts/ping-batch.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import type { Broker } from '#shared/platform/broker.ts'
-import type { Metrics } from '#shared/platform/metrics.ts'
+import { type Arrival, arrivalNow } from '#shared/monitoring/beats/cover.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
+import type { Metrics } from '#shared/platform/process/metrics.ts'
+import type { Micros } from '#shared/time.ts'
 
 /** Called once: without an error when the broker has the ping for good. */
-export type Done = (error: unknown) => void
+type Done = (error: unknown) => void
 
 export interface Batcher {
   /** Takes a ping; `done` is called after the confirm of the message that carries it. */
   add(ping: AcceptedPing, done: Done): void
   /** Waits until nothing is buffered or under way. */
   drain(): Promise<void>
+  /** arrival of the oldest ping that is not answered yet; null when there is none */
+  oldest(): Micros | null
+}
+
+/** The first ping of a message: the others arrived after it. */
+interface First {
+  receivedAt: Micros
+  arrival: Arrival
 }
 
 interface Shard {
@@ -24,6 +34,8 @@ interface Shard {
   pings: AcceptedPing[]
   waiting: Done[]
   bytes: number
+  /** of those that are not sent yet; null when there are none */
+  first: First | null
   /** the channel that `seq` counts for */
   epoch: string
   seq: number
@@ -42,14 +54,25 @@ const MAX_HELD_BYTES = 128 * 1024 * 1024
  * Lets pings for the same shard travel together (design: the ping path). When nothing is in flight
  * a ping is sent at the end of the event-loop turn, with those that arrived in the same one, so under low load there is
  * one per message and no added latency; else with the others that arrive until all is confirmed, or for 2 ms.
+ * @param options.problems why pings must not be taken at all, such as queues that nobody would read; empty when they may
  */
-export function createBatcher(broker: Broker, options: { shards: number; metrics: Metrics }): Batcher {
+export function createBatcher(
+  broker: Broker,
+  options: {
+    shards: number
+    metrics: Metrics
+    problems: () => readonly string[]
+    /** whether a ping that arrived then may be answered with success now that the broker has it */
+    mayAnswer: (arrival: Arrival, now: Arrival) => boolean
+  },
+): Batcher {
   const { metrics } = options
   const shards: Shard[] = Array.from({ length: options.shards }, (_, index) => ({
     queue: pingQueue(index),
     pings: [],
     waiting: [],
     bytes: 0,
+    first: null,
     epoch: '',
     seq: 0,
   }))
@@ -58,7 +81,7 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
   let onDrained: () => void = () => {}
 
   /** Messages under way, of any shard: those of one turn go together, so that each carries as much as it can. */
-  let inFlight = 0
+  const inFlight = new Set<First>()
   let timer: NodeJS.Timeout | null = null
   let immediate: NodeJS.Immediate | null = null
 
@@ -71,16 +94,17 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
   }
 
   function flush(shard: Shard): void {
-    if (shard.pings.length === 0) return
-    const { pings, waiting, bytes } = shard
+    const { pings, waiting, bytes, first } = shard
+    if (first === null) return
     shard.pings = []
     shard.waiting = []
     shard.bytes = 0
-    inFlight += 1
+    shard.first = null
+    inFlight.add(first)
     metrics.pingBatchSize.observe(pings.length)
     send(shard, pings).then(
-      () => settle(waiting, bytes, null),
-      (error: unknown) => settle(waiting, bytes, error),
+      () => settle(first, waiting, bytes, options.mayAnswer(first.arrival, arrivalNow()) ? null : tooLate()),
+      (error: unknown) => settle(first, waiting, bytes, error),
     )
   }
 
@@ -102,17 +126,21 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
     })
   }
 
-  function settle(waiting: readonly Done[], bytes: number, error: unknown): void {
-    inFlight -= 1
+  function settle(first: First, waiting: readonly Done[], bytes: number, error: unknown): void {
+    inFlight.delete(first)
     heldPings -= waiting.length
     heldBytes -= bytes
     for (const done of waiting) done(error)
-    if (inFlight === 0) immediate ??= setImmediate(flushAll)
+    if (inFlight.size === 0) immediate ??= setImmediate(flushAll)
     if (heldPings === 0) onDrained()
   }
 
   return {
     add(ping, done) {
+      if (options.problems().length > 0) {
+        done(new UnavailableError('this process does not fit its installation'))
+        return
+      }
       const shard = shards[shardOf(ping.checkId, shards.length)]
       const bytes = 300 + (ping.body?.length ?? 0)
       if (!shard || heldPings >= MAX_HELD_PINGS || heldBytes + bytes > MAX_HELD_BYTES) {
@@ -121,15 +149,28 @@ export function createBatcher(broker: Broker, options: { shards: number; metrics
       }
       heldPings += 1
       heldBytes += bytes
+      shard.first ??= { receivedAt: ping.receivedAt, arrival: arrivalNow() }
       shard.pings.push(ping)
       shard.waiting.push(done)
       shard.bytes += bytes
       if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) flush(shard)
-      else if (inFlight === 0) immediate ??= setImmediate(flushAll)
+      else if (inFlight.size === 0) immediate ??= setImmediate(flushAll)
       else timer ??= setTimeout(flushAll, GATHER_MS)
     },
     async drain() {
       if (heldPings > 0) await new Promise<void>((resolve) => (onDrained = resolve))
     },
+    oldest() {
+      let oldest: Micros | null = null
+      for (const first of [...inFlight, ...shards.map((shard) => shard.first)]) {
+        if (first && (oldest === null || first.receivedAt < oldest)) oldest = first.receivedAt
+      }
+      return oldest
+    },
   }
+}
+
+/** By now a sweep may have passed the deadline that it was to keep. */
+function tooLate(): UnavailableError {
+  return new UnavailableError('the broker confirmed too late')
 }

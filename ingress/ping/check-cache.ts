@@ -1,6 +1,6 @@
 import type { CacheChange } from '../deps.ts'
 
-/** What the ping door must know of a check. */
+/** What the ping listener must know of a check. */
 export interface KnownCheck {
   checkId: number
   uuid: string
@@ -12,7 +12,8 @@ export type SlugMatch = KnownCheck | 'ambiguous' | null
 
 interface Entry<T> {
   value: T
-  expiresAt: number
+  /** milliseconds, of a clock that no one sets */
+  readAt: number
 }
 
 interface PendingLookup<T> {
@@ -21,39 +22,77 @@ interface PendingLookup<T> {
   reject: (error: unknown) => void
 }
 
-const FOUND_MS = 30_000
 const MISSED_MS = 2_000
+/** For how long what is no longer fresh may stand in for a database that does not answer. */
+const KEPT_MS = 24 * 3_600_000
+/** Longest wait for a look-up that memory could stand in for. */
+const PATIENCE_MS = 1_000
+/** After a look-up failed, memory stands in at once for so long. */
+const AWAY_MS = 2_000
 
 /**
  * A bounded memory of answers to one question. Misses of one event-loop turn are looked up together. Entries are
- * dropped when a change is announced, and expire in case the announcement was lost.
+ * dropped or expire when a change is announced, and expire in case the announcement was lost. What has expired is looked
+ * up anew; only while that fails it still counts, so that pings of known checks are taken while the database is away.
  */
 class LookupCache<T extends object | string | null> {
   readonly #entries = new Map<string, Entry<T>>()
   readonly #size: number
+  readonly #freshMs: number
   readonly #lookUp: (keys: string[]) => Promise<Map<string, T>>
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
   /** counts changes, so that an answer that was read before a change is not kept after it */
   #generation = 0
+  #expiredAt = 0
+  #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(size: number, absent: T, lookUp: (keys: string[]) => Promise<Map<string, T>>) {
-    this.#size = size
-    this.#absent = absent
-    this.#lookUp = lookUp
+  constructor(options: {
+    size: number
+    freshMs: number
+    absent: T
+    lookUp: (keys: string[]) => Promise<Map<string, T>>
+  }) {
+    this.#size = options.size
+    this.#freshMs = options.freshMs
+    this.#absent = options.absent
+    this.#lookUp = options.lookUp
   }
 
   /** The remembered answer; undefined when it must be looked up. */
   peek(key: string): T | undefined {
     const entry = this.#entries.get(key)
-    return entry !== undefined && entry.expiresAt > Date.now() ? entry.value : undefined
+    if (entry === undefined) return undefined
+    const now = performance.now()
+    const age = now - entry.readAt
+    if (entry.readAt > this.#expiredAt && age < (isFound(entry.value) ? this.#freshMs : MISSED_MS)) return entry.value
+    return now - this.#failedAt < AWAY_MS ? this.#standIn(key) : undefined
   }
 
-  /** @throws what the database throws */
+  /** @throws what the database throws, unless the answer is remembered from before */
   find(key: string): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setImmediate(() => this.#lookUpPending())
-      this.#pending.push({ key, resolve, reject })
+      const standIn = this.#standIn(key)
+      if (standIn === undefined) {
+        this.#pending.push({ key, resolve, reject })
+        return
+      }
+      const timer = setTimeout(() => {
+        this.#failedAt = performance.now()
+        resolve(standIn)
+      }, PATIENCE_MS)
+      this.#pending.push({
+        key,
+        resolve: (value) => {
+          clearTimeout(timer)
+          resolve(value)
+        },
+        reject: () => {
+          clearTimeout(timer)
+          resolve(standIn)
+        },
+      })
     })
   }
 
@@ -62,18 +101,29 @@ class LookupCache<T extends object | string | null> {
     this.#entries.delete(key)
   }
 
-  clear(): void {
+  /** Forgets for good what `isGone` says of. */
+  deleteWhere(isGone: (value: T) => boolean): void {
     this.#generation += 1
-    this.#entries.clear()
+    for (const [key, { value }] of this.#entries) if (isGone(value)) this.#entries.delete(key)
   }
 
-  /**
-   * A plain map that drops what was looked up longest ago: an entry lives half a minute at most, so keeping those in
-   * use longer would gain nothing, and its bookkeeping would cost more per ping than everything else here.
-   */
-  #keep(key: string, entry: Entry<T>): void {
+  /** From now on everything is looked up again. */
+  expire(): void {
+    this.#generation += 1
+    this.#expiredAt = performance.now()
+  }
+
+  /** What may be used while the database is away: only that something exists, never that it does not. */
+  #standIn(key: string): T | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || !isFound(entry.value)) return undefined
+    return performance.now() - entry.readAt < KEPT_MS ? entry.value : undefined
+  }
+
+  /** A plain map that drops what was looked up longest ago: bookkeeping of uses would cost more per ping than the rest. */
+  #keep(key: string, value: T): void {
     this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    this.#entries.set(key, { value, readAt: performance.now() })
     if (this.#entries.size <= this.#size) return
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined) this.#entries.delete(oldest)
@@ -85,20 +135,23 @@ class LookupCache<T extends object | string | null> {
     const generation = this.#generation
     this.#lookUp([...new Set(pending.map(({ key }) => key))]).then(
       (answers) => {
+        this.#failedAt = Number.NEGATIVE_INFINITY
         for (const { key, resolve } of pending) {
           const value = answers.get(key) ?? this.#absent
-          const isFound = typeof value === 'object' && value !== null
-          if (generation === this.#generation) {
-            this.#keep(key, { value, expiresAt: Date.now() + (isFound ? FOUND_MS : MISSED_MS) })
-          }
+          if (generation === this.#generation) this.#keep(key, value)
           resolve(value)
         }
       },
       (error: unknown) => {
+        this.#failedAt = performance.now()
         for (const { reject } of pending) reject(error)
       },
     )
   }
+}
+
+function isFound(value: object | string | null): value is KnownCheck {
+  return typeof value === 'object' && value !== null
 }
 
 export interface CheckCache {
@@ -106,23 +159,39 @@ export interface CheckCache {
   /** keys are `<ping key>/<slug>` */
   bySlug: LookupCache<SlugMatch>
   forget(change: CacheChange): void
+  /** Announcements may have been lost: everything is looked up again, and remembered only in place of an answer. */
+  expire(): void
 }
 
-export function createCheckCache(lookUps: {
-  byUuid: (uuids: string[]) => Promise<Map<string, KnownCheck | null>>
-  bySlug: (keys: string[]) => Promise<Map<string, SlugMatch>>
-}): CheckCache {
-  const byUuid = new LookupCache<KnownCheck | null>(200_000, null, lookUps.byUuid)
-  const bySlug = new LookupCache<SlugMatch>(100_000, null, lookUps.bySlug)
+/** @param freshMs for how long an answer counts without asking again */
+export function createCheckCache(
+  lookUps: {
+    byUuid: (uuids: string[]) => Promise<Map<string, KnownCheck | null>>
+    bySlug: (keys: string[]) => Promise<Map<string, SlugMatch>>
+  },
+  freshMs: number,
+): CheckCache {
+  const byUuid = new LookupCache<KnownCheck | null>({ size: 200_000, freshMs, absent: null, lookUp: lookUps.byUuid })
+  const bySlug = new LookupCache<SlugMatch>({ size: 100_000, freshMs, absent: null, lookUp: lookUps.bySlug })
   return {
     byUuid,
     bySlug,
     forget(change) {
-      if (change.kind === 'check') byUuid.delete(change.uuid)
-      else byUuid.clear()
+      if (change.kind === 'check') {
+        byUuid.delete(change.uuid)
+      } else {
+        // A key may have been revoked, or all of its checks be gone.
+        const isOfProject = (value: object | string | null) => isFound(value) && value.projectId === change.projectId
+        byUuid.deleteWhere(isOfProject)
+        bySlug.deleteWhere(isOfProject)
+      }
       // Which slugs a change touches is not known here (a new name may make another ambiguous); changes are rare
       // beside pings, and the next ones are looked up together.
-      bySlug.clear()
+      bySlug.expire()
+    },
+    expire() {
+      byUuid.expire()
+      bySlug.expire()
     },
   }
 }

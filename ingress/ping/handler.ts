@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { UnavailableError } from '#shared/errors.ts'
-import { provisionCheck } from '#shared/pings/lookup-store.ts'
-import { type Client, parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
-import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/pings/url.ts'
-import { asUnavailable } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
+import { provisionCheck } from '#shared/monitoring/pings/lookup-store.ts'
+import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
+import { asUnavailable } from '#shared/platform/database/db.ts'
+import { type Client, parseTrustedProxies, resolveClient } from '#shared/platform/http/remote-addr.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { IngressDeps } from '../deps.ts'
 import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
 import type { Batcher } from './batcher.ts'
+import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
-import { createPingLimiter } from './rate-limit.ts'
 import { readPingBody } from './read-body.ts'
+import type { PingUses } from './uses.ts'
 
 export type PingHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -39,11 +41,12 @@ const USER_AGENT_LENGTH = 200
  */
 export function createPingHandler(
   deps: Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'announce'>,
-  parts: { cache: CheckCache; batcher: Batcher },
+  parts: { cache: CheckCache; batcher: Batcher; beat: Beat; uses: PingUses },
 ): PingHandler {
   const { config, log, metrics } = deps
   const trusted = parseTrustedProxies(config.trustedProxies)
-  const mayPing = createPingLimiter(config.pingRateLimitPerMinute)
+  // It keeps a runaway client from crowding out the others, and is no quota.
+  const pingLimit = createTokenBuckets(config.pingRateLimitPerMinute, 100_000)
   const bodyLimit = config.pingBodyLimit
   const directClients = new WeakMap<Socket, Client>()
 
@@ -75,6 +78,8 @@ export function createPingHandler(
     query: string,
     known: KnownCheck | null | undefined,
   ): Promise<void> {
+    // The cache is empty until a ping came this way, so none passes by it.
+    await parts.beat.begun()
     const found =
       target.form === 'uuid'
         ? { check: known === undefined ? await parts.cache.byUuid.find(target.uuid) : known, isNew: false }
@@ -88,6 +93,7 @@ export function createPingHandler(
       response.shouldKeepAlive = false
       response.once('finish', () => request.socket.destroySoon())
     }
+    if (target.form === 'slug') parts.uses.keyUsed(target.pingKey)
     accept(request, response, target, query, found.check, body, found.isNew)
   }
 
@@ -127,9 +133,10 @@ export function createPingHandler(
     }
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
     const receivedAt = deps.now()
-    if (!mayPing(check.checkId, receivedAt / 1000)) {
+    if (!pingLimit.take(check.checkId, receivedAt / 1000).granted) {
       // Not by its status: to a ping by uuid that is 200, and its loss must show.
       metrics.pingsRefused.inc({ status: 'limited' })
+      parts.uses.limited(check.checkId)
       if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', bodyLimit)
       else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })
       return

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
-export const BODY_HARD_CAP = 1024 * 1024
+const BODY_HARD_CAP = 1024 * 1024
 
 export interface PingBody {
   /** the first bytes, up to the limit; null when there were none */

@@ -1,5 +1,5 @@
 import type { Response } from 'express'
-import type { StoredAnswer } from '#shared/idempotency/store.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 
 /** An answer whose body is JSON text already: what is stored and replayed is what was sent. */
 export type Answer = StoredAnswer

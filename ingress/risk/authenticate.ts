@@ -1,10 +1,16 @@
 import type { Request, Response } from 'express'
+import type { ApiEnv } from '#shared/environment.ts'
 import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
-import { type AccessToken, type ApiEnv, readKid, verifyAccessToken } from '#shared/oauth/access-token.ts'
-import { type Scope, scopesOf } from '#shared/oauth/families.ts'
+import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
+import { addressBucket } from '#shared/platform/http/remote-addr.ts'
+import type { TokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oauth/access-token.ts'
+import { type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
+import { clientAddress } from '../middleware/client-address.ts'
 import { RateLimitedError } from '../middleware/request-errors.ts'
-import { platformServices } from './services.ts'
+import { isRepeated } from '../middleware/request-safety.ts'
+import { platformServices, VERIFICATIONS_PER_MINUTE } from './services.ts'
 
 /** Who calls under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {
@@ -21,15 +27,18 @@ export interface Caller {
  * @throws UnauthorizedError with a challenge in WWW-Authenticate
  */
 export async function authenticate(request: Request, response: Response, deps: IngressDeps): Promise<Caller> {
-  const { authorization } = request.headers
-  const match = /^bearer +(\S+) *$/i.exec(authorization ?? '')
+  // Node keeps the first of several: which one is meant cannot be told.
+  const authorization = isRepeated(request, 'authorization') ? '' : (request.headers.authorization ?? '')
+  const match = /^bearer +(\S+) *$/i.exec(authorization)
   const jwt = match?.[1]
   if (jwt === undefined) {
     response.setHeader('WWW-Authenticate', 'Bearer')
-    throw new UnauthorizedError('a bearer access token is required')
+    throw new UnauthorizedError('one bearer access token is required')
   }
   try {
-    return await callerOf(await verifyToken(jwt, deps), deps)
+    const caller = await acrossTenants(async () => await callerOf(await verifyToken(jwt, deps), deps))
+    enterTenant({ organisationId: caller.organisationId })
+    return caller
   } catch (error) {
     if (error instanceof UnauthorizedError) response.setHeader('WWW-Authenticate', 'Bearer error="invalid_token"')
     throw error
@@ -75,10 +84,40 @@ export function requireScope(caller: Caller, scope: Scope, response: Response): 
 export function limitCaller(caller: Caller, scope: Scope, response: Response, deps: IngressDeps): void {
   const family = scope.split(':', 1)[0]
   const bucket = `${caller.organisationId}/${caller.env}/${family}`
-  const standing = platformServices(deps).rateLimiter.take(bucket, deps.now() / 1000)
-  if (!standing) return
-  const { quota, remaining, resetSeconds } = standing
+  const quota = deps.config.platformRateLimitPerMinute
+  if (quota > 0) takeToken(platformServices(deps).callers, bucket, quota, 'this organisation', response, deps)
+}
+
+/**
+ * Counts a look-up without an access token against the limit of the caller's address, an IPv6 network of 64 bits being
+ * one.
+ * @throws RateLimitedError
+ */
+export function limitAddress(request: Request, response: Response, deps: IngressDeps): void {
+  const quota = deps.config.publicRateLimitPerMinute
+  const bucket = addressBucket(clientAddress(request, deps))
+  if (quota > 0) takeToken(platformServices(deps).addresses, bucket, quota, 'this address', response, deps)
+}
+
+/**
+ * Counts a verification, which costs more than a look-up, against a stricter limit of the caller's address.
+ * @throws RateLimitedError
+ */
+export function limitVerification(request: Request, response: Response, deps: IngressDeps): void {
+  const bucket = addressBucket(clientAddress(request, deps))
+  takeToken(platformServices(deps).verifications, bucket, VERIFICATIONS_PER_MINUTE, 'this address', response, deps)
+}
+
+function takeToken(
+  buckets: TokenBuckets,
+  bucket: string,
+  quota: number,
+  who: string,
+  response: Response,
+  deps: IngressDeps,
+): void {
+  const { granted, left, fullInSeconds, retryAfterSeconds } = buckets.take(bucket, deps.now() / 1000)
   response.setHeader('RateLimit-Policy', `"default";q=${quota};w=60`)
-  response.setHeader('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
-  if (standing.isOver) throw new RateLimitedError('too many requests of this organisation', resetSeconds)
+  response.setHeader('RateLimit', `"default";r=${left};t=${fullInSeconds}`)
+  if (!granted) throw new RateLimitedError(`too many requests of ${who}`, retryAfterSeconds)
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type ClientRecord, findClient } from '#shared/oauth/store.ts'
+import { type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 import type { IngressDeps } from '../deps.ts'
 
 /** Clients with what they may do now. */

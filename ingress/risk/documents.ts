@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResponseDocument } from '../route.ts'
 
 /** The body of every error under `/v1` (RFC 9457 with our members). */
-export const ProblemSchema = z
+const ProblemSchema = z
   .object({
     type: z.string(),
     title: z.string(),

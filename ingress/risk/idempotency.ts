@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
 import type { Knex } from 'knex'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import {
   IdempotencyInProgressError,
   IdempotencyKeyRequiredError,
   IdempotencyKeyReusedError,
-} from '#shared/idempotency/errors.ts'
-import { isIdempotencyKey } from '#shared/idempotency/fingerprint.ts'
-import { type KeyScope, openKey, storeAnswer } from '#shared/idempotency/store.ts'
-import type { Enqueue } from '#shared/platform/outbox.ts'
+} from '#shared/tenancy/idempotency/errors.ts'
+import { isIdempotencyKey } from '#shared/tenancy/idempotency/fingerprint.ts'
+import { type KeyScope, openKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Answer } from './answer.ts'
 import type { Caller } from './authenticate.ts'

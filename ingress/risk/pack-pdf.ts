@@ -1,22 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { anchorObject } from '#shared/anchoring/store.ts'
+import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { PackSchema } from '#shared/packs/pack-schema.ts'
-import type { PackProof } from '#shared/packs/pdf/proof.ts'
-import { renderPackPdf } from '#shared/packs/pdf/render.ts'
-import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '#shared/packs/pdf/store.ts'
-import { transaction } from '#shared/platform/db.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
+import type { PackProof } from '#shared/risk/packs/pdf/proof.ts'
+import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '#shared/risk/packs/pdf/store.ts'
+import { anchorObject } from '#shared/transparency/anchoring/store.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute } from '../route.ts'
 import { viewAnchor } from './anchors/log-view.ts'
 import { sendAnswer } from './answer.ts'
 import { problemResponses } from './documents.ts'
 import { PackFailedError, PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
-import { admit } from './platform-route.ts'
+import { admit } from './risk-route.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
 const INCLUSION_WAIT_MS = 5_000
 const LOOK_EVERY_MS = 200
@@ -83,7 +82,7 @@ export async function packPdf(
   owner: { organisationId: number; env: ApiEnv },
   packId: string,
 ): Promise<StoredPdf | null> {
-  const source = UUID.test(packId) ? await findPackSource(deps.db, owner, packId) : undefined
+  const source = isUuid(packId) ? await findPackSource(deps.db, owner, packId) : undefined
   if (!source) throw new NotFoundError('there is no such pack')
   const existing = await findPdf(deps.db, packId)
   if (existing) return existing
@@ -92,8 +91,9 @@ export async function packPdf(
   const proof = await awaitProof(deps, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
   if (!proof) return null
   const { publicUrl } = deps.config
-  const bytes = await renderPackPdf({ body: source.body, evidence: source.evidence, env: owner.env, proof, publicUrl })
-  return await storeFirst(deps, owner.env, packId, bytes)
+  const { body, evidence } = source
+  const bytes = await deps.threads.run('renderPackPdf', { body, evidence, env: owner.env, proof, publicUrl })
+  return await storeFirst(deps, owner.env, packId, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 }
 
 async function awaitProof({ db }: IngressDeps, txId: string): Promise<PackProof | null> {

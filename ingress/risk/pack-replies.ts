@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Broker } from '#shared/platform/broker.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
 
 /** Hears from the composers when packs that callers wait for are finished. A reply may be lost: it only hurries. */
 export interface PackReplies {

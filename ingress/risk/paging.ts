@@ -15,6 +15,19 @@ export const PageQuery = z.strictObject({
     .meta({ description: 'entries per page, 1 to 200; 50 when absent' }),
 })
 
+/** Years that every store of an instant here can hold, and that anything we know of lies in. */
+const isPlausible = (text: string): boolean => /^(?:19|2[0-9])[0-9]{2}-/.test(text)
+
+/** An instant with an offset, from 1900 to 2999. */
+export const InstantQuery = z.iso.datetime({ offset: true }).refine(isPlausible, { message: 'is out of range' })
+
+/** A day, or an instant, which stands for the day in UTC that it lies in: `YYYY-MM-DD`. */
+export const DayQuery = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .refine(isPlausible, { message: 'is out of range' })
+  .transform((text) => new Date(text).toISOString().slice(0, 10))
+  .meta({ description: 'a date or an instant', example: '2026-11-21' })
+
 /** An opaque cursor; it is no secret, and its content is checked when it comes back. */
 export function encodeCursor(parts: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
@@ -25,7 +38,7 @@ export function decodeCursor<T>(cursor: string | undefined, schema: z.ZodType<T>
   if (cursor === undefined) return null
   try {
     const parsed = schema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
-    if (parsed.success) return parsed.data
+    if (parsed.success && !JSON.stringify(parsed.data).includes('\\u0000')) return parsed.data
   } catch {
     // the same answer as for a cursor of another list
   }

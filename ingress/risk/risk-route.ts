@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express'
 import type { Knex } from 'knex'
 import { z } from 'zod'
-import { requestFingerprint } from '#shared/idempotency/fingerprint.ts'
-import type { Scope } from '#shared/oauth/families.ts'
-import type { Enqueue } from '#shared/platform/outbox.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
+import type { Scope } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import { requestIdOf } from '../middleware/request-id.ts'
 import { defineRoute, type ParamNames, type PathParam, type ResponseDocument, type Route } from '../route.ts'
 import { type Answer, jsonAnswer, sendAnswer } from './answer.ts'
@@ -53,7 +54,7 @@ export function defineRead<const P extends string, Query = Record<string, never>
     },
     async handle(request, response, deps) {
       const caller = await admit(request, response, deps, spec.scope)
-      const query = spec.query ? parseWith(spec.query, queryOf(request), 'the query') : ({} as Query)
+      const query = spec.query ? parseWith(spec.query, queryRecord(request), 'the query') : ({} as Query)
       const call = { caller, params: request.params, query, body: undefined, requestId: requestIdOf(response) }
       sendAnswer(response, jsonAnswer(200, await spec.handle(call, deps)))
     },
@@ -119,9 +120,8 @@ export async function admit(request: Request, response: Response, deps: IngressD
 }
 
 /** The query as an object; a name given twice becomes a list, which no schema of ours takes. */
-export function queryOf(request: Request): Record<string, string | string[]> {
-  const at = request.originalUrl.indexOf('?')
-  const values = new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at))
+export function queryRecord(request: Request): Record<string, string | string[]> {
+  const values = queryOf(request)
   return Object.fromEntries(
     [...new Set(values.keys())].map((name) => {
       const all = values.getAll(name)

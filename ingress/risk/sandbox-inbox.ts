@@ -2,25 +2,27 @@ import { z } from 'zod'
 import { ForbiddenError } from '#shared/errors.ts'
 import { listEvents, signedDeliveries } from '#shared/webhooks/event-store.ts'
 import { DEFAULT_PAGE, decodeCursor } from './paging.ts'
-import { defineRead } from './platform-route.ts'
+import { defineRead } from './risk-route.ts'
 import { EventCursor, EventQuery, eventCursor } from './webhooks/events.ts'
 import { DeliveryStateSchema, EventPayloadSchema } from './webhooks/schemas.ts'
 
-const InboxEntry = EventPayloadSchema.extend({
-  body: z.string().meta({ description: 'the canonical payload: the exact bytes that are signed' }),
-  deliveries: z.array(
-    z.object({
-      id: z.uuid(),
-      endpointId: z.uuid(),
-      url: z.string(),
-      state: DeliveryStateSchema,
-      headers: z
-        .record(z.string(), z.string())
-        .nullable()
-        .meta({ description: 'as they would have been sent; null for the moment until they are signed' }),
-    }),
-  ),
-}).meta({ id: 'SandboxInboxEntry' })
+const InboxEntry = z
+  .object({
+    payload: EventPayloadSchema.meta({ description: 'the event, byte for byte as it is signed (RFC 8785)' }),
+    deliveries: z.array(
+      z.object({
+        id: z.uuid(),
+        endpointId: z.uuid(),
+        url: z.string(),
+        state: DeliveryStateSchema,
+        headers: z
+          .record(z.string(), z.string())
+          .nullable()
+          .meta({ description: 'as they would have been sent; null for the moment until they are signed' }),
+      }),
+    ),
+  })
+  .meta({ id: 'SandboxInboxEntry' })
 
 /** What the sandbox would have sent: the events with, for each subscribed endpoint, the headers that sign them. */
 export const sandboxInboxRoute = defineRead({
@@ -53,8 +55,8 @@ export const sandboxInboxRoute = defineRead({
       ({ eventId }) => eventId,
     )
     const events = page.map(({ id, body }) => ({
-      ...JSON.parse(body),
-      body,
+      // Canonical JSON of our own: written again it has the bytes that were signed.
+      payload: JSON.parse(body),
       deliveries: (signed.get(id) ?? []).map(({ eventId: _, ...delivery }) => delivery),
     }))
     return { events, nextCursor: eventCursor(page, rows.length > limit) }

@@ -1,28 +1,35 @@
-import type { TokenAudience } from '#shared/oauth/access-token.ts'
-import { parseTrustedProxies, type TrustedProxies } from '#shared/pings/remote-addr.ts'
+import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import type { TokenAudience } from '#shared/tenancy/oauth/access-token.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from '../middleware/per-process.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 import { createPackReplies, type PackReplies } from './pack-replies.ts'
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 
-/** What the `/v1` doors of one process share. */
+/** What anybody may make this process verify in a minute, by address: it costs more than a look-up. */
+export const VERIFICATIONS_PER_MINUTE = 30
+
+/** What the `/v1` listeners of one process share. */
 export interface PlatformServices {
   keyRing: KeyRing
   clients: ClientDirectory
-  rateLimiter: RateLimiter
+  /** by organisation, environment and family */
+  callers: TokenBuckets
+  /** look-ups without an access token, by address */
+  addresses: TokenBuckets
+  /** verifications without an access token, by address */
+  verifications: TokenBuckets
   packReplies: PackReplies
   /** issuer and audience of access tokens: both are the address of the API */
   audience: TokenAudience
-  trustedProxies: TrustedProxies
 }
 
 export const platformServices: (deps: IngressDeps) => PlatformServices = perProcess((deps) => ({
   keyRing: createKeyRing(deps),
   clients: createClientDirectory(deps),
-  rateLimiter: createRateLimiter(deps.config.platformRateLimitPerMinute),
+  callers: createTokenBuckets(deps.config.platformRateLimitPerMinute),
+  addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
+  verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
   packReplies: createPackReplies(deps.broker),
   audience: { issuer: deps.config.publicUrl, audience: deps.config.publicUrl },
-  trustedProxies: parseTrustedProxies(deps.config.trustedProxies),
 }))

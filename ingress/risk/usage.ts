@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { listUsage } from '#shared/metering/store.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from './paging.ts'
-import { defineRead } from './platform-route.ts'
+import { listUsage } from '#shared/risk/metering/store.ts'
+import { DayQuery, DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from './paging.ts'
+import { defineRead } from './risk-route.ts'
 
 const UsageSchema = z
   .object({
@@ -14,18 +14,18 @@ const UsageSchema = z
 
 const UsageQuery = PageQuery.extend({
   family: z.string().max(50).optional(),
-  from: z.iso.date().optional(),
-  to: z.iso.date().optional(),
+  from: DayQuery.optional(),
+  to: DayQuery.optional(),
 })
 
-const Cursor = z.tuple([z.iso.date(), z.string().max(50), z.string().max(20)])
+const Cursor = z.tuple([DayQuery, z.string().max(50), z.string().max(20)])
 
 export const usageRoute = defineRead({
   path: '/v1/usage',
   operationId: 'getUsage',
   summary: 'Metered units per family, day and environment',
   description:
-    'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC.',
+    'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC; `from` and `to` are days, both included, or instants within them.',
   tags: ['Usage'],
   scope: 'usage:read',
   params: {},

@@ -1,21 +1,20 @@
 import { z } from 'zod'
-import { anchorObject, eventOf, payloadSha256 } from '#shared/anchoring/leaf.ts'
-import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
-import { verifyAnchored } from '#shared/anchoring/verify.ts'
-import { CanonicalJsonError } from '#shared/canonical/jcs.ts'
-import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
+import { type AnchoredFacts, verifyFacts, withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { defineRoute } from '../../route.ts'
 import { jsonAnswer, sendAnswer } from '../answer.ts'
+import { limitAddress, limitVerification } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
-import { readJson } from '../json-body.ts'
+import { readJsonBytes } from '../json-body.ts'
 import { viewAnchor } from './log-view.ts'
 import { logPolicy } from './policy.ts'
+import { readVerifyBody } from './read-verify-body.ts'
 
 const TX_ID = /^[0-9a-f]{64}$/
 
-export const AnchorViewSchema = z
+const AnchorViewSchema = z
   .object({
     txId: z.string(),
     network: z.string(),
@@ -41,9 +40,10 @@ export const readAnchorRoute = defineRoute({
   params: { txId: { pattern: '[^/]+', description: 'txId of an anchor block', example: '20a5fdbe…' } },
   responses: {
     200: { description: 'The anchor', content: { 'application/json': AnchorViewSchema } },
-    ...problemResponses(404, 503),
+    ...problemResponses(404, 429, 503),
   },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const { txId } = request.params
     const view = TX_ID.test(txId) ? await viewAnchor(deps.db, txId) : undefined
     if (!view) throw new NotFoundError('there is no such anchor')
@@ -74,67 +74,44 @@ export const verifyAnchorRoute = defineRoute({
   summary: 'Recompute the hash of an object and look its anchor up',
   description:
     'Public, changes nothing, and stores nothing. An object without an `anchor` is looked up by the anchor that it ' +
-    'would have. Trust no server with this question when it matters: verify offline.',
+    'would have. Trust no server with this question when it matters: verify offline. ' +
+    'At most 30 in a minute per address.',
   tags: ['Anchoring'],
   security: [],
   params: {},
   body: { required: true, content: { 'application/json': VerifyBody } },
   responses: {
     200: { description: 'What was found', content: { 'application/json': VerifySchema } },
-    ...problemResponses(400, 413, 415, 503),
+    ...problemResponses(400, 413, 415, 429, 503),
   },
   async handle(request, response, deps) {
-    const body = await readJson(request)
     response.setHeader('Access-Control-Allow-Origin', '*')
-    sendAnswer(response, jsonAnswer(200, await verifyObject(objectOf(body), deps)))
+    limitVerification(request, response, deps)
+    const bytes = await readJsonBytes(request)
+    const isQuick = bytes.length <= QUICK_BYTES
+    const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
+    if (!body.ok) throw new ValidationError(body.message, body.errors)
+    sendAnswer(response, jsonAnswer(200, await verify(withOwnAnchor(body.facts), deps)))
   },
 })
 
-/** Exactly `{"object": {...}}`. @throws ValidationError */
-function objectOf(body: unknown): JsonObject {
-  if (isObject(body) && isObject(body.object) && Object.keys(body).length === 1) return body.object
-  const message = 'the body must be {"object": {...}} and nothing else'
-  throw new ValidationError(message, [{ path: 'object', code: 'TYPE', message }])
-}
+/** Bodies up to this long are read at once. */
+const QUICK_BYTES = 64 * 1024
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-async function verifyObject(object: JsonObject, deps: IngressDeps): Promise<z.infer<typeof VerifySchema>> {
-  const digest = digestOf(object)
-  const anchored = isObject(object.anchor) ? object : withAnchor(object)
-  const stated = isObject(anchored.anchor) ? anchored.anchor.txId : undefined
-  const txId = typeof stated === 'string' && TX_ID.test(stated) ? stated : null
+async function verify(facts: AnchoredFacts, deps: IngressDeps): Promise<z.infer<typeof VerifySchema>> {
+  const { anchor } = facts
+  const txId = typeof anchor === 'string' ? null : anchor.txId
   const view = txId === null ? undefined : await viewAnchor(deps.db, txId)
   const env = view?.env === 'production' ? 'PRODUCTION' : 'SANDBOX'
   const proof = view ? parseProofBundle({ ...view }) : undefined
-  const { verdict, checks } = verifyAnchored(anchored, proof, await logPolicy(deps, env))
+  const { verdict, checks } = verifyFacts(facts, proof, await logPolicy(deps, env))
   return {
     verified: verdict === 'VERIFIED',
     // An anchor that the log does not hold was never given by us.
     verdict: view ? verdict : 'FAILED',
-    payloadSha256: digest,
+    payloadSha256: facts.digest,
     txId,
     state: view?.state ?? null,
     checks: checks.map((check) => ({ ...check })),
-  }
-}
-
-/** The object with the anchor it would have, if it says what it is and when. */
-function withAnchor(object: JsonObject): JsonObject {
-  const event = eventOf(object)
-  return event ? { ...object, anchor: { ...anchorObject(object, event).anchor } } : object
-}
-
-/** @throws ValidationError when the object has no canonical form */
-function digestOf(object: JsonObject): string {
-  try {
-    return payloadSha256(object)
-  } catch (error) {
-    if (!(error instanceof CanonicalJsonError)) throw error
-    throw new ValidationError(error.message, [
-      { path: `object.${error.path}`, code: error.code, message: error.message },
-    ])
   }
 }

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
-import type { AnchorState } from '#shared/anchoring/leaf.ts'
-import { proveInclusion } from '#shared/anchoring/merkle-proof.ts'
-import { findEntry, fullNote, latestCheckpoint, readTiles } from '#shared/anchoring/store.ts'
-import { toBase64 } from '#shared/anchoring/text.ts'
-import { tileHashReader, tilesNeeded } from '#shared/anchoring/tiles.ts'
-import { formatTlogProof } from '#shared/anchoring/tlog-proof.ts'
-import { logName } from '#shared/log-keys/store.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { AnchorState } from '#shared/transparency/anchoring/leaf.ts'
+import { proveInclusion } from '#shared/transparency/anchoring/merkle-proof.ts'
+import { findEntry, fullNote, latestCheckpoint, readTiles } from '#shared/transparency/anchoring/store.ts'
+import { toBase64 } from '#shared/transparency/anchoring/text.ts'
+import { tileHashReader, tilesNeeded } from '#shared/transparency/anchoring/tiles.ts'
+import { formatTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
+import { logName } from '#shared/transparency/log-keys/store.ts'
 
 /** An entry with everything that proves it. Null members: no checkpoint covers it yet. */
 export interface AnchorView {

@@ -1,7 +1,7 @@
-import { type NoteKey, parseVerifierKey } from '#shared/anchoring/note-key.ts'
-import { flatPolicy, type TrustPolicy } from '#shared/anchoring/policy.ts'
-import { ensureLogSigner, logName } from '#shared/log-keys/store.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { type NoteKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { flatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { ensureLogSigner, logName } from '#shared/transparency/log-keys/store.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { perProcess } from '../../middleware/per-process.ts'
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { proveConsistency } from '#shared/anchoring/merkle-proof.ts'
-import { findEntry, latestCheckpoint, readTiles } from '#shared/anchoring/store.ts'
-import { parseBase64Hash, parseDecimal, parseHexHash, toBase64, toHex } from '#shared/anchoring/text.ts'
-import { tileHashReader, tilesNeeded } from '#shared/anchoring/tiles.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
+import { findEntry, latestCheckpoint, readTiles } from '#shared/transparency/anchoring/store.ts'
+import { parseBase64Hash, parseDecimal, parseHexHash, toBase64, toHex } from '#shared/transparency/anchoring/text.ts'
+import { tileHashReader, tilesNeeded } from '#shared/transparency/anchoring/tiles.ts'
 import { defineRoute } from '../../route.ts'
+import { limitAddress } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
 import { parseWith } from '../json-body.ts'
-import { queryOf } from '../platform-route.ts'
+import { queryRecord } from '../risk-route.ts'
 import { inclusionProof } from './log-view.ts'
 import { envOf, envParam, sendPublic } from './transparency.ts'
 
@@ -35,11 +36,12 @@ export const inclusionRoute = defineRoute({
   query: InclusionQuery,
   responses: {
     200: { description: 'RFC 6962 section 2.1.1, base64', content: { [JSON_TYPE]: null } },
-    ...problemResponses(400, 404, 503),
+    ...problemResponses(400, 404, 429, 503),
   },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const env = envOf(request.params.env)
-    const query = parseWith(InclusionQuery, queryOf(request), 'the query')
+    const query = parseWith(InclusionQuery, queryRecord(request), 'the query')
     const leaf = parseHexHash(query.hash) ?? parseBase64Hash(query.hash)
     if (!leaf) throw fieldError('hash', 'hash is neither hex nor base64 of 32 bytes')
     const newest = (await latestCheckpoint(deps.db, env))?.size ?? 0
@@ -64,11 +66,12 @@ export const consistencyRoute = defineRoute({
   query: ConsistencyQuery,
   responses: {
     200: { description: 'RFC 6962 section 2.1.2, base64', content: { [JSON_TYPE]: null } },
-    ...problemResponses(400, 404, 503),
+    ...problemResponses(400, 404, 429, 503),
   },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const env = envOf(request.params.env)
-    const { from, to: asked } = parseWith(ConsistencyQuery, queryOf(request), 'the query')
+    const { from, to: asked } = parseWith(ConsistencyQuery, queryRecord(request), 'the query')
     const newest = (await latestCheckpoint(deps.db, env))?.size ?? 0
     const to = asked ?? newest
     if (to > newest) throw fieldError('to', 'to is beyond the newest checkpoint')

@@ -1,14 +1,15 @@
 import type { Response } from 'express'
-import { encodeEntryBundle } from '#shared/anchoring/entry-bundle.ts'
-import { formatVerifierKey } from '#shared/anchoring/note-key.ts'
-import { formatPolicy } from '#shared/anchoring/policy.ts'
-import { fullNote, latestCheckpoint, readEntries, readTiles } from '#shared/anchoring/store.ts'
-import { HASH_BYTES } from '#shared/anchoring/text.ts'
-import { parseTilePath, TILE_WIDTH, tileWidthAt } from '#shared/anchoring/tile-path.ts'
+import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { envOfLog } from '#shared/log-keys/store.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
+import { encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
+import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { formatPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { fullNote, latestCheckpoint, readEntries, readTiles } from '#shared/transparency/anchoring/store.ts'
+import { HASH_BYTES } from '#shared/transparency/anchoring/text.ts'
+import { parseTilePath, TILE_WIDTH, tileWidthAt } from '#shared/transparency/anchoring/tile-path.ts'
+import { envOfLog } from '#shared/transparency/log-keys/store.ts'
 import { defineRoute, type PathParam } from '../../route.ts'
+import { limitAddress } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
 import { logKey, logPolicy } from './policy.ts'
 
@@ -34,8 +35,9 @@ export const checkpointRoute = defineRoute({
   tags: ['Transparency log'],
   security: [],
   params: { env: envParam },
-  responses: { 200: { description: 'A signed note', content: { [TEXT]: null } }, ...problemResponses(404, 503) },
+  responses: { 200: { description: 'A signed note', content: { [TEXT]: null } }, ...problemResponses(404, 429, 503) },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const checkpoint = await latestCheckpoint(deps.db, envOf(request.params.env))
     if (!checkpoint) throw new NotFoundError('the log has no entries yet')
     sendPublic(response, TEXT, SHORT, fullNote(checkpoint))
@@ -56,9 +58,10 @@ export const tileRoute = defineRoute({
   },
   responses: {
     200: { description: 'The bytes, which never change', content: { 'application/octet-stream': null } },
-    ...problemResponses(404, 503),
+    ...problemResponses(404, 429, 503),
   },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const env = envOf(request.params.env)
     const tile = parseTilePath(request.params.tile)
     const size = (await latestCheckpoint(deps.db, env))?.size ?? 0
@@ -87,8 +90,9 @@ export const logKeyRoute = defineRoute({
   tags: ['Transparency log'],
   security: [],
   params: { env: envParam },
-  responses: { 200: { description: 'name+id+key', content: { [TEXT]: null } }, ...problemResponses(404, 503) },
+  responses: { 200: { description: 'name+id+key', content: { [TEXT]: null } }, ...problemResponses(404, 429, 503) },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const key = await logKey(deps, envOf(request.params.env))
     sendPublic(response, TEXT, 'public, max-age=300', `${formatVerifierKey(key)}\n`)
   },
@@ -103,8 +107,9 @@ export const policyRoute = defineRoute({
   tags: ['Transparency log'],
   security: [],
   params: { env: envParam },
-  responses: { 200: { description: 'The policy', content: { [TEXT]: null } }, ...problemResponses(404, 503) },
+  responses: { 200: { description: 'The policy', content: { [TEXT]: null } }, ...problemResponses(404, 429, 503) },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const policy = await logPolicy(deps, envOf(request.params.env))
     sendPublic(response, TEXT, 'public, max-age=300', formatPolicy(policy))
   },

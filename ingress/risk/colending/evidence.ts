@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
-import { EvidenceContractSchema, MappedRecordSchema } from '#shared/colending/contract.ts'
-import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/colending/loan-ref.ts'
-import { mapRecord, recognise } from '#shared/colending/map-record.ts'
-import { findMapping, MAPPINGS } from '#shared/colending/mappings/registry.ts'
-import { listEvidence } from '#shared/colending/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { EvidenceContractSchema, MappedRecordSchema } from '#shared/risk/colending/contract.ts'
+import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/risk/colending/loan-ref.ts'
+import { mapRecord, recognise } from '#shared/risk/colending/map-record.ts'
+import { findMapping, MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
+import { listEvidence } from '#shared/risk/colending/store.ts'
 import type { Route } from '../../route.ts'
 import { jsonAnswer } from '../answer.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead, defineWrite } from '../platform-route.ts'
+import { defineRead, defineWrite } from '../risk-route.ts'
 
 const listRoute = defineRead({
   path: '/v1/colending/evidence',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError } from '#shared/errors.ts'
-import type { PackOutcome } from '#shared/packs/store.ts'
+import type { PackOutcome } from '#shared/risk/packs/store.ts'
 import { type Answer, jsonAnswer } from '../answer.ts'
 
 export const PACKS_PATH = '/v1/po/risk-signals/packs'

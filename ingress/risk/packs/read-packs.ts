@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { EvidenceSchema } from '#shared/evidence/evidence-schema.ts'
-import { PackSchema } from '#shared/packs/pack-schema.ts'
-import { findEvidence, findPack, listPacks } from '#shared/packs/store.ts'
+import { EvidenceSchema } from '#shared/risk/evidence/evidence-schema.ts'
+import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
+import { findEvidence, findPack, listPacks } from '#shared/risk/packs/store.ts'
+import { isUuid } from '#shared/uuid.ts'
 import { defineRoute, type PathParam } from '../../route.ts'
 import { sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { admit, defineRead } from '../platform-route.ts'
+import { admit, defineRead } from '../risk-route.ts'
 import { PACKS_PATH, PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 // Any text: an id that is none of ours is answered like one of somebody else's, after the same checks.
 const packIdParam: PathParam = {
@@ -39,7 +38,7 @@ export const readPackRoute = defineRoute({
   async handle(request, response, deps) {
     const caller = await admit(request, response, deps, 'risk-signals:read')
     const { packId } = request.params
-    const outcome = UUID.test(packId) ? await findPack(deps.db, caller, packId) : undefined
+    const outcome = isUuid(packId) ? await findPack(deps.db, caller, packId) : undefined
     if (!outcome) throw noSuchPack()
     sendAnswer(response, packAnswer(packId, outcome))
   },
@@ -62,7 +61,7 @@ export const readEvidenceRoute = defineRoute({
   async handle(request, response, deps) {
     const caller = await admit(request, response, deps, 'risk-signals:read')
     const { packId } = request.params
-    const body = UUID.test(packId) ? await findEvidence(deps.db, caller, packId) : undefined
+    const body = isUuid(packId) ? await findEvidence(deps.db, caller, packId) : undefined
     if (body === undefined) throw noSuchPack()
     if (body !== null) return sendAnswer(response, { status: 200, headers: {}, body })
     const outcome = await findPack(deps.db, caller, packId)
@@ -87,7 +86,7 @@ const PackListSchema = z
   })
   .meta({ id: 'PackList' })
 
-const Cursor = z.tuple([z.number(), z.string().regex(UUID)])
+const Cursor = z.tuple([z.int(), z.string().refine(isUuid)])
 
 export const listPacksRoute = defineRead({
   path: '/v1/po/risk-signals/packs',

@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express'
 import { UnauthorizedError } from '#shared/errors.ts'
-import { findConsumer } from '#shared/organisations/store.ts'
-import { hasConsumerKey, type ReceivableScope } from '#shared/receivables/store.ts'
+import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
+import { hasConsumerKey, type ReceivableScope } from '#shared/risk/receivables/store.ts'
+import { findConsumer } from '#shared/tenancy/organisations/store.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { authenticate } from '../authenticate.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
@@ -22,11 +23,14 @@ export async function authenticateConsumer(
 ): Promise<ReceivableScope> {
   const key = request.headers['x-api-key']
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY) {
-    const consumer = await findConsumer(deps.db, deps.secrets.digests(key))
-    if (consumer) return { organisationId: consumer.organisationId, env: consumer.env }
+    const consumer = await acrossTenants(() => findConsumer(deps.db, deps.secrets.digests(key)))
+    if (consumer) {
+      enterTenant({ organisationId: consumer.organisationId })
+      return { organisationId: consumer.organisationId, env: consumer.env }
+    }
   }
   const caller = request.headers.authorization === undefined ? null : await authenticate(request, response, deps)
-  if (!(await hasConsumerKey(deps.db, caller))) {
+  if (!(await acrossTenants(() => hasConsumerKey(deps.db, caller)))) {
     throw new NotConfiguredError('no x-api-key has been provisioned')
   }
   throw new UnauthorizedError('a valid x-api-key is required')

@@ -1,8 +1,9 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { ReceivableSchema } from '#shared/receivables/evidence-object.ts'
-import { findReceivable } from '#shared/receivables/store.ts'
+import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
+import { findReceivable } from '#shared/risk/receivables/store.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { sendAnswer } from '../answer.ts'
+import { limitAddress } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
 import { authenticateConsumer } from './consumer.ts'
 
@@ -22,6 +23,7 @@ const readReceivable = defineRoute({
     ...problemResponses(401, 404, 429, 503),
   },
   async handle(request, response, deps) {
+    limitAddress(request, response, deps)
     const scope = await authenticateConsumer(request, response, deps)
     const body = await findReceivable(deps.db, scope, request.params.ref)
     if (body === undefined) throw new NotFoundError('there is no such receivable')

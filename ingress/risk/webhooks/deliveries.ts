@@ -10,7 +10,7 @@ import {
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import type { Route } from '../../route.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead } from '../platform-route.ts'
+import { defineRead } from '../risk-route.ts'
 import { defineAction, NoBody } from './action-route.ts'
 import { requireActive } from './endpoint-actions.ts'
 import { found, lockOwn } from './endpoints.ts'

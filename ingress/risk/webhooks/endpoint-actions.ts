@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { z } from 'zod'
 import { ConflictError } from '#shared/errors.ts'
-import { recordEvent } from '#shared/events/store.ts'
-import type { Enqueue } from '#shared/platform/outbox.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { REPLAYABLE, type Replay, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { closeEndpoint, enableEndpoint, findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { TEST_EVENT } from '#shared/webhooks/event-types.ts'
+import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { scheduleDelivery } from '#shared/webhooks/fan-out-store.ts'
 import type { Route } from '../../route.ts'
+import { InstantQuery } from '../paging.ts'
 import { defineAction, NoBody } from './action-route.ts'
 import { found, lockOwn } from './endpoints.ts'
 import { EndpointSchema, endpointParam } from './schemas.ts'
@@ -95,8 +96,8 @@ const test = defineAction({
 })
 
 const ReplayBody = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: InstantQuery.optional(),
+  to: InstantQuery.optional(),
   status: z
     .union([z.enum(REPLAYABLE), z.array(z.enum(REPLAYABLE)).min(1).max(REPLAYABLE.length)])
     .optional()

@@ -16,8 +16,8 @@ import {
 import { formatSecret, SECRET_BYTES } from '#shared/webhooks/signing-secret.ts'
 import type { Route } from '../../route.ts'
 import type { Caller } from '../authenticate.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead } from '../platform-route.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
+import { defineRead } from '../risk-route.ts'
 import { defineAction, defineChange, NoBody } from './action-route.ts'
 import {
   EndpointChangeBody,
@@ -71,7 +71,7 @@ const createEndpoint = defineAction({
   },
 })
 
-const Cursor = z.tuple([z.iso.datetime(), z.uuid()])
+const Cursor = z.tuple([InstantQuery, z.uuid()])
 
 const listEndpointsRoute = defineRead({
   ...common,

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { listEvents } from '#shared/webhooks/event-store.ts'
 import { EVENT_TYPES } from '#shared/webhooks/event-types.ts'
 import type { Route } from '../../route.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead } from '../platform-route.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
+import { defineRead } from '../risk-route.ts'
 import { EventPayloadSchema } from './schemas.ts'
 
 const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
@@ -13,7 +13,7 @@ export const EventQuery = PageQuery.extend({
   dealId: z.string().max(200).optional(),
 })
 
-export const EventCursor = z.tuple([z.iso.datetime(), z.uuid()])
+export const EventCursor = z.tuple([InstantQuery, z.uuid()])
 
 /** The cursor after the last of a page; null when it was the last page. */
 export function eventCursor(page: readonly { id: string; occurredAt: Date }[], hasMore: boolean): string | null {

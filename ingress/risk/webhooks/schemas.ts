@@ -1,8 +1,7 @@
 import { z } from 'zod'
+import { UUID_PATTERN } from '#shared/uuid.ts'
 import { EVENT_TYPES, isEventFilter } from '#shared/webhooks/event-types.ts'
 import type { PathParam } from '../../route.ts'
-
-export const UUID_PATTERN = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 
 export const endpointParam: PathParam = {
   pattern: UUID_PATTERN,
@@ -18,7 +17,7 @@ export const deliveryParam: PathParam = {
 
 const instant = z.string().meta({ format: 'date-time' })
 
-export const EndpointStateSchema = z.enum(['ACTIVE', 'DISABLED', 'DISABLED_FAILING', 'BLOCKED'])
+const EndpointStateSchema = z.enum(['ACTIVE', 'DISABLED', 'DISABLED_FAILING', 'BLOCKED'])
 export const DeliveryStateSchema = z.enum([
   'PENDING',
   'DELIVERED',

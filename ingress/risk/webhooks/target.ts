@@ -1,7 +1,7 @@
+import type { ApiEnv } from '#shared/environment.ts'
 import { ValidationError } from '#shared/errors.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { openSystemResolver } from '#shared/platform/system-resolver.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/target-policy.ts'
+import { openSystemResolver } from '#shared/platform/http/system-resolver.ts'
+import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/http/target-policy.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { perProcess } from '../../middleware/per-process.ts'
 
@@ -14,10 +14,10 @@ const resolver: (deps: IngressDeps) => Resolve = perProcess(() => openSystemReso
  */
 export async function urlRefusal(url: string, env: ApiEnv, deps: IngressDeps): Promise<ValidationError | null> {
   const policy = { allowPrivate: deps.config.allowPrivateTargets, plainHttp: 'allowed-networks' } as const
-  const verdict = await checkTarget(url, policy, resolver(deps))
-  if (verdict.ok || (verdict.reason === 'unresolvable' && env === 'SANDBOX')) return null
-  const message = `url ${targetProblemTexts[verdict.reason]}`
-  return new ValidationError(message, [{ path: 'url', code: reasonCode(verdict.reason), message }])
+  const result = await checkTarget(url, policy, resolver(deps))
+  if (result.ok || (result.reason === 'unresolvable' && env === 'SANDBOX')) return null
+  const message = `url ${targetProblemTexts[result.reason]}`
+  return new ValidationError(message, [{ path: 'url', code: reasonCode(result.reason), message }])
 }
 
 function reasonCode(reason: string): string {

@@ -1,16 +1,21 @@
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem, verifyPassword } from '#shared/accounts/password.ts'
-import { deleteSessions, listSessions } from '#shared/accounts/session-store.ts'
-import { findUser, listIdentities, updatePassword, updateUserName } from '#shared/accounts/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { audit } from '../audit.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import {
+  hashPassword,
+  MIN_PASSWORD_LENGTH,
+  passwordProblem,
+  verifyPassword,
+} from '#shared/tenancy/accounts/password.ts'
+import { deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
+import { findUser, listIdentities, updatePassword, updateUserName } from '#shared/tenancy/accounts/store.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { startSession } from '../sessions.ts'
-import { signedIn } from '../workspace.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { startSession } from '../frame/sessions.ts'
+import { signedIn } from '../frame/workspace.ts'
 import { throttle } from './throttle.ts'
 
 export function accountPages(pages: Pages): void {
@@ -63,6 +68,12 @@ async function show(context: Context, problem: string | null, status = 200): Pro
         <section class="card" aria-labelledby="you">
           <h2 id="you">You</h2>
           <p class="muted">{session.email}</p>
+          {user?.isEmailVerified === false && (
+            <p class="notice">
+              Nobody has shown yet that mails to this address reach you. <a href="/reset-password">Ask for a mail</a>{' '}
+              and choose a password by its link.
+            </p>
+          )}
           <Form context={context} action="/account/name" class="inline-fields">
             <TextField label="Name" name="name" value={session.name} autocomplete="name" maxLength={100} />
             <button type="submit">Save</button>
@@ -96,11 +107,27 @@ async function show(context: Context, problem: string | null, status = 200): Pro
                 {identities.map(({ issuer, subject }) => (
                   <li key={`${issuer} ${subject}`} class="breakable">
                     Connected to <code>{subject}</code> at {issuer}
+                    <Form context={context} action="/account/oidc/disconnect" confirm="Disconnect this identity?">
+                      <input type="hidden" name="issuer" value={issuer} />
+                      <input type="hidden" name="subject" value={subject} />
+                      <button type="submit" class="danger">
+                        Disconnect
+                      </button>
+                    </Form>
                   </li>
                 ))}
               </ul>
             ) : (
-              <Form context={context} action="/account/oidc">
+              <Form context={context} action="/account/oidc" class="stack">
+                {user?.passwordHash !== null && (
+                  <TextField
+                    label="Present password"
+                    name="password"
+                    type="password"
+                    autocomplete="current-password"
+                    required
+                  />
+                )}
                 <button type="submit">Connect this account</button>
               </Form>
             )}

@@ -1,15 +1,15 @@
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { findLink, type OneTimeLink, useLink } from '#shared/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/accounts/password.ts'
-import { type Role, roleMeanings } from '#shared/accounts/roles.ts'
-import { findUserByEmail, insertMembership, insertUser } from '#shared/accounts/store.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { findLink, type OneTimeLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { type Role, roleMeanings } from '#shared/tenancy/accounts/roles.ts'
+import { findUserByEmail, insertMembership, insertUser, verifyUserEmail } from '#shared/tenancy/accounts/store.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { startSession } from '../sessions.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { startSession } from '../frame/sessions.ts'
 
 /** Joining an organisation: with a new account, or with the one that the browser is signed in to. */
 export function invitationPages(pages: Pages): void {
@@ -44,7 +44,8 @@ async function accept(context: FormContext): Promise<void> {
   const problem = passwordProblem(password, invitation.email)
   if (problem !== null) return await show(context, { name, problem }, 400)
   const passwordHash = await hashPassword(password)
-  const userId = await join(context, invitation, { email: invitation.email, name, passwordHash })
+  const { email, isMailed } = invitation
+  const userId = await join(context, invitation, { email, name, passwordHash, isEmailVerified: isMailed })
   await startSession(context, userId)
   redirect(context, '/projects')
 }
@@ -53,12 +54,13 @@ async function accept(context: FormContext): Promise<void> {
 async function join(
   context: Context,
   invitation: Invitation,
-  person: { id: number; email: string } | { email: string; name: string; passwordHash: string },
+  person: { id: number; email: string } | Parameters<typeof insertUser>[1],
 ): Promise<number> {
   return await transaction(context.deps.db, async (tx) => {
     if (!(await useLink(tx, invitation.id))) throw new NotFoundError('This invitation was used a moment ago.')
     const user = 'id' in person ? person : await insertUser(tx, person)
     if (!user) throw new ConflictError('That address has an account by now: sign in, then open the link again.')
+    if (invitation.isMailed && person.email === invitation.email) await verifyUserEmail(tx, user.id)
     await insertMembership(tx, { organisationId: invitation.organisationId, userId: user.id, role: invitation.role })
     await insertAudit(tx, {
       organisationId: invitation.organisationId,

@@ -1,17 +1,28 @@
 import * as client from 'openid-client'
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { normalEmail } from '#shared/accounts/email.ts'
-import { findLink, useLink } from '#shared/accounts/link-store.ts'
-import { findUserByIdentity, insertIdentity, insertMembership, insertUser } from '#shared/accounts/store.ts'
 import { ConflictError, ForbiddenError, NotFoundError, UnavailableError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { describeError } from '#shared/platform/log.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import {
+  deleteIdentity,
+  findUser,
+  findUserByIdentity,
+  insertIdentity,
+  insertMembership,
+  insertUser,
+  listIdentities,
+} from '#shared/tenancy/accounts/store.ts'
+import { queueLinkMail } from '../../link-mail.ts'
 import { perProcess } from '../../middleware/per-process.ts'
-import { audit } from '../audit.ts'
-import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
-import { readCookie, setCookie } from '../cookies.ts'
-import { startSession } from '../sessions.ts'
-import { signedIn } from '../workspace.ts'
+import { audit, auditAccount } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { readCookie, setCookie } from '../frame/cookies.ts'
+import { startSession } from '../frame/sessions.ts'
+import { signedIn } from '../frame/workspace.ts'
 import { safeNext } from './sign-in.tsx'
 import { throttle } from './throttle.ts'
 
@@ -35,8 +46,11 @@ export function oidcPages(pages: Pages): void {
   })
   pages.post('/account/oidc', async (context) => {
     const { session } = await signedIn(context)
+    // A session alone must not become a second way in that outlives it.
+    await requirePassword(context, session)
     await begin(context, session.userId, '/account?done=identity-connected')
   })
+  pages.post('/account/oidc/disconnect', disconnect)
   pages.get('/sign-in/oidc/callback', finish)
 }
 
@@ -109,6 +123,8 @@ async function finish(context: Context): Promise<void> {
     )
   }
   await startSession(context, userId)
+  const user = await findUser(deps.db, userId)
+  if (user) await auditAccount(context, user, 'sign-in.succeeded')
   redirect(context, flow.next.startsWith('/invitations/') && !known ? '/projects' : flow.next)
 }
 
@@ -157,10 +173,46 @@ async function connect(context: Context, flow: Flow, claims: Claims, owner: numb
   if (!session || session.userId !== flow.userId) {
     throw new ForbiddenError('You have signed in or out since this began. Begin again from the account page.')
   }
-  const isNew = await insertIdentity(deps.db, { issuer: claims.iss, subject: claims.sub, userId: session.userId })
-  if (!isNew && owner !== session.userId) throw new ConflictError('That identity belongs to another account here.')
-  await audit(context, null, 'identity.connected', claims.iss)
+  await deps.outbox.run(async (tx, enqueue) => {
+    const isNew = await insertIdentity(tx, { issuer: claims.iss, subject: claims.sub, userId: session.userId })
+    if (!isNew && owner !== session.userId) throw new ConflictError('That identity belongs to another account here.')
+    await audit(context, null, 'identity.connected', claims.iss, tx)
+    await queueLinkMail(tx, enqueue, deps, {
+      to: session.email,
+      subject: `Another way to sign in to ${deps.config.siteName}`,
+      lead: `An identity of ${new URL(claims.iss).host} can sign in to your account from now on. If you did not connect it, choose a new password, which disconnects it:`,
+      path: '/reset-password',
+      foot: 'If it was you, nothing needs to be done.',
+    })
+  })
   redirect(context, flow.next)
+}
+
+/** Takes an identity away from the account, unless it is the only way to sign in. */
+async function disconnect(context: FormContext): Promise<void> {
+  const { session } = await signedIn(context)
+  const { db } = context.deps
+  const identity = { issuer: field(context.form, 'issuer'), subject: field(context.form, 'subject') }
+  await transaction(db, async (tx) => {
+    const user = await findUser(tx, session.userId)
+    if (!user?.passwordHash && (await listIdentities(tx, session.userId)).length < 2) {
+      throw new ConflictError('It is your only way to sign in: choose a password first.')
+    }
+    if (!(await deleteIdentity(tx, { ...identity, userId: session.userId }))) {
+      throw new NotFoundError('That identity is not connected to your account.')
+    }
+    await audit(context, null, 'identity.disconnected', identity.issuer, tx)
+  })
+  redirect(context, '/account?done=identity-disconnected')
+}
+
+/** @throws ForbiddenError when the person has a password and the form does not hold it */
+async function requirePassword(context: FormContext, { userId, email }: Session): Promise<void> {
+  await throttle(context, 'password', email)
+  const user = await findUser(context.deps.db, userId)
+  if (user?.passwordHash && !(await verifyPassword(user.passwordHash, context.form.get('password') ?? ''))) {
+    throw new ForbiddenError('That is not your present password.')
+  }
 }
 
 /** A new person with an invitation to this very address, which the issuer has verified, gets an account. */
@@ -175,7 +227,10 @@ async function joinByInvitation(context: Context, flow: Flow, claims: Claims): P
     if (!(await useLink(tx, link.id))) return null
     const user = await insertUser(tx, { email: link.email, name: claims.name, passwordHash: null })
     // An account with this address exists: it is joined by its owner signing in, not by an equal address.
-    if (!user) throw new ForbiddenError('That address has an account here. Sign in with it, then open the invitation.')
+    if (!user)
+      throw new ForbiddenError(
+        'That address has an account here. Sign in with it, after choosing a new password by mail where it is not yours yet, then open the invitation.',
+      )
     await insertIdentity(tx, { issuer: claims.iss, subject: claims.sub, userId: user.id })
     await insertMembership(tx, { organisationId, userId: user.id, role })
     await insertAudit(tx, {

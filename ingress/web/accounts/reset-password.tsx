@@ -1,17 +1,26 @@
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { normalEmail } from '#shared/accounts/email.ts'
-import { deleteLinks, findLink, insertLink, useLink } from '#shared/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/accounts/password.ts'
-import { deleteSessions } from '#shared/accounts/session-store.ts'
-import { findUser, findUserByEmail, type User, updatePassword } from '#shared/accounts/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
+import {
+  deleteIdentities,
+  findUser,
+  findUserByEmail,
+  type User,
+  updatePassword,
+  verifyUserEmail,
+} from '#shared/tenancy/accounts/store.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { queueLinkMail } from '../../link-mail.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { newToken, startSession } from '../sessions.ts'
-import { mailLink } from './mail.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { newToken, startSession } from '../frame/sessions.ts'
 import { throttle } from './throttle.ts'
 
 export function resetPages(pages: Pages): void {
@@ -29,26 +38,6 @@ async function requestReset(context: FormContext): Promise<void> {
   const { deps } = context
   const email = normalEmail(field(context.form, 'email'))
   await throttle(context, 'reset', email ?? '')
-  const user = email === null ? null : await findUserByEmail(deps.db, email)
-  if (user) {
-    const token = newToken()
-    await transaction(deps.db, async (tx) => {
-      await deleteLinks(tx, 'reset-password', user.id)
-      await insertLink(tx, {
-        purpose: 'reset-password',
-        digest: deps.secrets.digest(`reset-password:${token}`),
-        userId: user.id,
-      })
-    })
-    // Not awaited: how long the mail server takes must not tell that there is an account. Failures are logged.
-    void mailLink(deps, {
-      to: user.email,
-      subject: `Choose a new password for ${deps.config.siteName}`,
-      lead: 'Somebody, probably you, asked for a new password. Choose it here within an hour:',
-      path: `/reset-password/${token}`,
-      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
-    })
-  }
   sendPage(
     context,
     { title: 'Mail sent' },
@@ -63,6 +52,31 @@ async function requestReset(context: FormContext): Promise<void> {
       </p>
     </section>,
   )
+  // After the answer: how long this takes must not tell that there is an account.
+  if (email === null) return
+  void sendLink(deps, email).catch((error: unknown) => deps.log.error(describeError(error), 'web.reset-link-not-made'))
+}
+
+/** Makes the link and its mail, which a worker sends; nothing when the address has no account. */
+async function sendLink(deps: IngressDeps, email: string): Promise<void> {
+  const user = await findUserByEmail(deps.db, email)
+  if (!user) return
+  const token = newToken()
+  await deps.outbox.run(async (tx, enqueue) => {
+    await deleteLinks(tx, 'reset-password', user.id)
+    await insertLink(tx, {
+      purpose: 'reset-password',
+      digest: deps.secrets.digest(`reset-password:${token}`),
+      userId: user.id,
+    })
+    await queueLinkMail(tx, enqueue, deps, {
+      to: user.email,
+      subject: `Choose a new password for ${deps.config.siteName}`,
+      lead: 'Somebody, probably you, asked for a new password. Choose it here within an hour:',
+      path: `/reset-password/${token}`,
+      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
+    })
+  })
 }
 
 async function openLink(context: Context): Promise<{ linkId: number; user: User }> {
@@ -83,6 +97,8 @@ async function resetPassword(context: FormContext): Promise<void> {
   await transaction(deps.db, async (tx) => {
     if (!(await useLink(tx, linkId))) throw new NotFoundError('This link was used a moment ago.')
     await updatePassword(tx, user.id, passwordHash)
+    await verifyUserEmail(tx, user.id)
+    await deleteIdentities(tx, user.id)
     await deleteSessions(tx, user.id)
     await insertAudit(tx, {
       organisationId: null,

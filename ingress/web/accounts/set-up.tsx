@@ -1,24 +1,24 @@
 import type { Knex } from 'knex'
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { normalEmail } from '#shared/accounts/email.ts'
-import { deleteLinks, findLink, useLink } from '#shared/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/accounts/password.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { insertProject } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import {
   hasAdministrator,
   insertMembership,
   insertUser,
   listOwnerless,
   lockAdministration,
-} from '#shared/accounts/store.ts'
-import { NotFoundError } from '#shared/errors.ts'
-import { ensureOrganisation } from '#shared/organisations/store.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { insertProject } from '#shared/projects/store.ts'
+} from '#shared/tenancy/accounts/store.ts'
+import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { startSession } from '../sessions.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { startSession } from '../frame/sessions.ts'
 
 /** The first person of an installation: whoever holds the link that the operator was shown. */
 export function setUpPages(pages: Pages): void {

@@ -1,15 +1,15 @@
-import { normalEmail } from '#shared/accounts/email.ts'
-import { verifyPassword } from '#shared/accounts/password.ts'
-import { deleteSessions } from '#shared/accounts/session-store.ts'
-import { findUserByEmail, hasAdministrator } from '#shared/accounts/store.ts'
-import { audit } from '../audit.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
+import { findUserByEmail, hasAdministrator } from '#shared/tenancy/accounts/store.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { endSession, startSession } from '../sessions.ts'
-import { signedIn } from '../workspace.ts'
-import { forgetThrottle, throttle } from './throttle.ts'
+import { audit, auditAccount } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { endSession, startSession } from '../frame/sessions.ts'
+import { signedIn } from '../frame/workspace.ts'
+import { forgetThrottle, throttleGuess, tooManyAttempts } from './throttle.ts'
 
 export function signInPages(pages: Pages): void {
   pages.get('/sign-in', async (context) => {
@@ -17,7 +17,11 @@ export function signInPages(pages: Pages): void {
     await show(context, {})
   })
   pages.post('/sign-in', signIn)
-  pages.post('/sign-out', endSession)
+  pages.post('/sign-out', async (context) => {
+    const { session } = context
+    if (session) await auditAccount(context, { id: session.userId, email: session.email }, 'sign-out')
+    await endSession(context)
+  })
   pages.post('/sign-out-everywhere', async (context) => {
     const { session } = await signedIn(context)
     await deleteSessions(context.deps.db, session.userId, session.id)
@@ -30,16 +34,20 @@ async function signIn(context: FormContext): Promise<void> {
   const { form, deps } = context
   const typed = field(form, 'email')
   const email = normalEmail(typed) ?? typed.toLowerCase().slice(0, 254)
-  await throttle(context, 'sign-in', email)
+  const isStrained = await throttleGuess(context, 'sign-in', email)
   const user = await findUserByEmail(deps.db, email)
   // The same work and the same answer whether the account is unknown or the password wrong.
   const isRight = await verifyPassword(user?.passwordHash ?? null, form.get('password') ?? '')
   if (!user || !isRight) {
+    if (isStrained) throw tooManyAttempts()
     await show(context, { email: typed, problem: 'That address and password do not belong together.' }, 401)
+    // After the answer, whose time must not tell that there is an account.
+    if (user) await auditAccount(context, user, 'sign-in.failed')
     return
   }
   await forgetThrottle(context, 'sign-in', email)
   await startSession(context, user.id)
+  await auditAccount(context, user, 'sign-in.succeeded')
   redirect(context, safeNext(form.get('next')))
 }
 

@@ -1,6 +1,5 @@
-import { moveCheck } from '#shared/accounts/project-store.ts'
-import { may } from '#shared/accounts/roles.ts'
-import { pause, resume } from '#shared/checks/state-machine.ts'
+import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { pause, resume } from '#shared/monitoring/checks/state-machine.ts'
 import {
   type AssignedCheck,
   assignChannels,
@@ -8,19 +7,20 @@ import {
   findCheck,
   insertCheck,
   lockCheck,
-} from '#shared/checks/store.ts'
-import { splitTags } from '#shared/checks/tags.ts'
-import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
-import { toggleAssignment } from '#shared/pages/integration-store.ts'
-import { isUuid } from '#shared/pings/url.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { lockProject } from '#shared/projects/store.ts'
+} from '#shared/monitoring/checks/store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { toggleAssignment } from '#shared/monitoring/pages/integration-store.ts'
+import { moveCheck } from '#shared/monitoring/projects/changes-store.ts'
+import { lockProject } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { isUuid } from '#shared/uuid.ts'
 import { updateCheck } from '../../monitoring/check-changes.ts'
 import { changeState, removeCheck } from '../../monitoring/check-states.ts'
 import { safeNext } from '../accounts/sign-in.tsx'
-import { audit } from '../audit.ts'
-import { type FormContext, field, type Pages, redirect } from '../context.ts'
-import { deny, openCheck, openProject } from '../workspace.ts'
+import { audit } from '../frame/audit.ts'
+import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { deny, openCheck, openProject } from '../frame/workspace.ts'
 import { nameOf } from './row.tsx'
 import { asWriter } from './write.tsx'
 
@@ -66,7 +66,7 @@ async function copy(context: FormContext): Promise<void> {
   const limit = project.checkLimit ?? deps.config.checkLimit
   const made = await transaction(deps.db, async (tx) => {
     await lockProject(tx, project.id)
-    if (limit !== undefined && (await countChecks(tx, project.id)) >= limit) return null
+    if ((await countChecks(tx, project.id)) >= limit) return null
     const copied = await insertCheck(tx, project.id, {
       ...settingsOf(check),
       name: `${check.name} (copy)`.slice(0, 100),
@@ -113,7 +113,7 @@ async function transfer(context: FormContext): Promise<void> {
   const limit = target.checkLimit ?? deps.config.checkLimit
   await transaction(deps.db, async (tx) => {
     await lockProject(tx, target.id)
-    if (limit !== undefined && (await countChecks(tx, target.id)) >= limit) {
+    if ((await countChecks(tx, target.id)) >= limit) {
       throw new ConflictError('That project has as many checks as it may.')
     }
     const locked = await lockCheck(tx, project.id, check.uuid)

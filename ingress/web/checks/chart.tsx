@@ -1,5 +1,5 @@
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
-import { humanDuration } from '../format.ts'
+import { humanDuration } from '../frame/format.ts'
 import { lanesOf, type Run } from './runs.ts'
 
 const WIDTH = 640

@@ -1,12 +1,12 @@
-import type { StoredChannel } from '#shared/channels/store.ts'
-import type { Check } from '#shared/checks/check.ts'
-import type { AssignedCheck } from '#shared/checks/store.ts'
-import type { Downtime } from '#shared/flips/downtime.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
+import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 import { KindTile } from '../components/icons.tsx'
-import { humanDuration, inZone } from '../format.ts'
+import { humanDuration, inZone } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 import { snippets } from './snippets.ts'
 import { expectation } from './status-sentence.ts'
@@ -86,7 +86,7 @@ export function DowntimeTable({ months, since }: { months: readonly Downtime[]; 
 }
 
 /** Never rounded up to 100 when there was an outage. */
-export function percentUp({ from, until, seconds, count }: Downtime): string {
+function percentUp({ from, until, seconds, count }: Downtime): string {
   const total = (until - from) / MICROS_PER_SECOND
   if (count === 0 || total <= 0) return '100 %'
   return `${Math.max(0, Math.floor((1 - seconds / total) * 100_000) / 1000)} %`

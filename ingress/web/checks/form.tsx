@@ -1,13 +1,13 @@
-import type { StoredChannel } from '#shared/channels/store.ts'
-import type { JsonObject } from '#shared/checks/json-body.ts'
-import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
-import { slugify } from '#shared/checks/slug.ts'
 import type { ValidationError } from '#shared/errors.ts'
-import timeZoneNames from '#shared/schedules/time-zone-names.json' with { type: 'json' }
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { slugify } from '#shared/monitoring/checks/slug.ts'
+import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
 import { CheckBox, Form, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, field } from '../context.ts'
-import { isDurationUnit, splitDuration, UNIT_SECONDS } from '../format.ts'
+import { type Context, field } from '../frame/context.ts'
+import { isDurationUnit, splitDuration, UNIT_SECONDS } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** What the form shows: texts as they were typed. */

@@ -1,7 +1,6 @@
-import { may } from '#shared/accounts/roles.ts'
-import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
-import type { ShownStatus } from '#shared/checks/check.ts'
-import { shownStatus } from '#shared/checks/status.ts'
+import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import {
   type CheckFilter,
   checkSorts,
@@ -9,16 +8,18 @@ import {
   parseListQuery,
   summarise,
   type TagCount,
-} from '#shared/pages/check-list.ts'
-import { groupChecks, listCheckPage } from '#shared/pages/check-list-store.ts'
-import { listProjectKeys } from '#shared/projects/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+} from '#shared/monitoring/pages/check-list.ts'
+import { groupChecks, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
+import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
-import type { Context, Pages } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { liveAddress } from '../live.ts'
-import { openProject, type ProjectWorkspace } from '../workspace.ts'
+import type { Context, Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { liveAddress } from '../frame/live.ts'
+import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { CheckRow } from './row.tsx'
 
 const PAGE_SIZE = 50
@@ -36,7 +37,8 @@ async function showList(context: Context): Promise<void> {
   const now = context.deps.now()
   // Before the rows, so that what changes in between is noticed by the open page.
   const summary = summarise(await groupChecks(db, project.id, now))
-  const [found, channels, keys] = await Promise.all([
+  const [reached, found, channels, keys] = await Promise.all([
+    findReachedLimit(db, project.id),
     listCheckPage(db, project.id, { filter, sort, after, limit: PAGE_SIZE + 1, now }),
     listChannels(db, project.id),
     listProjectKeys(db, project.id),
@@ -50,8 +52,9 @@ async function showList(context: Context): Promise<void> {
   const row = {
     context,
     channels: channels.filter((channel) => channel.disabledAt === null),
+    project,
     pingBase: `${config.publicUrl}/ping`,
-    pingKey: sealedPingKey === null ? null : secrets.open(sealedPingKey),
+    pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open(sealedPingKey),
     mayEdit,
     now,
   }
@@ -75,6 +78,11 @@ async function showList(context: Context): Promise<void> {
           </a>
         )}
       </div>
+      {reached !== null && total >= reached && (
+        <p class="notice" role="status">
+          The project has as many checks as it may ({reached.toLocaleString('en')}): no more can be added.
+        </p>
+      )}
       {total === 0 ? (
         <Empty workspace={workspace} channels={channels} mayEdit={mayEdit} />
       ) : (

@@ -1,8 +1,8 @@
-import type { Check } from '#shared/checks/check.ts'
-import { type LogCursor, type LogEntry, type LogKind, listCheckLog } from '#shared/pages/check-log-store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import { type LogCursor, type LogEntry, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import type { Micros } from '#shared/time.ts'
 import { Ago, Exact } from '../components/time.tsx'
-import type { Context } from '../context.ts'
+import type { Context } from '../frame/context.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 
 const PAGE_SIZE = 40
@@ -36,10 +36,9 @@ function parseCursor(text: string | null): LogCursor | null {
   return match && kind ? { at: Number(match[1]), kind, id: match[3] ?? '' } : null
 }
 
-/** Pings, changes of status and messages in one stream, newest first. */
-export function CheckLog(props: { context: Context; check: Check; log: LogPage; now: Micros }) {
-  const { check, log, now, context } = props
-  const path = `/checks/${check.uuid}`
+/** Pings, changes of status and messages in one stream, newest first. @param props.path the check's page */
+export function CheckLog(props: { context: Context; path: string; log: LogPage; now: Micros }) {
+  const { path, log, now, context } = props
   const isFiltered = log.shown.length < kinds.length
   const query = isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
   return (
@@ -128,6 +127,7 @@ function Entry({ entry, path }: { entry: LogEntry; path: string }) {
       <span class="entry-detail">
         {entry.scheme} {entry.method} {entry.remoteAddr && <>from {entry.remoteAddr}</>}
         {entry.exitStatus !== null && <>, exit status {entry.exitStatus}</>}
+        {entry.ignored !== null && <>: {ignoredWords[entry.ignored]}</>}
         {entry.hasBody && <span class="pill">body</span>}
         {entry.ua && <small class="ua">{entry.ua}</small>}
       </span>
@@ -141,5 +141,10 @@ const messageWords = {
   failed: 'not sent',
   pending: 'sending',
   suppressed: 'kept back',
+} as const
+export const ignoredWords = {
+  paused: 'the check was paused, to be resumed by hand',
+  method: 'only POST counts for this check',
+  keywords: 'it held none of the keywords',
 } as const
 export const pingWords = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

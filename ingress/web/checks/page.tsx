@@ -1,22 +1,23 @@
-import { may } from '#shared/accounts/roles.ts'
-import { listChannels } from '#shared/channels/store.ts'
-import { shownStatus } from '#shared/checks/status.ts'
-import { findUuidByUniqueKey } from '#shared/checks/store.ts'
-import { splitTags } from '#shared/checks/tags.ts'
-import { NotFoundError } from '#shared/errors.ts'
-import { downtimeByMonth } from '#shared/flips/downtime.ts'
-import { listFlips } from '#shared/flips/store.ts'
-import { checkFingerprint, findCreation } from '#shared/pages/check-log-store.ts'
-import { finishDurations, planDurations } from '#shared/pings/durations.ts'
-import { listPings, lookBack } from '#shared/pings/store.ts'
-import { listProjectKeys } from '#shared/projects/store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
+import { listFlips } from '#shared/monitoring/flips/store.ts'
+import { checkFingerprint, findCreation } from '#shared/monitoring/pages/check-log-store.ts'
+import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { listPings, lookBack } from '#shared/monitoring/pings/store.ts'
+import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/uses-store.ts'
+import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import type { Micros } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
-import { type Context, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { liveAddress } from '../live.ts'
-import { type CheckWorkspace, openCheck, signedIn } from '../workspace.ts'
+import { Ago, Exact } from '../components/time.tsx'
+import { type Context, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { liveAddress } from '../frame/live.ts'
+import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
 import { DurationChart } from './chart.tsx'
 import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
 import { CheckLog, readLog } from './log.tsx'
@@ -29,25 +30,15 @@ const MONTHS = 3
 const CHARTED = 200
 
 export function checkPages(pages: Pages): void {
-  pages.get('/checks/:check', async (context) => {
-    // Messages name a check by its unique key, which tells outsiders nothing.
-    if (/^[0-9a-f]{40}$/.test(context.params.check ?? '')) return await followUniqueKey(context)
-    await showCheck(context)
-  })
-}
-
-async function followUniqueKey(context: Context): Promise<void> {
-  const { projects } = await signedIn(context)
-  for (const project of projects) {
-    const uuid = await findUuidByUniqueKey(context.deps.db, project.id, context.params.check ?? '')
-    if (uuid !== null) return redirect(context, `/checks/${uuid}`)
-  }
-  throw new NotFoundError('There is no such check, or it is not one of yours.')
+  pages.get('/checks/:check', showCheck)
 }
 
 async function showCheck(context: Context): Promise<void> {
   const { deps } = context
   const opened = await openCheck(context, 'view')
+  const path = checkPath(opened.check, opened.project)
+  // Messages name a check by its unique key, which tells outsiders nothing.
+  if (context.params.check !== opened.check.uuid && may(opened.project.role, 'edit')) return redirect(context, path)
   await deps.barrier.pass([opened.check.id])
   const { mark } = await checkFingerprint(deps.db, opened.check.id)
   // Read again: the pings before this request are in it now.
@@ -55,13 +46,14 @@ async function showCheck(context: Context): Promise<void> {
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flips, pings, keys, log, createdAt] = await Promise.all([
+  const [channels, flips, pings, keys, log, createdAt, limited] = await Promise.all([
     listChannels(deps.db, project.id),
     listFlips(deps.db, check.id, { from: null, before: null }),
     listPings(deps.db, check.id, afterN, CHARTED),
     listProjectKeys(deps.db, project.id),
     readLog(context, check, afterN),
     findCreation(deps.db, check.id),
+    findLimitedPings(deps.db, check.id),
   ])
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
@@ -76,7 +68,7 @@ async function showCheck(context: Context): Promise<void> {
       project,
       area: 'checks',
       isDown: status === 'down',
-      live: liveAddress(`/checks/${check.uuid}/events`, mark),
+      live: liveAddress(`${path}/events`, mark),
     },
     <>
       <p class="crumb">
@@ -105,17 +97,20 @@ async function showCheck(context: Context): Promise<void> {
 
       <div class="check-grid">
         <div class="check-main">
-          <HowToPing
-            check={check}
-            base={deps.config.publicUrl}
-            pingKey={sealedPingKey === null ? null : deps.secrets.open(sealedPingKey)}
-            emailDomain={deps.config.pingEmailDomain}
-          />
+          {mayEdit && (
+            <HowToPing
+              check={check}
+              base={deps.config.publicUrl}
+              pingKey={sealedPingKey === null ? null : deps.secrets.open(sealedPingKey)}
+              emailDomain={deps.config.pingEmailDomain}
+            />
+          )}
           <section class="card" data-region="durations" aria-labelledby="durations">
             <h2 id="durations">Durations</h2>
             <DurationChart runs={runsOf(pings, durations, check.lastStart, now)} />
           </section>
-          <CheckLog context={context} check={check} log={log} now={now} />
+          {limited && <LimitedNotice limited={limited} perMinute={deps.config.pingRateLimitPerMinute} now={now} />}
+          <CheckLog context={context} path={path} log={log} now={now} />
         </div>
         <div class="check-side">
           <section class="card" data-region="downtime" aria-labelledby="downtime">
@@ -129,6 +124,17 @@ async function showCheck(context: Context): Promise<void> {
         </div>
       </div>
     </>,
+  )
+}
+
+function LimitedNotice(props: { limited: LimitedPings; perMinute: number; now: Micros }) {
+  const { count, since, lastAt } = props.limited
+  return (
+    <p class="notice" role="status">
+      {count.toLocaleString('en')} {count === 1 ? 'ping was' : 'pings were'} not logged since{' '}
+      <Exact at={since.getTime() * 1000} /> UTC, the last <Ago at={lastAt.getTime() * 1000} now={props.now} />: the
+      check was pinged more often than the limit of {props.perMinute.toLocaleString('en')} a minute allows.
+    </p>
   )
 }
 

@@ -1,15 +1,18 @@
-import type { StoredChannel } from '#shared/channels/store.ts'
-import type { ShownStatus } from '#shared/checks/check.ts'
-import { nextPing } from '#shared/checks/status.ts'
-import { splitTags } from '#shared/checks/tags.ts'
-import type { ListedCheck } from '#shared/pages/check-list-store.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { nextPing } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { KindTile, StatusGlyph } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../context.ts'
-import { everyText, humanDuration } from '../format.ts'
+import type { Context } from '../frame/context.ts'
+import { everyText, humanDuration } from '../frame/format.ts'
+import { checkPath } from '../frame/workspace.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** Beyond it a row says how many more there are; the check's own page has all. */
@@ -18,6 +21,7 @@ const SHOWN_CHANNELS = 6
 export interface RowProps {
   context: Context
   check: ListedCheck
+  project: MemberProject
   status: ShownStatus
   /** integrations that work */
   channels: readonly StoredChannel[]
@@ -30,12 +34,12 @@ export interface RowProps {
 
 export function CheckRow(props: RowProps) {
   const { check, status, now, pingBase, pingKey, mayEdit } = props
-  const path = `/checks/${check.uuid}`
+  const path = checkPath(check, props.project)
   const url =
     pingKey !== null && check.slug !== '' ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
   const tags = splitTags(check.tags)
   return (
-    <tr class={`is-${status}`} id={`check-${check.uuid}`}>
+    <tr class={`is-${status}`} id={`check-${mayEdit ? check.uuid : uniqueKey(check.uuid)}`}>
       <td class="c-status">
         {mayEdit && (
           <input
@@ -61,7 +65,11 @@ export function CheckRow(props: RowProps) {
         )}
       </td>
       <td class="c-url">
-        <Copyable text={url} label={`ping address of ${nameOf(check)}`} />
+        {mayEdit ? (
+          <Copyable text={url} label={`ping address of ${nameOf(check)}`} />
+        ) : (
+          <span class="muted">not shown</span>
+        )}
       </td>
       <td class="c-when">
         <ScheduleText check={check} />
@@ -94,7 +102,7 @@ export function nameOf(check: { name: string; uuid: string }): string {
   return check.name.trim() === '' ? `unnamed ${check.uuid.slice(0, 8)}` : check.name
 }
 
-export function ScheduleText({ check }: { check: ListedCheck | Parameters<typeof nextPing>[0] }) {
+function ScheduleText({ check }: { check: ListedCheck | Parameters<typeof nextPing>[0] }) {
   return (
     <>
       {check.kind === 'simple' ? (
@@ -127,12 +135,12 @@ function LastPing({ check, status, now }: { check: ListedCheck; status: ShownSta
 }
 
 /** One form for all of them: the pressed button says which. Without the right to edit they only show. */
-function Toggles({ context, check, channels, mayEdit }: RowProps) {
+function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
   if (channels.length === 0) return <span class="muted">none</span>
   const shown = channels.slice(0, SHOWN_CHANNELS)
   const more = channels.length - shown.length
   return (
-    <Form context={context} action={`/checks/${check.uuid}/toggle`} class="toggles">
+    <Form context={context} action={`${checkPath(check, project)}/toggle`} class="toggles">
       <input type="hidden" name="back" value={context.request.originalUrl} />
       {shown.map((channel) => {
         const isOn = check.channelIds.includes(channel.uuid)

@@ -1,8 +1,8 @@
-import type { Check, ShownStatus } from '#shared/checks/check.ts'
-import { goingDownAt, graceStart } from '#shared/checks/status.ts'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
+import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { Micros } from '#shared/time.ts'
-import { everyText, humanDuration, relativeTime } from '../format.ts'
+import { everyText, humanDuration, relativeTime } from '../frame/format.ts'
 
 /** How a check stands, in words: what is, since when, and what happens next. */
 export function statusSentence(check: Check, status: ShownStatus, now: Micros): string {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Context } from '../context.ts'
+import type { Context } from '../frame/context.ts'
 
 /** A form that changes something: it always carries the token of this browser. */
 export function Form(props: {

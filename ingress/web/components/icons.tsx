@@ -1,4 +1,4 @@
-import type { ShownStatus } from '#shared/checks/check.ts'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 
 /** Our mark: a signal arm in its box. Beside it the name is always written out. */
 export function Logo() {

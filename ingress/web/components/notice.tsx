@@ -25,6 +25,7 @@ const notices: Readonly<Record<string, string>> = {
   'role-changed': 'The role is changed.',
   'member-removed': 'The person no longer belongs to the organisation.',
   'invitation-withdrawn': 'The invitation no longer works.',
+  'identity-disconnected': 'That identity cannot sign in to your account any more.',
   'identity-connected': 'Your account is connected: you can sign in that way from now on.',
   imported: 'The checks are imported.',
 }

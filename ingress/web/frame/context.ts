@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
-import type { Session } from '#shared/accounts/session-store.ts'
-import type { IngressDeps } from '../deps.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import type { IngressDeps } from '../../deps.ts'
 
 /** One request for a page, as its handler gets it. */
 export interface Context {

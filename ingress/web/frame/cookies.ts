@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { Config } from '#shared/platform/config.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 
 /** What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow. */
 export type CookieName = 'session' | 'visit' | 'sign-in'

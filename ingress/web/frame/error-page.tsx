@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express'
 import { render } from 'preact-render-to-string'
-import type { IngressDeps } from '../deps.ts'
-import { setRetryHeaders, toProblem } from '../errors.ts'
-import { requestIdOf } from '../middleware/request-id.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { setRetryHeaders, toProblem } from '../../errors.ts'
+import { requestIdOf } from '../../middleware/request-id.ts'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
 

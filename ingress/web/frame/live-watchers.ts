@@ -1,9 +1,10 @@
 import type { Response } from 'express'
 import type { LiveChange } from '#shared/contracts/live-change.ts'
-import { projectsOfChecks } from '#shared/pages/check-list-store.ts'
-import { describeError } from '#shared/platform/log.ts'
-import type { CacheChange, IngressDeps } from '../deps.ts'
-import { perProcess } from '../middleware/per-process.ts'
+import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
+import type { CacheChange, IngressDeps } from '../../deps.ts'
+import { perProcess } from '../../middleware/per-process.ts'
 
 /** What is announced within this time is looked at together. */
 const GATHER_MS = 300
@@ -13,12 +14,12 @@ const REST_AFTER_CHANGE_MS = 2_000
 const REST_MS = 500
 /** Without an announcement: one may have been lost. And proxies cut connections that say nothing for a minute. */
 const LOOK_ANYWAY_MS = 30_000
-/** A page that is left open reconnects by itself; so one that its owner may no longer see ends in time. */
+/** A page that is left open reconnects by itself. */
 const LONGEST_MS = 15 * 60_000
 const MAX_WATCHERS = 5_000
 
 /** What was announced since the last look. */
-export interface Gathered {
+interface Gathered {
   checks: Set<number>
   uuids: Set<string>
   channels: Set<number>
@@ -28,6 +29,8 @@ export interface Gathered {
 /** Something that people watch. */
 export interface Topic {
   name: string
+  /** whose members may watch it */
+  organisationId: number
   /** given when it is about all checks of a project */
   projectId?: number
   isConcerned(gathered: Gathered): boolean
@@ -36,14 +39,15 @@ export interface Topic {
 
 interface Watched {
   topic: Topic
-  watchers: Set<Response>
+  /** with the session that each was opened by */
+  watchers: Map<Response, number>
   /** what the newest look saw */
   mark: string
   endsAt: number
   /** no look before this, in milliseconds since 1970 */
   restsUntil: number
   isLooking: boolean
-  /** told of a change that the look under way may not have seen */
+  /** notified of a change that the look under way may not have seen */
   isDue: boolean
   timer: NodeJS.Timeout | null
 }
@@ -61,12 +65,15 @@ function createWatchers({ db, log, onLive }: Pick<IngressDeps, 'db' | 'log' | 'o
     isFull(): boolean {
       return [...things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
     },
-    /** @param seen the mark of what the page shows; when there is a newer one, it is told at once */
-    async add(response: Response, topic: Topic, seen: string): Promise<void> {
+    /**
+     * @param sessionId who watches: the events end when this session does, or its person leaves or gets other rights
+     * @param seen the mark of what the page shows; when there is a newer one, it is told at once
+     */
+    async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
       if (response.destroyed) return
       const known = things.get(topic.name)
       const watched = known ?? begin(topic, seen)
-      watched.watchers.add(response)
+      watched.watchers.set(response, sessionId)
       response.once('close', () => remove(watched, response))
       if (!known) {
         await look(watched)
@@ -114,7 +121,7 @@ function createWatchers({ db, log, onLive }: Pick<IngressDeps, 'db' | 'log' | 'o
   function begin(topic: Topic, seen: string): Watched {
     const watched: Watched = {
       topic,
-      watchers: new Set(),
+      watchers: new Map(),
       mark: seen,
       endsAt: Date.now() + LONGEST_MS,
       restsUntil: 0,
@@ -145,9 +152,20 @@ function createWatchers({ db, log, onLive }: Pick<IngressDeps, 'db' | 'log' | 'o
     watched.timer.unref()
   }
 
+  /** Asked before anything is told: nobody hears of what they may no longer see. */
+  async function endForeign(watched: Watched): Promise<void> {
+    const { topic, watchers } = watched
+    const live = await liveSessionsOf(db, topic.organisationId, [...new Set(watchers.values())])
+    for (const [response, sessionId] of [...watchers]) {
+      if (live.has(sessionId)) continue
+      remove(watched, response)
+      response.end()
+    }
+  }
+
   async function look(watched: Watched): Promise<void> {
     if (Date.now() >= watched.endsAt) {
-      for (const response of watched.watchers) response.end()
+      for (const response of watched.watchers.keys()) response.end()
       return
     }
     watched.isLooking = true
@@ -155,11 +173,12 @@ function createWatchers({ db, log, onLive }: Pick<IngressDeps, 'db' | 'log' | 'o
     let restMs = REST_MS
     try {
       const { mark, isDown } = await watched.topic.look()
+      await endForeign(watched)
       const isChanged = mark !== watched.mark
       const text = isChanged ? changed(isDown) : ': still here\n\n'
       if (isChanged) restMs = REST_AFTER_CHANGE_MS
       watched.mark = mark
-      for (const response of watched.watchers) response.write(text)
+      for (const response of watched.watchers.keys()) response.write(text)
     } catch (error) {
       log.warn(describeError(error), 'live.look-failed')
     }

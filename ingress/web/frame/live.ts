@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { listFingerprint } from '#shared/pages/check-list-store.ts'
-import { checkFingerprint } from '#shared/pages/check-log-store.ts'
-import { integrationFingerprint } from '#shared/pages/integration-store.ts'
+import { listFingerprint } from '#shared/monitoring/pages/check-list-store.ts'
+import { checkFingerprint } from '#shared/monitoring/pages/check-log-store.ts'
+import { integrationFingerprint } from '#shared/monitoring/pages/integration-store.ts'
+import { openIntegration } from '../integrations/open-integration.ts'
 import type { Context, Pages } from './context.ts'
-import { openIntegration } from './integrations/open-integration.ts'
 import { type Topic, watchersOf } from './live-watchers.ts'
 import { openCheck, openProject } from './workspace.ts'
 
@@ -13,9 +13,10 @@ import { openCheck, openProject } from './workspace.ts'
  */
 export function livePages(pages: Pages): void {
   pages.get('/projects/:project/events', async (context) => {
-    const { project } = await openProject(context, 'view')
+    const { project, session } = await openProject(context, 'view')
     const { db } = context.deps
-    await watch(context, {
+    await watch(context, session.id, {
+      organisationId: project.organisationId,
       name: `project ${project.id}`,
       projectId: project.id,
       isConcerned: ({ projects }) => projects.has(project.id),
@@ -26,8 +27,9 @@ export function livePages(pages: Pages): void {
     })
   })
   pages.get('/checks/:check/events', async (context) => {
-    const { check } = await openCheck(context, 'view')
-    await watch(context, {
+    const { check, project, session } = await openCheck(context, 'view')
+    await watch(context, session.id, {
+      organisationId: project.organisationId,
       name: `check ${check.id}`,
       isConcerned: ({ checks, uuids }) => checks.has(check.id) || uuids.has(check.uuid),
       async look() {
@@ -37,8 +39,9 @@ export function livePages(pages: Pages): void {
     })
   })
   pages.get('/integrations/:integration/events', async (context) => {
-    const { channel } = await openIntegration(context, 'view')
-    await watch(context, {
+    const { channel, project, session } = await openIntegration(context, 'view')
+    await watch(context, session.id, {
+      organisationId: project.organisationId,
       name: `integration ${channel.id}`,
       isConcerned: ({ channels }) => channels.has(channel.id),
       async look() {
@@ -61,7 +64,7 @@ function shortened(mark: string): string {
   return createHash('sha256').update(mark).digest('base64url').slice(0, 12)
 }
 
-async function watch({ response, deps, query }: Context, topic: Topic): Promise<void> {
+async function watch({ response, deps, query }: Context, sessionId: number, topic: Topic): Promise<void> {
   const watchers = watchersOf(deps)
   if (watchers.isFull()) {
     response.status(503).set('Retry-After', '60').end()
@@ -69,5 +72,5 @@ async function watch({ response, deps, query }: Context, topic: Topic): Promise<
   }
   response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   response.write(`retry: 5000\n: watching\n\n`)
-  await watchers.add(response, topic, query.get('seen') ?? '')
+  await watchers.add(response, topic, sessionId, query.get('seen') ?? '')
 }

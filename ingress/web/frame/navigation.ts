@@ -1,5 +1,5 @@
-import type { MemberProject } from '#shared/accounts/project-store.ts'
-import { may } from '#shared/accounts/roles.ts'
+import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 
 /** The place in the navigation that a page belongs to. */

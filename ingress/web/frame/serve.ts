@@ -1,8 +1,10 @@
 import { type Request, type Response, Router } from 'express'
 import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
-import { parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
-import type { IngressDeps } from '../deps.ts'
-import { readBody } from '../middleware/body.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { readBody } from '../../middleware/body.ts'
+import { clientAddress } from '../../middleware/client-address.ts'
+import { parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
+import { observe } from '../../observe.ts'
 import { type Context, type FormHandler, field, type PageHandler, type Pages, redirect } from './context.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { csrfToken, isCsrfToken } from './csrf.ts'
@@ -16,19 +18,9 @@ const MAX_FORM_BYTES = 1_048_576
 export function createPages(deps: IngressDeps): { pages: Pages; router: Router } {
   const router = Router({ caseSensitive: true, strict: true })
   const csrfKey = deps.secrets.derive('web-csrf')
-  const trusted = parseTrustedProxies(deps.config.trustedProxies)
 
   async function createContext(request: Request, response: Response): Promise<Context> {
-    const { remoteAddr } = resolveClient(
-      {
-        peer: request.socket.remoteAddress,
-        forwardedFor: headerText(request.headers['x-forwarded-for']),
-        forwarded: headerText(request.headers.forwarded),
-        forwardedProto: undefined,
-      },
-      trusted,
-    )
-    const address = remoteAddr ?? 'unknown'
+    const address = clientAddress(request, deps)
     const known = await loadSession(request, response, deps, address)
     return {
       deps,
@@ -73,7 +65,7 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
         mount('post', path, async (context) => {
           if (context.request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
           const body = await readBody(context.request, MAX_FORM_BYTES)
-          const form = new URLSearchParams(body.toString('utf8'))
+          const form = parseFormText(body.toString('utf8'))
           if (!isCsrfToken(context.csrf, field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
           await handler({ ...context, form })
         }),
@@ -104,25 +96,6 @@ function redirectToSignIn(context: Context): void {
   redirect(context, method === 'GET' ? `/sign-in?next=${encodeURIComponent(originalUrl)}` : '/sign-in')
 }
 
-/** Counts and times the answer under its path's pattern. */
-function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
-  const startedAt = performance.now()
-  response.once('finish', () => {
-    deps.metrics.httpRequests
-      .labels(route, request.method, String(response.statusCode))
-      .observe((performance.now() - startedAt) / 1000)
-  })
-}
-
-function queryOf(request: Request): URLSearchParams {
-  const at = request.url.indexOf('?')
-  return new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1))
-}
-
 function textParams(params: Readonly<Record<string, string | string[]>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
-}
-
-function headerText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(',') : header
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, pathText(value)]))
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Knex } from 'knex'
+import { describeError } from '#shared/platform/process/log.ts'
 import {
   deleteSession,
   findSession,
@@ -8,9 +9,8 @@ import {
   renewSession,
   type Session,
   touchSession,
-} from '#shared/accounts/session-store.ts'
-import { describeError } from '#shared/platform/log.ts'
-import type { IngressDeps } from '../deps.ts'
+} from '#shared/tenancy/accounts/session-store.ts'
+import type { IngressDeps } from '../../deps.ts'
 import { type Context, redirect } from './context.ts'
 import { readCookie, setCookie } from './cookies.ts'
 

@@ -1,11 +1,12 @@
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { listProjectsOf, type MemberProject } from '#shared/accounts/project-store.ts'
-import { may, type Right, type Role } from '#shared/accounts/roles.ts'
-import type { Session } from '#shared/accounts/session-store.ts'
-import { listMemberships, type Membership } from '#shared/accounts/store.ts'
-import { type AssignedCheck, findCheck } from '#shared/checks/store.ts'
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
-import { isUuid } from '#shared/pings/url.ts'
+import { type AssignedCheck, findCheck, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { listProjectsOf, type MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import { listMemberships, type Membership } from '#shared/tenancy/accounts/store.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { Context } from './context.ts'
 
 /** What a signed-in person may see. Everything a page shows is found through it. */
@@ -51,12 +52,30 @@ export async function openProject(context: Context, right: Right, uuid?: string)
 /** The check that the path names, within a project of one's own. @throws as openProject does */
 export async function openCheck(context: Context, right: Right): Promise<CheckWorkspace> {
   const workspace = await signedIn(context)
-  const uuid = context.params.check ?? ''
-  const check = isUuid(uuid) ? await findCheck(context.deps.db, uuid) : null
+  const named = context.params.check ?? ''
+  const uuid = isUuid(named) ? named : await uuidOfUniqueKey(context, workspace, named)
+  const check = uuid === null ? null : await findCheck(context.deps.db, uuid)
   const project = workspace.projects.find((candidate) => candidate.id === check?.projectId)
   if (!check || !project) throw new NotFoundError('There is no such check, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
   return { ...workspace, project, check }
+}
+
+/**
+ * The path of a check's page. A check's uuid is an address that takes pings, so whoever may only look knows the check by
+ * its unique key, which cannot be turned back.
+ */
+export function checkPath({ uuid }: { uuid: string }, { role }: { role: Role }): string {
+  return `/checks/${may(role, 'edit') ? uuid : uniqueKey(uuid)}`
+}
+
+async function uuidOfUniqueKey(context: Context, { projects }: Workspace, named: string): Promise<string | null> {
+  if (!/^[0-9a-f]{40}$/.test(named)) return null
+  for (const project of projects) {
+    const uuid = await findUuidByUniqueKey(context.deps.db, project.id, named)
+    if (uuid !== null) return uuid
+  }
+  return null
 }
 
 /** The organisation that the path names. @throws as openProject does */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { ChannelKind } from '#shared/channels/kind.ts'
-import type { ConfigObject } from '#shared/channels/shown-config.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
 
 /** How one option of a kind of integration is asked for. */
 export interface OptionField {

@@ -1,9 +1,9 @@
-import type { ChannelKind } from '#shared/channels/kind.ts'
-import type { ConfigObject } from '#shared/channels/shown-config.ts'
-import type { StoredChannel } from '#shared/channels/store.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { CheckBox, Form, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import type { Context } from '../context.ts'
+import type { Context } from '../frame/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 

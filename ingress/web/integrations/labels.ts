@@ -1,4 +1,4 @@
-import { findKind } from '#shared/channels/kinds.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
 
 /** What people call a kind of integration; the identifier of one that this version does not know. */
 export function labelOfKind(kind: string): string {

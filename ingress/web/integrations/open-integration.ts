@@ -1,10 +1,10 @@
-import type { Right } from '#shared/accounts/roles.ts'
-import { findChannel, type StoredChannel } from '#shared/channels/store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { findChannelByUuid } from '#shared/pages/integration-store.ts'
-import { isUuid } from '#shared/pings/url.ts'
-import type { Context } from '../context.ts'
-import { type ProjectWorkspace, requireRight, signedIn } from '../workspace.ts'
+import { findChannel, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { findChannelByUuid } from '#shared/monitoring/pages/integration-store.ts'
+import type { Right } from '#shared/tenancy/accounts/roles.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Context } from '../frame/context.ts'
+import { type ProjectWorkspace, requireRight, signedIn } from '../frame/workspace.ts'
 
 /** The integration that the path names, within a project of one's own. @throws as openProject does */
 export async function openIntegration(

@@ -1,23 +1,25 @@
-import { may } from '#shared/accounts/roles.ts'
-import type { ChannelKind } from '#shared/channels/kind.ts'
-import { channelKinds, findKind } from '#shared/channels/kinds.ts'
-import { type ConfigObject, shownConfig } from '#shared/channels/shown-config.ts'
-import { listChannels, type StoredChannel } from '#shared/channels/store.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { channelKinds, findKind } from '#shared/monitoring/channels/kinds.ts'
+import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
+import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import {
   countUses,
   integrationFingerprint,
   listSentMessages,
   type SentMessage,
-} from '#shared/pages/integration-store.ts'
+} from '#shared/monitoring/pages/integration-store.ts'
+import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { openConfig } from '../../monitoring/integration-config.ts'
+import { nameOf } from '../checks/row.tsx'
 import { Form } from '../components/form.tsx'
 import { KindTile } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { liveAddress } from '../live.ts'
-import { openProject } from '../workspace.ts'
+import type { Context, Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { liveAddress } from '../frame/live.ts'
+import { checkPath, openProject } from '../frame/workspace.ts'
 import { optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 import { openIntegration } from './open-integration.ts'
@@ -222,13 +224,13 @@ async function showIntegration(context: Context): Promise<void> {
           ) : (
             <ol class="entries">
               {messages.map((message) => (
-                <Message key={message.id} message={message} now={now} />
+                <Message key={message.id} message={message} project={project} now={now} />
               ))}
             </ol>
           )}
         </section>
         <div>
-          {kind && <Options kind={kind} config={openConfig(channel, secrets)} />}
+          {kind && <Options kind={kind} config={openConfig(channel, secrets)} mayEdit={mayEdit} />}
           <section class="card" aria-labelledby="used">
             <h2 id="used">Used by</h2>
             <p>
@@ -248,8 +250,11 @@ async function showIntegration(context: Context): Promise<void> {
   )
 }
 
-function Options(props: { kind: ChannelKind; config: ConfigObject }) {
-  const shown = shownConfig(props.kind, props.config)
+/** Addresses that requests go to often hold a secret: they are shown only to those who may change them. */
+function Options(props: { kind: ChannelKind; config: ConfigObject; mayEdit: boolean }) {
+  const targets: readonly unknown[] = props.mayEdit ? [] : props.kind.targetsOf(props.config)
+  const listed = Object.entries(shownConfig(props.kind, props.config)).filter(([, value]) => !targets.includes(value))
+  const shown = Object.fromEntries(listed)
   const fields = optionFields(props.kind).filter((field) => field.type !== 'integrations')
   return (
     <section class="card" aria-labelledby="options">
@@ -276,7 +281,7 @@ function Options(props: { kind: ChannelKind; config: ConfigObject }) {
 const stateNames = { delivered: 'sent', failed: 'not sent', pending: 'trying', suppressed: 'kept back' } as const
 
 /** A message with every attempt at it. */
-function Message({ message, now }: { message: SentMessage; now: Micros }) {
+function Message({ message, project, now }: { message: SentMessage; project: MemberProject; now: Micros }) {
   return (
     <li class="entry">
       <span class="entry-when">
@@ -293,7 +298,10 @@ function Message({ message, now }: { message: SentMessage; now: Micros }) {
           'test message'
         ) : (
           <>
-            “{message.status}” of <a href={`/checks/${message.checkUuid}`}>{message.checkName || message.checkUuid}</a>
+            “{message.status}” of{' '}
+            <a href={checkPath({ uuid: message.checkUuid }, project)}>
+              {nameOf({ name: message.checkName ?? '', uuid: message.checkUuid })}
+            </a>
           </>
         )}
         {message.error !== '' && <small class="ua">{message.error}</small>}

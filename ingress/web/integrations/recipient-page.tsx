@@ -1,18 +1,19 @@
 import { type Request, type Response, Router } from 'express'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
-import { insertAudit } from '#shared/accounts/audit-store.ts'
-import { findProjectOrganisation } from '#shared/accounts/project-store.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { findChannelByUuid } from '#shared/pages/integration-store.ts'
-import { isUuid } from '#shared/pings/url.ts'
-import { equalSecrets } from '#shared/platform/secrets.ts'
+import { findChannelByUuid } from '#shared/monitoring/pages/integration-store.ts'
+import { findProjectOrganisation } from '#shared/monitoring/projects/changes-store.ts'
+import { equalSecrets } from '#shared/platform/process/secrets.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { assets } from '../assets.ts'
-import { sendErrorPage } from '../error-page.tsx'
-import { setSafetyHeaders } from '../serve.ts'
+import { clientAddress } from '../../middleware/client-address.ts'
+import { assets } from '../frame/assets.ts'
+import { sendErrorPage } from '../frame/error-page.tsx'
+import { setSafetyHeaders } from '../frame/serve.ts'
 
-export type LinkedChannel = NonNullable<Awaited<ReturnType<typeof findChannelByUuid>>>
+type LinkedChannel = NonNullable<Awaited<ReturnType<typeof findChannelByUuid>>>
 
 /** What the holder of a link in a mail can do without signing in. */
 export interface RecipientAction {
@@ -54,7 +55,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
         actor: 'recipient of a mail',
         action: action.audited,
         target: channel.name || channel.kind,
-        address: request.socket.remoteAddress ?? '',
+        address: clientAddress(request, deps),
       })
     }
     const html = page(deps, action.title, action.page(channel.projectName, isDone))

@@ -1,6 +1,10 @@
 import type { Router } from 'express'
-import { updateChannel } from '#shared/channels/store.ts'
+import { deleteVerifiedRecipient } from '#shared/monitoring/channels/recipient-store.ts'
+import { updateChannel } from '#shared/monitoring/channels/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../../deps.ts'
+import { openConfig } from '../../monitoring/integration-config.ts'
+import { recipientOf, recipientText } from '../../monitoring/recipients.ts'
 import { createRecipientRouter } from './recipient-page.tsx'
 
 /**
@@ -12,7 +16,13 @@ export function createUnsubscribeRouter(deps: IngressDeps): Router {
     name: 'unsubscribe',
     signed: ({ uuid }) => `unsubscribe:${uuid}`,
     audited: 'integration.unsubscribed',
-    run: ({ id }) => updateChannel(deps.db, id, { disabled: true }),
+    run: (channel) =>
+      transaction(deps.db, async (tx) => {
+        await updateChannel(tx, channel.id, { disabled: true })
+        const address = recipientOf(channel.kind, openConfig(channel, deps.secrets))
+        if (address === null) return
+        await deleteVerifiedRecipient(tx, channel.projectId, deps.secrets.digests(recipientText(address)))
+      }),
     title: 'Unsubscribe',
     page: (projectName, isDone) =>
       isDone ? (

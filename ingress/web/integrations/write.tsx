@@ -1,19 +1,17 @@
-import type { ChannelKind } from '#shared/channels/kind.ts'
-import { email } from '#shared/channels/kinds/email.ts'
-import { findKind } from '#shared/channels/kinds.ts'
-import { type ConfigObject, shownConfig, withStoredSecrets } from '#shared/channels/shown-config.ts'
-import { deleteChannel, insertChannel, listChannels, updateChannel } from '#shared/channels/store.ts'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { insertNotifications } from '#shared/notifications/store.ts'
-import { assignToAllChecks } from '#shared/pages/integration-store.ts'
-import { transaction } from '#shared/platform/db.ts'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { type ConfigObject, shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
+import { deleteChannel, insertChannel, listChannels, updateChannel } from '#shared/monitoring/channels/store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
+import { assignToAllChecks } from '#shared/monitoring/pages/integration-store.ts'
 import { checkConfig, checkName, openConfig } from '../../monitoring/integration-config.ts'
-import { audit } from '../audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { openProject, type ProjectWorkspace } from '../workspace.ts'
-import { askRecipient, isOwnAddress, mayAsk } from './confirm-address.tsx'
+import { askRecipient, knownRecipients, recipientOf } from '../../monitoring/recipients.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { configOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
@@ -56,16 +54,16 @@ async function create(context: FormContext): Promise<void> {
     const name = checkName(field(form, 'name'))
     const config = await checkConfig(deps, project.id, kind, given)
     const sealedConfig = deps.secrets.seal(JSON.stringify(config))
-    const isEmailVerified = kind.kind !== email.kind || isOwnAddress(context, config.value)
-    if (!isEmailVerified) await mayAsk(context, config.value)
-    const channel = await transaction(deps.db, async (tx) => {
+    const address = recipientOf(kind.kind, config)
+    const channel = await deps.outbox.run(async (tx, enqueue) => {
+      const isEmailVerified = address === null || (await knownRecipients({ ...deps, db: tx }, project.id))(address)
       const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified }
       const made = await insertChannel(tx, created)
       if (form.has('all')) await assignToAllChecks(tx, made.id, project.id)
       await audit(context, project.organisationId, 'integration.created', `${name} (${kind.label})`, tx)
+      if (!isEmailVerified) await askRecipient(tx, enqueue, deps, project.id, { uuid: made.uuid, address })
       return made
     })
-    if (!channel.isEmailVerified) await askRecipient(context, channel, project.name)
     const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
@@ -86,13 +84,15 @@ async function change(context: FormContext): Promise<void> {
     const whole = withStoredSecrets(kind, given, stored)
     const config = await checkConfig(deps, project.id, kind, whole)
     const sealedConfig = deps.secrets.seal(JSON.stringify(config))
-    const isOther = kind.kind === email.kind && config.value !== stored.value
-    const isEmailVerified = isOther ? isOwnAddress(context, config.value) : channel.isEmailVerified
-    const isAsked = isOther && !isEmailVerified
-    if (isAsked) await mayAsk(context, config.value)
-    await updateChannel(deps.db, channel.id, { name, sealedConfig, isEmailVerified })
-    await audit(context, project.organisationId, 'integration.changed', `${name} (${kind.label})`)
-    if (isAsked) await askRecipient(context, { ...channel, sealedConfig }, project.name)
+    const address = config.value === stored.value ? null : recipientOf(kind.kind, config)
+    const isAsked = await deps.outbox.run(async (tx, enqueue) => {
+      const isKnown = address === null || (await knownRecipients({ ...deps, db: tx }, project.id))(address)
+      const consent = address === null ? {} : { isEmailVerified: isKnown }
+      await updateChannel(tx, channel.id, { name, sealedConfig, ...consent })
+      await audit(context, project.organisationId, 'integration.changed', `${name} (${kind.label})`, tx)
+      if (!isKnown) await askRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
+      return !isKnown
+    })
     redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
@@ -128,8 +128,9 @@ async function enable(context: FormContext): Promise<void> {
 async function askAgain(context: FormContext): Promise<void> {
   const { channel, project } = await openIntegration(context, 'edit')
   if (channel.isEmailVerified) throw new NotFoundError('There is nothing to ask the recipient of this integration.')
-  await mayAsk(context, openConfig(channel, context.deps.secrets).value)
-  await askRecipient(context, channel, project.name)
+  const { deps } = context
+  const address = recipientOf(channel.kind, openConfig(channel, deps.secrets)) ?? ''
+  await deps.outbox.run((tx, enqueue) => askRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address }))
   redirect(context, `/integrations/${channel.uuid}?done=recipient-asked`)
 }
 

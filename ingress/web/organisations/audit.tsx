@@ -1,7 +1,7 @@
-import { listAudit } from '#shared/accounts/audit-store.ts'
-import type { Pages } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { openOrganisation } from '../workspace.ts'
+import { listAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import type { Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { openOrganisation } from '../frame/workspace.ts'
 
 const PAGE_SIZE = 100
 

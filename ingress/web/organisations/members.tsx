@@ -1,6 +1,8 @@
-import { normalEmail } from '#shared/accounts/email.ts'
-import { deleteInvitations, insertLink, listInvitations } from '#shared/accounts/link-store.ts'
-import { isRole, may, type Role, roleMeanings, roles } from '#shared/accounts/roles.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteInvitations, insertLink, listInvitations } from '#shared/tenancy/accounts/link-store.ts'
+import { isRole, may, type Role, roleMeanings, roles } from '#shared/tenancy/accounts/roles.ts'
 import {
   deleteMembership,
   listMembers,
@@ -8,18 +10,17 @@ import {
   type Member,
   type Membership,
   updateRole,
-} from '#shared/accounts/store.ts'
-import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { mailLink } from '../accounts/mail.ts'
-import { audit } from '../audit.ts'
+} from '#shared/tenancy/accounts/store.ts'
+import { queueLinkMail } from '../../link-mail.ts'
+import { throttleInvitation } from '../accounts/throttle.ts'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { newToken } from '../sessions.ts'
-import { deny, openOrganisation, type Workspace } from '../workspace.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { newToken } from '../frame/sessions.ts'
+import { deny, openOrganisation, type Workspace } from '../frame/workspace.ts'
 
 export function memberPages(pages: Pages): void {
   pages.get('/organisations/:organisation/members', async (context) => {
@@ -49,24 +50,28 @@ async function invite(context: FormContext): Promise<void> {
   if (role === 'owner' && !may(organisation.role, 'own')) {
     return await deny(context, session, organisation.organisationId)
   }
-  const token = newToken()
-  await transaction(deps.db, async (tx) => {
+  await throttleInvitation(context, session.userId, organisation.organisationId, email)
+  const [token, mailedToken] = [newToken(), newToken()]
+  const isSent = await deps.outbox.run(async (tx, enqueue) => {
     await deleteInvitations(tx, organisation.organisationId, { email })
     await insertLink(tx, {
       purpose: 'invitation',
       digest: deps.secrets.digest(`invitation:${token}`),
+      // Only the mail holds this one: who comes by it has the mailbox, and not just what the inviter was shown.
+      mailedDigest: deps.secrets.digest(`invitation:${mailedToken}`),
       organisationId: organisation.organisationId,
       email,
       role,
     })
     await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
-  })
-  const isSent = await mailLink(deps, {
-    to: email,
-    subject: `${session.email} invites you to ${organisation.organisationName}`,
-    lead: `${session.name || session.email} invites you to join ${organisation.organisationName} on ${deps.config.siteName}. The link works once, for a week:`,
-    path: `/invitations/${token}`,
-    foot: 'If you do not know what this is about, nothing needs to be done.',
+    // Names are free text of whoever invites: the mail says no more than who it was.
+    return await queueLinkMail(tx, enqueue, deps, {
+      to: email,
+      subject: `${session.email} invites you to ${deps.config.siteName}`,
+      lead: `${session.email} invites you to join an organisation on ${deps.config.siteName}. The link works once, for a week:`,
+      path: `/invitations/${mailedToken}`,
+      foot: 'If you do not know what this is about, nothing needs to be done.',
+    })
   })
   await show(context, opened, { link: `${deps.config.publicUrl}/invitations/${token}`, invited: email, isSent })
 }
@@ -158,7 +163,7 @@ async function show(context: Context, opened: Opened, state: State, status = 200
             <h2>{state.invited} is invited</h2>
             <p>
               {state.isSent
-                ? 'A mail with this link is on its way. You can also hand it over yourself; it is not shown again.'
+                ? 'A mail is on its way. You can also hand over this link yourself; it is not shown again.'
                 : 'No mail could be sent: hand over this link yourself. It is not shown again.'}
             </p>
             <Copyable text={state.link} label="invitation link" />

@@ -1,11 +1,11 @@
-import { listTags } from '#shared/badges/store.ts'
-import { badgeUrls } from '#shared/badges/urls.ts'
-import { splitTags } from '#shared/checks/tags.ts'
+import { listTags } from '#shared/monitoring/badges/store.ts'
+import { badgeUrls } from '#shared/monitoring/badges/urls.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { badgeSecret } from '../../monitoring/badge-images.ts'
 import { Copyable } from '../components/form.tsx'
-import type { Pages } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { openProject } from '../workspace.ts'
+import type { Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { openProject } from '../frame/workspace.ts'
 
 /** The public badges of a project: how they look now, and lines to paste. */
 export function badgePages(pages: Pages): void {

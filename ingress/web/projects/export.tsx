@@ -1,9 +1,9 @@
-import { parseJsonBody } from '#shared/checks/json-body.ts'
 import { ForbiddenError, ValidationError } from '#shared/errors.ts'
+import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { exportProject, importProject } from '../../monitoring/config-document.ts'
-import { audit } from '../audit.ts'
-import { type FormContext, field, type Pages, redirect } from '../context.ts'
-import { openProject } from '../workspace.ts'
+import { audit } from '../frame/audit.ts'
+import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { openProject } from '../frame/workspace.ts'
 import { showSettings } from './settings.tsx'
 
 /** A project's checks and integrations as one document, out and in: the same as by the API and the command line. */

@@ -1,8 +1,8 @@
-import type { KeyKind } from '#shared/projects/api-key.ts'
-import type { ListedKey } from '#shared/projects/store.ts'
+import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
+import type { ListedKey } from '#shared/monitoring/projects/store.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../context.ts'
+import type { Context } from '../frame/context.ts'
 
 export const kindNames: Readonly<Record<KeyKind, string>> = { rw: 'Read and write', ro: 'Read only', ping: 'Ping' }
 

@@ -1,14 +1,14 @@
-import { countByProject } from '#shared/accounts/project-store.ts'
-import { may } from '#shared/accounts/roles.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/db.ts'
-import { insertProject } from '#shared/projects/store.ts'
-import { audit } from '../audit.ts'
+import { countByProject } from '#shared/monitoring/projects/changes-store.ts'
+import { insertProject } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { requireRight, signedIn } from '../workspace.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { requireRight, signedIn } from '../frame/workspace.ts'
 
 export function projectListPages(pages: Pages): void {
   pages.get('/', async (context) => {

@@ -1,7 +1,7 @@
-import type { PackDocument } from '#shared/packs/pdf/document.ts'
-import { words } from '#shared/packs/pdf/figures.ts'
-import { type PackProof, verificationLines, verificationUrl } from '#shared/packs/pdf/proof.ts'
-import { qrMatrix } from '#shared/packs/pdf/qr-matrix.ts'
+import type { PackDocument } from '#shared/risk/packs/pdf/document.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { type PackProof, verificationLines, verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
+import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 
 /** What fixes the pack in the public log, and how anybody checks it without trusting this page. */

@@ -1,7 +1,7 @@
-import { FAMILIES } from '#shared/oauth/families.ts'
-import { listConsoleClients, listEntitlements } from '#shared/risk-console/store.ts'
+import { listConsoleClients, listEntitlements } from '#shared/risk/risk-console/store.ts'
+import { FAMILIES } from '#shared/tenancy/oauth/families.ts'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../context.ts'
+import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, openConsole, sendConsole } from './console.tsx'
 import { microsOf } from './micros.ts'
 

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { may, type Right } from '#shared/accounts/roles.ts'
-import type { Membership } from '#shared/accounts/store.ts'
+import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import type { Context } from '../context.ts'
-import { sendPage } from '../layout.tsx'
-import { openOrganisation, type Workspace } from '../workspace.ts'
+import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
+import type { Membership } from '#shared/tenancy/accounts/store.ts'
+import type { Context } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { openOrganisation, type Workspace } from '../frame/workspace.ts'
 import { riskAssets } from './assets.ts'
 
 /** One organisation's view of one environment; every query of the console is scoped by it. */

@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import { isUuid } from '#shared/pings/url.ts'
+import { isUuid } from '#shared/uuid.ts'
 import {
   type Attempt,
   type Delivery,
@@ -8,11 +8,11 @@ import {
   restartDelivery,
 } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint, lockEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { requireActive } from '../../platform/webhooks/endpoint-actions.ts'
-import { audit } from '../audit.ts'
+import { requireActive } from '../../risk/webhooks/endpoint-actions.ts'
 import { CodeBlock, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import { type Context, type FormContext, type Pages, redirect } from '../context.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
 import { microsOf } from './micros.ts'

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { listPacks, type PackListing } from '#shared/packs/store.ts'
-import { decodeCursor, encodeCursor } from '../../platform/paging.ts'
+import { listPacks, type PackListing } from '#shared/risk/packs/store.ts'
+import { decodeCursor, encodeCursor } from '../../risk/paging.ts'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../context.ts'
+import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, mayIn, openConsole, sendConsole } from './console.tsx'
 
 const PAGE_SIZE = 50
-const Cursor = z.tuple([z.number(), z.uuid()])
+const Cursor = z.tuple([z.int(), z.uuid()])
 
 /** The packs of an organisation, newest first; two of them can be compared. */
 export function packListPages(pages: Pages): void {

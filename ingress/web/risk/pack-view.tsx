@@ -1,7 +1,7 @@
-import type { Card, CardEvidence } from '#shared/packs/pdf/card.ts'
-import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/packs/pdf/document.ts'
-import { instantText } from '#shared/packs/pdf/figures.ts'
-import { tierLabel } from '#shared/packs/pdf/tiers.ts'
+import type { Card, CardEvidence } from '#shared/risk/packs/pdf/card.ts'
+import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/document.ts'
+import { instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 import { Tier, TierStrip } from './tiers.tsx'
 
 /** A pack as people read it, in the order of its PDF; the anchor follows after it. */

@@ -1,4 +1,4 @@
-import { type Pages, redirect } from '../context.ts'
+import { type Pages, redirect } from '../frame/context.ts'
 import { verificationPages } from '../public-verification/page.tsx'
 import { clientPages } from './clients.tsx'
 import { comparePages } from './compare.tsx'

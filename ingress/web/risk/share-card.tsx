@@ -1,7 +1,7 @@
-import type { PackShare } from '#shared/risk-console/store.ts'
+import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../context.ts'
+import type { Context } from '../frame/context.ts'
 import { type Console, mayIn } from './console.tsx'
 import { microsOf } from './micros.ts'
 

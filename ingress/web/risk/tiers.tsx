@@ -1,4 +1,4 @@
-import { TIERS, type TierCount, tierLabel } from '#shared/packs/pdf/tiers.ts'
+import { TIERS, type TierCount, tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 
 /** A square that says a tier by how far it is filled, and an empty one with a cross for what is missing. */
 function TierMark({ tier }: { tier: string }) {

@@ -1,7 +1,7 @@
-import { listUsage } from '#shared/metering/store.ts'
-import { dayText } from '#shared/packs/pdf/figures.ts'
-import { usageByFamily } from '#shared/risk-console/store.ts'
-import type { Context, Pages } from '../context.ts'
+import { listUsage } from '#shared/risk/metering/store.ts'
+import { dayText } from '#shared/risk/packs/pdf/figures.ts'
+import { usageByFamily } from '#shared/risk/risk-console/store.ts'
+import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, openConsole, sendConsole } from './console.tsx'
 
 /** Rows of the table of days. */

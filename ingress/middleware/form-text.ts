@@ -1,0 +1,38 @@
+import type { Request } from 'express'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+
+const MAX_NAME = 100
+
+/**
+ * The fields of a query or of a form (`application/x-www-form-urlencoded`).
+ * @throws ValidationError naming the field that holds U+0000: no text of the database can hold it
+ */
+export function parseFormText(text: string): URLSearchParams {
+  const fields = new URLSearchParams(text)
+  for (const [name, value] of fields) {
+    if (!name.includes('\0') && !value.includes('\0')) continue
+    const path = name.replaceAll('\0', '').slice(0, MAX_NAME)
+    const message = `${path} must not contain U+0000`
+    throw new ValidationError(message, [{ path, code: 'FORMAT', message }])
+  }
+  return fields
+}
+
+/**
+ * The query without Express's guesses about brackets: every value is text.
+ * @throws ValidationError as `parseFormText`
+ */
+export function queryOf(request: Request): URLSearchParams {
+  const at = request.originalUrl.indexOf('?')
+  return parseFormText(at === -1 ? '' : request.originalUrl.slice(at + 1))
+}
+
+/**
+ * A decoded part of a path.
+ * @throws NotFoundError when it holds U+0000, which no name of ours does
+ */
+export function pathText(value: unknown): string {
+  const text = String(value)
+  if (text.includes('\0')) throw new NotFoundError('there is nothing here')
+  return text
+}

@@ -1,0 +1,21 @@
+import { LRUCache } from 'lru-cache'
+
+/** For how long the public is shown what was read before, in milliseconds. */
+const SHORT_MS = 3_000
+const MAX_KEPT = 1_000
+
+/**
+ * Reads once in three seconds whatever number of strangers asks: who comes while a read is under way shares it. What
+ * failed is not kept.
+ */
+export function createShortCache<T>(): (name: string, read: () => Promise<T>) => Promise<T> {
+  const kept = new LRUCache<string, Promise<T>>({ max: MAX_KEPT, ttl: SHORT_MS })
+  return (name, read) => {
+    const known = kept.get(name)
+    if (known) return known
+    const fresh = read()
+    kept.set(name, fresh)
+    fresh.catch(() => kept.delete(name))
+    return fresh
+  }
+}

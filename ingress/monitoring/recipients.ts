@@ -1,0 +1,129 @@
+import type { Knex } from 'knex'
+import { email } from '#shared/monitoring/channels/kinds/email.ts'
+import { listMemberAddresses, listVerifiedRecipients } from '#shared/monitoring/channels/recipient-store.ts'
+import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
+import { type LinkMailDeps, queueLinkMail } from '../link-mail.ts'
+import { RateLimitedError } from '../middleware/request-errors.ts'
+import { openConfig } from './integration-config.ts'
+
+/** Requests for consent: to one address, and of one project. A quarter of an hour refills a bucket. */
+const PER_RECIPIENT = 10
+const PER_PROJECT = 40
+const SHARE_PER_SECOND = 1 / 900
+
+/** The address that an e-mail integration sends to; null for other kinds. */
+export function recipientOf(kind: string, config: ConfigObject): string | null {
+  return kind === email.kind ? String(config.value) : null
+}
+
+/** What is stored of an address whose holder agreed: the same for every spelling of its letters. */
+export function recipientText(address: string): string {
+  return `recipient:${address.toLowerCase()}`
+}
+
+/**
+ * Whose consent is known: members of the organisation whose address is verified, and whoever agreed in this project
+ * before. With anybody else's address this installation would send mails that nobody asked for (monitoring behaviour 8.5).
+ */
+export async function knownRecipients(
+  { db, secrets }: { db: Knex; secrets: Secrets },
+  projectId: number,
+): Promise<(address: string) => boolean> {
+  const members = await listMemberAddresses(db, projectId)
+  const digests = await listVerifiedRecipients(db, projectId)
+  const channels = await listChannels(db, projectId)
+  const agreed = new Set(digests.map((digest) => digest.toString('hex')))
+  const sendingTo = channels
+    .filter((one) => one.kind === email.kind && one.isEmailVerified && one.disabledAt === null)
+    .map((one) => String(openConfig(one, secrets).value).toLowerCase())
+  const addresses = new Set([...members, ...sendingTo])
+  return (address) =>
+    addresses.has(address.toLowerCase()) ||
+    secrets.digests(recipientText(address)).some((digest) => agreed.has(digest.toString('hex')))
+}
+
+/** An e-mail integration whose recipient is to be asked. */
+export interface Asked {
+  uuid: string
+  address: string
+}
+
+/**
+ * Asks recipients whether they want the mails of an integration, as far as the limits allow; the others can be asked
+ * later, from the page of their integration.
+ * @returns how many are asked
+ */
+export async function askRecipients(
+  tx: Knex,
+  enqueue: Enqueue,
+  deps: LinkMailDeps,
+  projectId: number,
+  asked: readonly Asked[],
+): Promise<number> {
+  if (asked.length === 0) return 0
+  const { secrets } = deps
+  const bucketOf = (address: string) => `confirm:to:${secrets.digest(recipientText(address)).toString('base64url')}`
+  const ofProject = `confirm:of:${projectId}`
+  const buckets = new Map(asked.map(({ address }) => [bucketOf(address), 1] as const))
+  const grants = await takeTokens(
+    tx,
+    [
+      { bucket: ofProject, wanted: Math.min(buckets.size, PER_PROJECT), capacity: PER_PROJECT },
+      ...[...buckets].map(([bucket, wanted]) => ({ bucket, wanted, capacity: PER_RECIPIENT })),
+    ],
+    SHARE_PER_SECOND,
+  )
+  let left = grants.find(({ bucket }) => bucket === ofProject)?.granted ?? 0
+  let count = 0
+  for (const { bucket, granted } of grants) {
+    const one = asked.find(({ address }) => bucketOf(address) === bucket)
+    if (!one || granted < 1 || left < 1) continue
+    left -= 1
+    count += 1
+    await mailRequest(tx, enqueue, deps, one)
+  }
+  return count
+}
+
+/** Asks one recipient. @throws RateLimitedError beyond the limits: the caller's transaction stores nothing then */
+export async function askRecipient(
+  tx: Knex,
+  enqueue: Enqueue,
+  deps: LinkMailDeps,
+  projectId: number,
+  asked: Asked,
+): Promise<void> {
+  if ((await askRecipients(tx, enqueue, deps, projectId, [asked])) === 1) return
+  throw new RateLimitedError('Too many requests for consent. Wait a few minutes, then try again.', 120)
+}
+
+/** The mail holds no name: whoever asks chooses them freely, and could make the mail say anything. */
+async function mailRequest(
+  tx: Knex,
+  enqueue: Enqueue,
+  { config, secrets }: LinkMailDeps,
+  { uuid, address }: Asked,
+): Promise<void> {
+  const signature = secrets.digest(confirmText(uuid, address)).toString('base64url')
+  await queueLinkMail(
+    tx,
+    enqueue,
+    { config, secrets },
+    {
+      to: address,
+      subject: `Do you want alerts by ${config.siteName}?`,
+      lead: `${config.siteName} is to tell this address when checks of a project go down and come up again. It begins once you agree, on a page that names the project:`,
+      path: `/integrations/${uuid}/confirm/${signature}`,
+      foot: 'If you do not know what this is about, nothing needs to be done: you get no alerts.',
+    },
+  )
+}
+
+/** What the signature of a link to agree by is of: another address in its place ends it. */
+export function confirmText(uuid: string, address: string): string {
+  return `confirm:${uuid}:${address}`
+}

@@ -1,0 +1,14 @@
+import type { Request, Response } from 'express'
+import type { IngressDeps } from './deps.ts'
+
+/** Counts and times the answer under its path's pattern, never under the path itself. */
+export function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
+  const startedAt = performance.now()
+  const leave = deps.turns.enter(`${request.method} ${route}`)
+  response.once('close', leave)
+  response.once('finish', () => {
+    deps.metrics.httpRequests
+      .labels(route, request.method, String(response.statusCode))
+      .observe((performance.now() - startedAt) / 1000)
+  })
+}

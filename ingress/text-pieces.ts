@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Response } from 'express'
+import { createTurns } from '#shared/platform/process/turns.ts'
+
+/** Characters of text that are encoded at once. */
+const PIECE_LENGTH = 65_536
+
+/** The texts one after the other as bytes, made in turns: a text is asked for when it is needed. */
+export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
+  const turns = createTurns()
+  const pieces: Buffer[] = []
+  let text = ''
+  for (const next of texts) {
+    text += next
+    if (text.length >= PIECE_LENGTH) {
+      pieces.push(Buffer.from(text))
+      text = ''
+    }
+    await turns.rest()
+  }
+  pieces.push(Buffer.from(text))
+  return pieces
+}
+
+/** A JSON list of what `view` makes of the items, between `before` and `after`, as the texts that it consists of. */
+export function* jsonListTexts<T>(items: Iterable<T>, view: (item: T) => unknown, before = '', after = '') {
+  yield `${before}[`
+  let separator = ''
+  for (const item of items) {
+    yield separator + JSON.stringify(view(item))
+    separator = ','
+  }
+  yield `]${after}`
+}
+
+/** Sends bytes that may be many, as fast as the client takes them. */
+export async function sendPieces(response: Response, contentType: string, pieces: readonly Buffer[]): Promise<void> {
+  response.setHeader('Content-Type', contentType)
+  await sendStream(
+    response,
+    pieces,
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  )
+}
+
+/**
+ * Sends so many bytes as they come and are taken. A client that leaves early is nobody's error; one whose bytes end
+ * early sees a connection that is cut.
+ */
+export async function sendStream(
+  response: Response,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  length: number,
+): Promise<void> {
+  response.setHeader('Content-Length', length)
+  await pipeline(Readable.from(pieces), response).catch(() => response.destroy())
+}
