@@ -10,6 +10,9 @@ export type BrokerControl = {
   env?: Readonly<Record<string, string>> | undefined
 }
 
+/** Virtual hosts per rabbitmqctl call: some ten seconds of it on a busy machine. */
+const HOSTS_PER_CALL = 32
+
 /** The same broker and login, another virtual host. */
 export function vhostUrl(amqpUrl: string, vhost: string): string {
   const url = new URL(amqpUrl)
@@ -29,13 +32,11 @@ export async function createVhosts(control: BrokerControl, amqpUrl: string, name
     }
     return
   }
-  // One Erlang expression for all of them: each rabbitmqctl call starts a virtual machine of its own.
-  const each = names.map((name) => binary(name)).join(',')
-  await evaluate(
+  await evaluateForEach(
     control,
-    `lists:foreach(fun(V) -> case rabbit_vhost:exists(V) of true -> ok; false -> rabbit_vhost:add(V, ${binary(user)}) end,` +
-      ` rabbit_auth_backend_internal:set_permissions(${binary(user)}, V, <<".*">>, <<".*">>, <<".*">>, ${binary(user)})` +
-      ` end, [${each}]).`,
+    names,
+    `case rabbit_vhost:exists(V) of true -> ok; false -> rabbit_vhost:add(V, ${binary(user)}) end,` +
+      ` rabbit_auth_backend_internal:set_permissions(${binary(user)}, V, <<".*">>, <<".*">>, <<".*">>, ${binary(user)})`,
   )
 }
 
@@ -47,10 +48,10 @@ export async function dropVhosts(control: BrokerControl, amqpUrl: string, names:
     }
     return
   }
-  const each = names.map((name) => binary(name)).join(',')
-  await evaluate(
+  await evaluateForEach(
     control,
-    `lists:foreach(fun(V) -> case rabbit_vhost:exists(V) of true -> rabbit_vhost:delete(V, <<"cli">>); false -> ok end end, [${each}]).`,
+    names,
+    'case rabbit_vhost:exists(V) of true -> rabbit_vhost:delete(V, <<"cli">>); false -> ok end',
   )
 }
 
@@ -80,6 +81,17 @@ async function manage(
   })
   if (!response.ok && response.status !== 404) throw new Error(`${method} ${path}: the broker says ${response.status}`)
   return response
+}
+
+/**
+ * Evaluates an Erlang expression for each virtual host, named V in it. One call does many, because each rabbitmqctl call
+ * starts a virtual machine of its own; not all, because a call has a deadline.
+ */
+async function evaluateForEach(control: BrokerControl, names: readonly string[], expression: string): Promise<void> {
+  for (let from = 0; from < names.length; from += HOSTS_PER_CALL) {
+    const some = names.slice(from, from + HOSTS_PER_CALL).map((name) => binary(name))
+    await evaluate(control, `lists:foreach(fun(V) -> ${expression} end, [${some.join(',')}]).`)
+  }
 }
 
 function evaluate({ rabbitmqctl, env }: BrokerControl, expression: string): Promise<string> {

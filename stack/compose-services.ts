@@ -5,13 +5,13 @@ import { brokerRefusal, postgresRefusal, untilAnswers } from './probe.ts'
 import type { Starter } from './resolve-services.ts'
 import { mustRun, runCommand } from './run-command.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = resolve(import.meta.dirname, '..')
 
 /** One project name per checkout, so that two of them on one machine do not share containers or data. */
 const project = `signalbox-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`
 
 /** Whether a Docker engine really answers: the command alone may be installed without one. */
-export async function engineAnswers(): Promise<boolean> {
+async function engineAnswers(): Promise<boolean> {
   const { code, stdout } = await runCommand(['docker', 'version', '--format', '{{.Server.Version}}'], {
     timeoutMs: 10_000,
   })

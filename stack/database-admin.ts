@@ -7,6 +7,14 @@ export function databaseUrl(url: string, database: string): string {
   return other.href
 }
 
+/** The same server and database, another login. */
+export function loginUrl(url: string, { role, password }: { role: string; password: string }): string {
+  const other = new URL(url)
+  other.username = encodeURIComponent(role)
+  other.password = encodeURIComponent(password)
+  return other.href
+}
+
 /** The database a URL names; `postgres` when it names none. */
 export function databaseName(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
@@ -15,7 +23,7 @@ export function databaseName(url: string): string {
 /** Runs a piece of administration on one connection, which is closed whatever happens. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined) // the query in hand reports it
+  client.on('error', () => undefined) // the query in flight reports it
   await client.connect()
   try {
     return await work(client)

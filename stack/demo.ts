@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path'
 import { runCommand } from './run-command.ts'
 import { writePrivately } from './state.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = resolve(import.meta.dirname, '..')
 
 /** Credentials for a first look, shown by `make up`. */
 export type Demo = { project: DemoProject; client: DemoClient }
-export type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
-export type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
+type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
+type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
 
 /**
  * The demo project and sandbox client, created once (again when the database does not know them) by the same commands an operator would use.
@@ -72,21 +72,28 @@ export function introduction(address: string, { project, client }: Demo, more: r
   return `
 Signalbox is up at ${address}
 
+  project id     ${project.projectId}
   API key        ${project.apiKey}   (read-only: ${project.apiKeyReadonly})
   ping key       ${project.pingKey}
   client id      ${client.clientId}   (${client.env})
   client secret  ${client.clientSecret}
 ${more.map((line) => `  ${line}\n`).join('')}
+The same for a shell, as the documentation uses it:
+
+  export PROJECT_ID=${project.projectId} API_KEY=${project.apiKey} PING_KEY=${project.pingKey} CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}
+
 Create a check, ping it, read it back:
 
   curl -s ${address}/api/v3/checks/ -H 'X-Api-Key: ${project.apiKey}' -d '${check}'
   curl -s ${address}/ping/${project.pingKey}/demo
   curl -s '${address}/api/v3/checks/?slug=demo' -H 'X-Api-Key: ${project.apiKey}'
 
-Fetch a token, ask for a risk-signals pack, verify its anchor without us (a second later, when it is in the log):
+Fetch a token, ask for a risk-signals pack, wait until it is in the log, verify its anchor without us:
 
   TOKEN=$(curl -s ${address}/v1/oauth/token -d grant_type=client_credentials -d client_id=${client.clientId} -d client_secret=${client.clientSecret} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s)" -d '${pack}' >pack.json
-  curl -s ${address}/v1/anchors/$(sed 's/.*"txId":"\\([0-9a-f]*\\)".*/\\1/' pack.json) >proof.json && npm run -s verify -- pack.json --proof proof.json --key "$(curl -s ${address}/v1/transparency/sandbox/log-key)"
+  curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s%N)" -d '${pack}' >pack.json
+  TX=$(sed 's/.*"txId":"\\([0-9a-f]*\\)".*/\\1/' pack.json)
+  until curl -sf -o proof.json ${address}/v1/anchors/$TX && ! grep -q PENDING proof.json; do sleep 1; done
+  npm run -s verify -- pack.json --proof proof.json --key "$(curl -s ${address}/v1/transparency/sandbox/log-key)"
 `
 }

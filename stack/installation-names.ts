@@ -10,6 +10,7 @@ export type Addresses = { DATABASE_URL: string; AMQP_URL: string }
  * A database and a virtual host for this stack on the services found. Addresses given in the environment are taken as
  * they are (what they name is created when missing and allowed). Elsewhere both get a name of ours: the one of last
  * time, else `signalbox`, else one with a random end, because data of an unknown origin has an unknown key.
+ * The database's address is its owner's.
  */
 export async function ownNames(
   { postgres, broker }: Services,
@@ -18,7 +19,7 @@ export async function ownNames(
   const database =
     postgres.origin === 'environment' || postgres.origin === 'docker'
       ? await existingDatabase(postgres.url)
-      : await ownDatabase(postgres.url, previous.DATABASE_URL)
+      : await ownDatabase(postgres.url, previous.DATABASE_OWNER_URL ?? previous.DATABASE_URL)
   const amqp =
     broker.origin === 'environment' || broker.origin === 'docker'
       ? await existingVhost(broker.url, broker.control)

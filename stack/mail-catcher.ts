@@ -7,6 +7,10 @@ import { SMTPServer } from 'smtp-server'
 type CaughtMail = { at: string; from: string; to: string[]; subject: string; text: string }
 
 const kept = 200
+const WARNING = `For trials only: whoever opens this page reads every mail below, links for signing in and for new
+passwords included. For more than a trial set SMTP_URL to a mail server of your own.
+${'='.repeat(60)}
+`
 const caught: CaughtMail[] = []
 const host = process.env.HOST ?? '127.0.0.1'
 
@@ -36,6 +40,7 @@ const http = createServer((request, response) => {
     return void response.setHeader('Content-Type', 'application/json').end(JSON.stringify(caught))
   }
   response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  response.write(WARNING)
   response.end(caught.map(asText).join('\n\n') || 'No mail yet.\n')
 })
 http.listen(Number(process.env.MAIL_HTTP_PORT ?? 8025), host)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectBroker } from 'amqplib'
 import pg from 'pg'
 
@@ -52,7 +53,7 @@ export async function untilAnswers(
     const dead = gaveUp?.()
     if (dead) throw new Error(`${what} did not start: ${dead}`)
     if (performance.now() > deadline) throw new Error(`${what} does not answer: ${reason.message}`, { cause: reason })
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await sleep(150)
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from './run-command.ts'
 
 /** One process and no other: numbers are given again, a number with a start time is not. */
@@ -25,16 +26,17 @@ export async function stopProcess(
   patienceMs: number,
 ): Promise<boolean> {
   if (!(await isRunning(identity))) return false
-  send(identity.pid, signal)
+  sendSignal(identity.pid, signal)
   const deadline = performance.now() + patienceMs
   while (await isRunning(identity)) {
-    if (performance.now() > deadline) send(identity.pid, 'SIGKILL')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (performance.now() > deadline) sendSignal(identity.pid, 'SIGKILL')
+    await sleep(50)
   }
   return true
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** A process that is no more is no error. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {

@@ -15,7 +15,7 @@ import { join, resolve } from 'node:path'
 import { identify } from './process-identity.ts'
 import type { ManagedProcess } from './state.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = resolve(import.meta.dirname, '..')
 const maximumLogBytes = 20 * 1024 * 1024
 
 /** One of our own processes: its entry file with arguments, and the settings it gets on top of our environment. */

@@ -7,8 +7,8 @@ export const origins = ['environment', 'docker', 'localhost', 'binaries'] as con
 export type Origin = (typeof origins)[number]
 
 /** A service that lets us in. `process` is the server itself where we started it from local binaries. */
-export type FoundService = { origin: Origin; url: string; process?: ProcessIdentity | undefined }
-export type FoundBroker = FoundService & { control?: BrokerControl | undefined }
+type FoundService = { origin: Origin; url: string; process?: ProcessIdentity | undefined }
+type FoundBroker = FoundService & { control?: BrokerControl | undefined }
 export type Services = { postgres: FoundService; broker: FoundBroker }
 
 /** Starts the two services in some way of its own; each method is called only when `isAvailable`. */

@@ -11,10 +11,18 @@ chmod 700 "$folder"
 random() { od -An -tx1 -N32 /dev/urandom | tr -d ' \n'; }
 keep() { [ -s "$folder/$1" ] || printf '%s' "$2" >"$folder/$1"; }
 
+# Empty until an operator fills them: those are optional.
+for name in registries smtp_url secret_key_previous; do
+  [ -e "$folder/$name" ] || : >"$folder/$name"
+done
 keep secret_key "$(random)"
 keep database_password "$(random)"
 keep broker_password "$(random)"
-keep database_url "postgres://signalbox:$(cat "$folder/database_password")@postgres:5432/signalbox"
+keep database_login_password "$(random)"
+keep database_owner_url "postgres://signalbox:$(cat "$folder/database_password")@postgres:5432/signalbox"
+# The processes once had the owner's login; migrations make this one, which owns nothing.
+[ "$(cat "$folder/database_url" 2>/dev/null)" != "$(cat "$folder/database_owner_url")" ] || rm "$folder/database_url"
+keep database_url "postgres://signalbox_login:$(cat "$folder/database_login_password")@postgres:5432/signalbox"
 keep amqp_url "amqp://signalbox:$(cat "$folder/broker_password")@rabbitmq:5672"
 keep rabbitmq.conf "default_user = signalbox
 default_pass = $(cat "$folder/broker_password")

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import { settings } from '../platform/settings.ts'
+import { settings } from '#shared/platform/process/settings.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = resolve(import.meta.dirname, '..')
 
 /**
  * The settings named in an environment, each as a value or as the path of a file (`NAME_FILE`). Paths become absolute,
  * since the processes need not share our folder.
  */
-export function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
+function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const known: Record<string, string> = {}
   for (const name of Object.keys(settings)) {
     const value = env[name]
@@ -28,11 +28,12 @@ export function stackSettings(
   previous: Readonly<Record<string, string>>,
   freshKey: string,
 ): Record<string, string> {
-  const { DATABASE_URL_FILE: _, AMQP_URL_FILE: __, ...known } = knownSettings(env)
+  const { DATABASE_URL_FILE: _, AMQP_URL_FILE: __, DATABASE_OWNER_URL_FILE: ___, ...known } = knownSettings(env)
   const key: Record<string, string> = known.SECRET_KEY_FILE ? {} : { SECRET_KEY: previous.SECRET_KEY ?? freshKey }
-  const ports: Record<'PORT' | 'SMTP_PORT', string> = {
+  const listen: Record<'HOST' | 'PORT' | 'SMTP_PORT', string> = {
+    HOST: '127.0.0.1', // a trial is for whoever started it, with the passwords of development servers
     PORT: settings.PORT.fallback ?? '',
     SMTP_PORT: settings.SMTP_PORT.fallback ?? '',
   }
-  return { ...ports, ...key, ...known }
+  return { ...listen, ...key, ...known }
 }

@@ -1,12 +1,13 @@
-import { settings as known } from '../platform/settings.ts'
+import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
+import { settings as known } from '#shared/platform/process/settings.ts'
 import { freePort, portTrouble } from './free-port.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
 import type { StackState } from './state.ts'
-import { httpReady, NotReady, portOpen, untilReady } from './until-ready.ts'
+import { httpReady, NotReady, portOpen, untilReady } from './wait-until-ready.ts'
 
-/** Time a process gets to finish what is in hand before it is forced. */
-export const patienceMs = 15_000
+/** Time a process gets to finish what is in flight before it is forced. */
+export const patienceMs = (SHUTDOWN_SECONDS + 5) * 1000
 
 export type StartOptions = {
   settings: Readonly<Record<string, string>>
@@ -43,11 +44,12 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     return undefined
   }
   try {
-    const host = settings.HOST && settings.HOST !== '0.0.0.0' ? settings.HOST : '127.0.0.1'
+    // Only the metrics port says why a process is not ready.
+    const ownAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
     const ready = {
       smtp: portOpen(Number(settings.SMTP_PORT)),
-      workers: httpReady(`http://127.0.0.1:${state.processes.workers?.metricsPort}`),
-      ingress: httpReady(`http://${host}:${settings.PORT}`),
+      workers: ownAccount('workers'),
+      ingress: ownAccount('ingress'),
     }
     await untilReady(ready, died, 90_000)
   } catch (error) {

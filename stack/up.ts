@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateLatest } from '../platform/migrate.ts'
+import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
 import { composeServices } from './compose-services.ts'
+import { databaseLogins } from './database-logins.ts'
 import { demoCredentials, introduction, setupLink } from './demo.ts'
+import { ownNames } from './installation-names.ts'
 import { localBinaries } from './local-binaries.ts'
-import { formatEnvFile, readEnvFile } from './local-env.ts'
-import { orderOfOrigins } from './order-of-origins.ts'
-import { ownNames } from './own-names.ts'
+import { postgresRefusal } from './probe.ts'
 import { resolveServices, type Services } from './resolve-services.ts'
 import { mustRun } from './run-command.ts'
 import { serverFolder } from './server-folder.ts'
+import { orderOfOrigins } from './service-origins.ts'
 import { stackSettings } from './stack-settings.ts'
 import { startProcesses } from './start-processes.ts'
 import { readState, type StackState, writePrivately, writeState } from './state.ts'
@@ -34,11 +37,24 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   const settings: Record<string, string> = {
     ...stackSettings(env, previous, readFileSync(join(secrets, 'secret_key'), 'utf8')),
     ...addresses,
+    ...databaseLogins(
+      { url: addresses.DATABASE_URL, origin: services.postgres.origin },
+      { url: settingOf(env, 'DATABASE_URL'), ownerUrl: settingOf(env, 'DATABASE_OWNER_URL') },
+      readFileSync(join(secrets, 'database_login_password'), 'utf8'),
+    ),
+  }
+  const config = loadConfig(settings) // what no process would start with is said before anything is started
+  say('migrating the database')
+  const { databaseUrl, databaseOwnerUrl } = config
+  const { warning } = await migrateAndSecure({ databaseUrl, databaseOwnerUrl })
+  if (warning !== undefined) {
+    say(warning)
+    if (databaseOwnerUrl !== undefined && (await postgresRefusal(databaseUrl))) {
+      settings.DATABASE_URL = databaseOwnerUrl
+      delete settings.DATABASE_OWNER_URL
+    }
   }
   writePrivately(join(folder, 'env'), formatEnvFile(settings))
-
-  say('migrating the database')
-  await migrateLatest(addresses.DATABASE_URL)
   await startProcesses({ settings, folder, state, save, say })
   const address = `http://localhost:${settings.PORT}`
   const demo = await demoCredentials(folder, settings, address)
@@ -53,7 +69,7 @@ async function findServices(
   say: (line: string) => void,
 ): Promise<Services> {
   return await resolveServices({
-    databaseUrl: settingOf(env, 'DATABASE_URL'),
+    databaseUrl: settingOf(env, 'DATABASE_OWNER_URL') ?? settingOf(env, 'DATABASE_URL'),
     amqpUrl: settingOf(env, 'AMQP_URL'),
     docker: composeServices(join(folder, 'secrets'), say),
     binaries: localBinaries({

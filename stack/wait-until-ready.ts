@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Says why a stack is not ready yet; undefined when it is. */
 export type Readiness = () => Promise<string | undefined>
@@ -51,7 +52,7 @@ export async function untilReady(
       const reason = await readiness()
       if (reason === undefined) break
       if (performance.now() > deadline) throw new NotReady(name, reason)
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await sleep(200)
     }
   }
 }

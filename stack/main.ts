@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
+import { readEnvFile, stateDirectory } from '#shared/platform/process/local-env.ts'
+import { down, status } from './down.ts'
+import { up } from './up.ts'
+
+const say = (line: string) => console.log(line)
+const root = resolve(import.meta.dirname, '..')
+const commands: Record<string, () => Promise<void>> = {
+  // A .env file is for settings one wants every time; the environment of this very command beats it.
+  up: () => up({ ...readEnvFile(resolve(root, '.env')), ...process.env }, stateDirectory, say),
+  down: () => down(stateDirectory, say),
+  status: () => status(stateDirectory, say),
+}
+
+const command = commandOf(process.argv.slice(2))
+try {
+  await command()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+function commandOf(args: string[]): () => Promise<void> {
+  try {
+    const { positionals } = parseOptions({ args, allowPositionals: true, options: {} })
+    return chosen('command', positionals.join(' '), commands)
+  } catch (error) {
+    return explainCommandLine(error)
+  }
+}

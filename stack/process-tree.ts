@@ -1,0 +1,29 @@
+import { sendSignal } from './process-identity.ts'
+import { runCommand } from './run-command.ts'
+
+/**
+ * Kills a process and everything below it. It is stopped first, so that it starts nothing while we look. A server that
+ * made itself independent (a daemon) is below nobody.
+ * @returns how many there were
+ */
+export async function killTree(pid: number): Promise<number> {
+  sendSignal(pid, 'SIGSTOP')
+  const { stdout } = await runCommand(['ps', '-A', '-o', 'pid=,ppid='])
+  const pids = [pid, ...below(pid, parentsOf(stdout))]
+  for (const each of pids) sendSignal(each, 'SIGKILL')
+  return pids.length
+}
+
+/** What `ps` prints: a process and its parent in each line. */
+function parentsOf(listing: string): [pid: number, parent: number][] {
+  return listing
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .map(([pid = 0, parent = 0]) => [pid, parent])
+}
+
+function below(root: number, parents: readonly [pid: number, parent: number][]): number[] {
+  const children = parents.filter(([, parent]) => parent === root).map(([pid]) => pid)
+  return children.flatMap((pid) => [pid, ...below(pid, parents)])
+}
