@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { z } from 'zod'
 import { openBenchStack } from './stack.ts'
@@ -24,7 +25,7 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({ CHECKPOINT_DIR: folder })
   const { db } = stack
   const storedAlone = (await storeFor(db, seconds / 2)) / (seconds / 2)
-  const port = await stack.ingress()
+  const { port } = await stack.ingress()
   // What was stored meanwhile waits for the worker like everything else, and is not counted.
   await stack.workers('anchor')
   const from = await coveredBy(db, 1)
@@ -78,7 +79,7 @@ async function coveredBy(db: Knex, size: number): Promise<{ size: number; checkp
     )
     const [newest] = rows
     if (newest && newest.size >= size) return newest
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
   }
   throw new Error('the log did not advance within a minute')
 }

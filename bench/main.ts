@@ -1,3 +1,4 @@
+import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchLog } from './log.ts'
 import { benchPacks } from './packs.ts'
@@ -7,9 +8,13 @@ import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
 
-/** Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy. */
+/**
+ * Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy.
+ * `--quick` gives a first answer of the pings in a minute, with fewer cases and rounds.
+ */
 const suites = {
-  pings: async () => printTable('Pings', await benchPings({ seconds: 4, rounds: 3 })),
+  pings: async (isQuick: boolean) =>
+    printTable('Pings', await benchPings({ seconds: isQuick ? 2 : 3, rounds: isQuick ? 2 : 5, isQuick })),
   storage: async () => printTable('Storage of pings', await benchPingStorage({ rounds: 7, batches: 20 })),
   deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
   pages: async () =>
@@ -19,7 +24,20 @@ const suites = {
   sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
 }
 
-const wanted = process.argv.slice(2)
-for (const [name, run] of Object.entries(suites)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run()
+type Suite = (isQuick: boolean) => Promise<void>
+
+const { chosenSuites, isQuick } = wanted(process.argv.slice(2))
+for (const run of chosenSuites) await run(isQuick)
+
+/** The named suites in the order of the list; all when none is named. */
+function wanted(args: string[]): { chosenSuites: Suite[]; isQuick: boolean } {
+  try {
+    const options = { quick: { type: 'boolean', default: false } } as const
+    const { positionals, values } = parseOptions({ args, allowPositionals: true, options })
+    const named = new Set<Suite>(positionals.map((name) => chosen<Suite>('suite', name, suites)))
+    const chosenSuites = Object.values<Suite>(suites).filter((suite) => named.size === 0 || named.has(suite))
+    return { chosenSuites, isQuick: values.quick }
+  } catch (error) {
+    return explainCommandLine(error)
+  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { createSecrets } from '#shared/platform/secrets.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { createClient } from '../ingress/admin/create-client.ts'
 import { get, type LoadResult, median, runLoad } from './load.ts'
 import { type BenchStack, openBenchStack } from './stack.ts'
@@ -28,7 +29,7 @@ const REQUEST = JSON.stringify({
  */
 export async function benchPacks({ seconds, rounds, backlog }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({ PLATFORM_RATE_LIMIT_PER_MINUTE: '0' })
-  const port = await stack.ingress()
+  const { port } = await stack.ingress()
   const token = await openToken(stack, port)
   await runLoad({
     ports: [port],
@@ -88,7 +89,7 @@ async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<n
     )
     const [row] = rows
     if (row && row.done >= backlog) return row.done / row.seconds
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await sleep(100)
   }
   throw new Error('the backlog was not composed within a minute')
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
-import { insertSession } from '#shared/accounts/session-store.ts'
-import { insertMembership, insertUser } from '#shared/accounts/store.ts'
-import { listChannels } from '#shared/channels/store.ts'
-import { listCheckPage } from '#shared/pages/check-list-store.ts'
-import { listCheckLog } from '#shared/pages/check-log-store.ts'
-import { createSecrets } from '#shared/platform/secrets.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { insertSession } from '#shared/tenancy/accounts/session-store.ts'
+import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { get, median, runLoad } from './load.ts'
 import { addChecks, type BenchStack, openBenchStack } from './stack.ts'
@@ -39,7 +39,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
   if (!project || !first) throw new Error('the project was not made')
   const cookie = await signIn(stack)
   await stack.workers('ping-evaluator')
-  const port = await stack.ingress()
+  const { port } = await stack.ingress()
 
   const base = `/projects/${project.uuid}`
   const filter = { tags: [], search: '', status: null }

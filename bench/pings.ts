@@ -1,11 +1,26 @@
 import type { Knex } from 'knex'
 import { get, type LoadResult, median, runLoad } from './load.ts'
+import { costPerPing, openProcessorTime, type StageCost } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
+import { hasWrk, runWrk } from './wrk.ts'
 
 interface Options {
   seconds: number
   rounds: number
+  /** only the cases that say most */
+  isQuick: boolean
+}
+
+interface Case {
+  name: string
+  connections: number
+  checks: number
+  reconnect?: boolean
+  isQuick?: boolean
+  /** what must be reached, and what is aimed at */
+  limit: string
+  goal: string
 }
 
 interface Side {
@@ -13,61 +28,125 @@ interface Side {
   pings: LoadResult
   appliedShare: number
   drainMs: number
+  cost: StageCost
 }
 
+const CASES: readonly Case[] = [
+  { name: '1 connection, 1,000 checks', connections: 1, checks: 1_000, limit: '1,000/s', goal: '1,400/s' },
+  { name: '64 connections, 100 checks', connections: 64, checks: 100, limit: '0.28', goal: '0.36' },
+  {
+    name: '64 connections, 1,000 checks',
+    connections: 64,
+    checks: 1_000,
+    isQuick: true,
+    limit: '0.28, p99 12 ms',
+    goal: '0.36, p99 8 ms',
+  },
+  { name: '64 connections, 10,000 checks', connections: 64, checks: 10_000, limit: '0.28', goal: '0.36' },
+  {
+    name: '256 connections, 1,000 checks',
+    connections: 256,
+    checks: 1_000,
+    isQuick: true,
+    limit: '0.50, 50 us',
+    goal: '0.60, 40 us',
+  },
+  { name: '256 connections, 10,000 checks', connections: 256, checks: 10_000, limit: '0.50', goal: '0.60' },
+  {
+    name: '64, a new connection per ping',
+    connections: 64,
+    checks: 1_000,
+    reconnect: true,
+    isQuick: true,
+    limit: '0.40',
+    goal: '0.50',
+  },
+  {
+    name: '256, a new connection per ping',
+    connections: 256,
+    checks: 1_000,
+    reconnect: true,
+    limit: '0.40',
+    goal: '0.50',
+  },
+]
+
 /**
- * The ping path beside a bare server, in turn, in one run: acknowledged per second, applied in the same window, and how
- * long the backlog takes to go.
+ * The ping path beside a bare server, in turn, in one run: acknowledged per second, applied in the same window, how
+ * long the backlog takes to go, and what a ping costs each stage.
  */
 export async function benchPings(options: Options): Promise<Row[]> {
-  const rows: Row[] = []
-  await using stack = await openBenchStack()
+  await using stack = await openBenchStack({ PING_RATE_LIMIT_PER_MINUTE: '0' })
   const bare = await stack.bare()
-  const ingresses = [await stack.ingress(), await stack.ingress()]
-  await stack.workers('ping-evaluator')
-  const one = (await addChecks(stack.db, 1)).slice(0, 1)
-  const many = await addChecks(stack.db, 10_000)
+  const ingress = await stack.ingress()
+  const evaluator = await stack.workers('ping-evaluator')
+  const time = await openProcessorTime(stack.db, {
+    ingress: [ingress.child.pid ?? 0],
+    evaluator: [evaluator.pid ?? 0],
+  })
+  const uuids = await addChecks(stack.db, 10_000)
+  await stack.db.raw('VACUUM ANALYZE checks')
+  const run = (await hasWrk()) ? runWrk : runBuiltIn
+  if (run === runBuiltIn) console.log('wrk is not installed: the built-in load generator takes more of the processors.')
 
-  const cases = [
-    { name: '1 connection, 1 check', uuids: one, connections: 1 },
-    { name: '64 connections, 1 check', uuids: one, connections: 64 },
-    { name: '64 connections, 10,000 checks', uuids: many, connections: 64 },
-    { name: '256 connections, 10,000 checks', uuids: many, connections: 256 },
-    { name: '64, a new connection per ping', uuids: many, connections: 64, reconnect: true },
-    { name: '256 connections, 2 ingress processes', uuids: many, connections: 256, processes: 2 },
-  ]
-  for (const { name, uuids, connections, reconnect = false, processes = 1 } of cases) {
-    const ports = ingresses.slice(0, processes)
+  const rows: Row[] = []
+  const rates = new Map<string, number>()
+  for (const one of CASES.filter(({ isQuick }) => isQuick || !options.isQuick)) {
+    const { connections, checks, reconnect = false } = one
+    const paths = uuids.slice(0, checks).map((uuid) => `/ping/${uuid}`)
     const sides: Side[] = []
     for (let round = 0; round < options.rounds; round++) {
       const load = { connections, seconds: options.seconds, reconnect }
-      const bareResult = await runLoad({ ...load, ports: [bare], request: () => get('/ping/x', '', !reconnect) })
+      const bareResult = await run({ ...load, port: bare, paths: ['/ping/x'] })
       const before = await countPings(stack.db)
-      const request = (n: number) => get(`/ping/${uuids[n % uuids.length]}`, '', !reconnect)
-      const pings = await runLoad({ ...load, ports, request })
+      const timeBefore = await time.read()
+      const pings = await run({ ...load, port: ingress.port, paths })
       const applied = (await countPings(stack.db)) - before
-      const drainMs = await drained(stack.db, before + pings.answered - pings.refused)
-      sides.push({ bare: bareResult, pings, appliedShare: applied / pings.answered, drainMs })
+      const acknowledged = pings.answered - pings.refused
+      const drainMs = await drained(stack.db, before + acknowledged)
+      const cost = costPerPing(timeBefore, await time.read(), acknowledged)
+      sides.push({ bare: bareResult, pings, appliedShare: applied / acknowledged, drainMs, cost })
     }
-    rows.push(summary(name, sides))
+    rates.set(one.name, median(sides.map(({ pings }) => pings.perSecond)))
+    rows.push(summary(one, sides))
   }
-  return rows
+  return options.isQuick ? rows : [...rows, growth(rows, rates)]
 }
 
-function summary(name: string, sides: readonly Side[]): Row {
+function summary({ name, limit, goal }: Case, sides: readonly Side[]): Row {
   const of = (pick: (side: Side) => number) => median(sides.map(pick))
+  const stages = ['ingress', 'evaluator', 'database', 'broker'] as const
+  const costs = stages.map((stage) => of(({ cost }) => cost[stage] ?? Number.NaN))
   return {
     name,
     'pings/s': Math.round(of(({ pings }) => pings.perSecond)),
     'bare/s': Math.round(of(({ bare }) => bare.perSecond)),
     ratio: of(({ pings, bare }) => pings.perSecond / bare.perSecond).toFixed(2),
+    limit,
+    goal,
     'p50 ms': of(({ pings }) => pings.p50Ms).toFixed(2),
     'p99 ms': of(({ pings }) => pings.p99Ms).toFixed(1),
     'p99/bare': of(({ pings, bare }) => pings.p99Ms / bare.p99Ms).toFixed(1),
+    'CPU us/ping': Math.round(costs.reduce((sum, cost) => sum + cost, 0)),
+    'ingress/evaluator/database/broker': costs.map((cost) => Math.round(cost)).join('/'),
     applied: of(({ appliedShare }) => appliedShare).toFixed(3),
     'drain ms': Math.round(of(({ drainMs }) => drainMs)),
     errors: sides.reduce((sum, { pings }) => sum + pings.refused + pings.broken, 0),
   }
+}
+
+/** What more checks cost: the same load over ten thousand beside a hundred. */
+function growth(rows: readonly Row[], rates: ReadonlyMap<string, number>): Row {
+  const of = (name: string) => rates.get(name) ?? Number.NaN
+  const ratio = of('64 connections, 10,000 checks') / of('64 connections, 100 checks')
+  const empty = Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, '']))
+  return { ...empty, name: '10,000 against 100 checks', ratio: ratio.toFixed(2), limit: '0.85', goal: '0.95' }
+}
+
+async function runBuiltIn(load: Parameters<typeof runWrk>[0]): Promise<LoadResult> {
+  const { port, connections, seconds, reconnect, paths } = load
+  const request = (n: number) => get(paths[n % paths.length] ?? '/', '', !reconnect)
+  return await runLoad({ ports: [port], connections, seconds, reconnect, request })
 }
 
 async function countPings(db: Knex): Promise<number> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
 import { createDatabase, createVhost } from '../test/support/services.ts'
@@ -10,8 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export interface BenchStack extends AsyncDisposable {
   db: Knex
   env: Record<string, string>
-  /** starts an ingress and waits until it is ready; @returns its port */
-  ingress(): Promise<number>
+  /** starts an ingress and waits until it is ready */
+  ingress(): Promise<{ port: number; child: ChildProcess }>
   workers(...names: string[]): Promise<ChildProcess>
   /** the bare server to compare with; @returns its port */
   bare(): Promise<number>
@@ -33,6 +34,8 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     METRICS_PORT: '0',
     LOG_LEVEL: 'error',
     API_RATE_LIMIT_PER_MINUTE: '0',
+    // The limit is looked up as by default, and never reached.
+    PING_RATE_LIMIT_PER_MINUTE: '10000000',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     NODE_ENV: 'production',
     LOCAL_ENV_FILE: '',
@@ -58,9 +61,9 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     env,
     async ingress() {
       const port = await freePort()
-      run('ingress/main.ts', [], { PORT: String(port) })
+      const child = run('ingress/main.ts', [], { PORT: String(port) })
       await answering(`http://127.0.0.1:${port}/readyz`)
-      return port
+      return { port, child }
     },
     async workers(...names) {
       const port = await freePort()
@@ -103,7 +106,7 @@ async function answering(url: string): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
     const answer = await fetch(url).catch(() => null)
     if (answer?.status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await sleep(100)
   }
   throw new Error(`nothing answers at ${url}`)
 }

@@ -1,4 +1,4 @@
-import { OVERDUE_PAGE, sweepOverdue } from '#shared/checks/overdue-store.ts'
+import { OVERDUE_PAGE, sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
