@@ -1,4 +1,4 @@
-import { type BundleId, TILE_WIDTH, type TileId, tilePath } from '../../shared/anchoring/tile-path.ts'
+import { type BundleId, TILE_WIDTH, type TileId, tilePath } from '#shared/transparency/anchoring/tile-path.ts'
 
 /** The log could not be read: no accusation, try again. */
 export class UnreachableError extends Error {}

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { readCheckpoint } from '../../shared/anchoring/checkpoint.ts'
-import { equalBytes, HASH_BYTES, parseBase64, toBase64 } from '../../shared/anchoring/text.ts'
-import { EMPTY_FRONTIER, type Frontier, frontierRoot } from '../../shared/anchoring/tiles.ts'
+import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { equalBytes, HASH_BYTES, parseBase64, toBase64 } from '#shared/transparency/anchoring/text.ts'
+import { EMPTY_FRONTIER, type Frontier, frontierRoot } from '#shared/transparency/anchoring/tiles.ts'
 import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
 
 /** How far the log was followed: the edge of the tree that the monitor computed itself, and the note that it agreed with. */

@@ -8,8 +8,8 @@ import {
   parseVerifierKey,
   signerFromSeed,
   WITNESS_KEY,
-} from '../../shared/anchoring/note-key.ts'
-import { parseBase64Hash } from '../../shared/anchoring/text.ts'
+} from '#shared/transparency/anchoring/note-key.ts'
+import { parseBase64Hash } from '#shared/transparency/anchoring/text.ts'
 import { createWitness } from './server.ts'
 import { WitnessState } from './state.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { signatureLine } from '../../shared/anchoring/note.ts'
-import type { NoteKey, NoteSigner } from '../../shared/anchoring/note-key.ts'
-import { decideCosigning, SIZE_CONTENT_TYPE } from '../../shared/anchoring/witness-protocol.ts'
+import { signatureLine } from '#shared/transparency/anchoring/note.ts'
+import type { NoteKey, NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
+import { decideCosigning, SIZE_CONTENT_TYPE } from '#shared/transparency/anchoring/witness-protocol.ts'
 import type { WitnessState } from './state.ts'
 
 const MAX_BODY_BYTES = 128 * 1024

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parseBase64Hash, toBase64 } from '../../shared/anchoring/text.ts'
-import type { WitnessedTree } from '../../shared/anchoring/witness-protocol.ts'
+import { parseBase64Hash, toBase64 } from '#shared/transparency/anchoring/text.ts'
+import type { WitnessedTree } from '#shared/transparency/anchoring/witness-protocol.ts'
 import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
 
 /** What was cosigned last, by origin. The file is the witness's memory: without it, it would sign a rolled-back log. */
