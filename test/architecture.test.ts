@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { fileOf, importsOf, root, sourcesBelow } from './support/imports.ts'
 
-const rooms = ['ingress', 'workers', 'shared', 'test'] as const
+const rooms = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
 type Room = (typeof rooms)[number]
 
 const imports = rooms.flatMap((room) =>
@@ -17,8 +17,18 @@ const mayImport: Record<Room, readonly string[]> = {
   ingress: ['shared'],
   workers: ['shared'],
   shared: [],
-  test: ['shared', 'ingress', 'workers', 'migrations', 'bench', 'examples'],
+  stack: ['shared'],
+  test: ['shared', 'ingress', 'workers', 'stack', 'migrations', 'bench', 'examples'],
 }
+/** The wings of `shared/`, ground first: a wing may import only what stands in a line above its own. */
+const wings = [
+  ['contracts', 'canonical'],
+  ['platform'],
+  ['delivery', 'transparency'],
+  ['monitoring', 'webhooks'],
+  ['tenancy'],
+  ['risk'],
+]
 const ioPackages = ['knex', 'pg', 'amqplib', 'got', 'express', 'nodemailer', 'smtp-server', 'undici']
 const ioModules = /^node:(fs|net|http|https|http2|tls|dns|dgram|child_process|worker_threads|cluster)(\/|$)/
 
@@ -32,6 +42,44 @@ test('imports run ingress -> shared <- workers', (t) => {
     return other !== undefined && other !== room && !mayImport[room].includes(other)
   })
   t.deepEqual(wrong.map(said), [])
+})
+
+test('every folder of shared/ is a wing, and the files beside them are few', (t) => {
+  const folders = new Set(sourcesBelow('shared').map((file) => file.split('/').slice(1, -1)[0]))
+  folders.delete(undefined)
+  t.deepEqual([...folders].sort(), wings.flat().sort())
+})
+
+test('wings import only downward', (t) => {
+  const wrong = imports.filter(({ room, file, target }) => {
+    const [from, to] = [wingOf(file), target === undefined ? undefined : wingOf(target)]
+    return room === 'shared' && to !== undefined && to !== from && levelOf(to) >= levelOf(from)
+  })
+  t.deepEqual(wrong.map(said), [])
+})
+
+test('at most 25 arrows run between the wings', (t) => {
+  const arrows = imports
+    .filter(({ room }) => room === 'shared')
+    .map(({ file, target }) => [wingOf(file), target === undefined ? undefined : wingOf(target)])
+    .filter(([from, to]) => from !== undefined && to !== undefined && from !== to)
+    .map((arrow) => arrow.join(' -> '))
+  t.true(new Set(arrows).size <= 25, [...new Set(arrows)].sort().join('\n'))
+})
+
+test('monitoring and risk never import each other', (t) => {
+  const wrong = imports.filter(({ room, file, target }) => {
+    const [from, to] = [productOf(file), target === undefined ? undefined : productOf(target)]
+    return room !== 'test' && from !== undefined && to !== undefined && from !== to
+  })
+  t.deepEqual(wrong.map(said), [])
+})
+
+test('no import runs in a circle', (t) => {
+  const graph = new Map<string, string[]>()
+  for (const { file, target } of imports)
+    if (target !== undefined) graph.set(file, [...(graph.get(file) ?? []), target])
+  t.deepEqual(circleIn(graph), [])
 })
 
 test('a room is left only by the alias #shared, and never entered by it from inside', (t) => {
@@ -52,8 +100,7 @@ test('our own files are imported by their whole name', (t) => {
 test('rules are pure: no file of a capability reaches for a database, a broker, the network or the disk', (t) => {
   const wrong = imports.filter(({ file, name, target }) => {
     if (!isPure(file)) return false
-    if (target?.startsWith('shared/'))
-      return /^shared\/(platform|providers|stack)\//.test(target) || /\/store\.ts$/.test(target)
+    if (target?.startsWith('shared/')) return doesIo(target)
     const [scope = '', rest] = name.split('/')
     const packageName = scope.startsWith('@') ? `${scope}/${rest}` : scope
     return ioPackages.includes(packageName) || ioModules.test(name)
@@ -75,11 +122,53 @@ for (const [source, names] of [
     t.deepEqual(importsOf(source).sort(), names)
   })
 
+function wingOf(file: string): string | undefined {
+  const [room, wing, rest] = file.split('/')
+  return room === 'shared' && rest !== undefined ? wing : undefined
+}
+
+/** How far up a wing stands; files beside the wings are the ground itself. */
+function levelOf(wing: string | undefined): number {
+  return wings.findIndex((level) => wing !== undefined && level.includes(wing))
+}
+
+/** Which of the two products a file belongs to, where its folder says so. */
+function productOf(file: string): string | undefined {
+  return /^(?:shared|ingress)\/(monitoring|risk)\//.exec(file)?.[1]
+}
+
+/** The files of one circle of imports; empty when there is none. */
+function circleIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const next of graph.get(file) ?? []) {
+      const circle = visit(next, [...path, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of graph.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+/** Where `shared/` touches the outside: its platform, its adapters, SQL. */
+function doesIo(file: string): boolean {
+  return (
+    /^shared\/(platform|transparency\/providers)\//.test(file) ||
+    /^shared\/delivery\/(mailer|http-attempt)\.ts$/.test(file) ||
+    /(^|\/)([a-z-]+-)?store\.ts$/.test(file)
+  )
+}
+
 /** In a capability's folder everything is a rule, but for its SQL and its command line. */
 function isPure(file: string): boolean {
-  if (!/^shared\/[^/]+\//.test(file)) return false
-  if (/^shared\/(platform|providers|stack)\//.test(file)) return false
-  return !/(^|\/)([a-z-]+-)?store\.ts$/.test(file) && !/-cli\.ts$/.test(file)
+  return /^shared\/[^/]+\//.test(file) && !doesIo(file) && !/-cli\.ts$/.test(file)
 }
 
 function said({ file, name }: { file: string; name: string }): string {

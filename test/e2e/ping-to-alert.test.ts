@@ -14,7 +14,7 @@ test('a check is created, pinged, overdue and well again, and its integrations a
   const project = await product.project()
   await product.workers()
   const { base } = await product.ingress()
-  // The second door lives an hour ago: what is pinged there is overdue by now.
+  // The second listener lives an hour ago: what is pinged there is overdue by now.
   const past = await product.ingress({ now: () => nowMicros() - HOUR })
 
   const call = async (method: string, path: string, body?: unknown) => {
@@ -29,6 +29,9 @@ test('a check is created, pinged, overdue and well again, and its integrations a
     (await call('POST', '/api/v3/channels/', { kind, name: kind, config })).status
   t.is(await addChannel('webhook', { url: `${sink.url}/$STATUS` }), 201)
   t.is(await addChannel('email', { value: 'ops@example.org' }), 201)
+  await mail.waitFor(1)
+  mail.mails.length = 0
+  await product.db('channels').where({ kind: 'email' }).update({ email_verified: true })
 
   const created = await call('POST', '/api/v3/checks/', { name: 'Nightly', timeout: 60, grace: 60, channels: '*' })
   t.is(created.status, 201)

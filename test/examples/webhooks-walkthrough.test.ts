@@ -1,24 +1,27 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import test from 'ava'
-import { pathToken } from '#shared/colending/lms-signature.ts'
+import { pathToken } from '#shared/risk/colending/lms-signature.ts'
+import { blocksOf } from '../support/doc-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { root } from '../support/imports.ts'
 import { makeCredentials } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
 
-/** The commands of docs/webhooks.md, in order. */
-const blocks = [...readFileSync(join(root, 'docs/webhooks.md'), 'utf8').matchAll(/```\n([\s\S]*?)```/g)].map(
-  ([, block = '']) => block,
-)
+/** The commands of docs/webhooks.md that are said to be run here, in order. */
+const blocks = blocksOf('docs/webhooks.md')
+  .filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
+  .map(({ text }) => text)
+const used = new Set<string>()
 
 /** The one block that holds this text. */
 function blockWith(text: string): string {
   const found = blocks.filter((block) => block.includes(text))
+  const [block = ''] = found
   if (found.length !== 1) throw new Error(`${found.length} blocks with ${text}`)
-  return found[0] ?? ''
+  used.add(block)
+  return block
 }
 
 async function shell(script: string, env: Record<string, string>, input = ''): Promise<{ code: number; out: string }> {
@@ -94,4 +97,13 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
 
   const token = await run(`${inbound.split('\n')[1]}\n${blockWith('lms-path:')}`)
   t.true(token.trim().endsWith(pathToken(String(client.lmsSecret), client.lmsIntegrationId)))
+
+  // What the operator sees of it.
+  const { code, out } = await shell(`set -e\n${blockWith('webhooks backlog')}`, { ...product.env, ...variables })
+  t.is(code, 0, out)
+  t.regex(out, /DELIVERED|200/)
+  t.deepEqual(
+    blocks.filter((block) => !used.has(block)),
+    [],
+  )
 })

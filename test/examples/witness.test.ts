@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { openCheckpoint, readCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { formatVerifierKey, parseVerifierKey } from '#shared/anchoring/note-key.ts'
-import { acceptCosignatures, formatAddCheckpoint } from '#shared/anchoring/witness-protocol.ts'
-import { SmallLog } from '../shared/anchoring/small-log.ts'
-import { vectorLog } from '../shared/anchoring/vectors.ts'
+import { openCheckpoint, readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { formatVerifierKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { acceptCosignatures, formatAddCheckpoint } from '#shared/transparency/anchoring/witness-protocol.ts'
+import { SmallLog } from '../shared/transparency/anchoring/small-log.ts'
+import { vectorLog } from '../shared/transparency/anchoring/vectors.ts'
 import { Program } from './program.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'witness-'))

@@ -10,7 +10,7 @@ import { addCheck } from '../support/projects.ts'
 const evaluatorPoints = ['after-receive:3', 'before-commit:3', 'after-commit:3', 'before-ack:3']
 
 for (const point of evaluatorPoints) {
-  test.serial(`an evaluator that dies at ${point} leaves every ping counted once`, async (t) => {
+  test.serial(`F01: an evaluator that dies at ${point} leaves every ping counted once`, async (t) => {
     await using product = await openProduct()
     const project = await product.project()
     const { base, deps } = await product.ingress()
@@ -35,7 +35,7 @@ for (const point of evaluatorPoints) {
     t.deepEqual(await auditPings(product, ledger), [])
     t.is(ledger.count('accepted'), ledger.entries.size)
     const redelivered = (await heir.metrics.redelivered.get()).values.reduce((sum, { value }) => sum + value, 0)
-    t.true(redelivered > 0, 'what it had in hand was handed out again')
+    t.true(redelivered > 0, 'what it had in flight was handed out again')
   })
 }
 

@@ -1,13 +1,13 @@
 import test from 'ava'
-import { migrateLatest } from '#shared/platform/migrate.ts'
-import { withClient } from '#shared/stack/database-admin.ts'
+import { migrateLatest } from '#shared/platform/database/migrate.ts'
+import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-test('a database that is killed, cuts sessions or turns read-only costs nothing that was accepted', async (t) => {
+test('F13, F14: a database that is killed, cuts sessions or turns read-only costs nothing that was accepted', async (t) => {
   await using server = await startPostgres()
   await migrateLatest(server.url)
   await using product = await openProduct({

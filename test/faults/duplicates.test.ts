@@ -14,7 +14,7 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 
 const COPIES = 5
 
-test('five copies of every message, to several workers, have one effect', async (t) => {
+test('F08: five copies of every message, to several workers, have one effect', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
   await using product = await openProduct({ PING_SHARDS: '1', SMTP_URL: mail.url })
@@ -60,7 +60,7 @@ test('five copies of every message, to several workers, have one effect', async 
   await putPing(1, 'success')
   await putPing(2, 'fail')
 
-  // The next change comes after all those copies, and is told of once as well.
+  // The next change comes after all those copies, and is notified of once as well.
   await putPing(3, 'success')
   await sink.waitFor(({ path }) => path === '/up')
   await mail.waitFor(2)

@@ -9,7 +9,7 @@ const HANGING = 50
 /** An alert that is not held up goes out within this time (F22). */
 const PROMPT_MS = 10_000
 
-test('fifty webhooks that hang hold up neither a mail nor a webhook to another target', async (t) => {
+test('F22: fifty webhooks that hang hold up neither a mail nor a webhook to another target', async (t) => {
   await using hanging = await openHttpSink()
   hanging.respond = () => ({ misbehave: 'hang' })
   await using prompt = await openHttpSink()
@@ -34,7 +34,7 @@ test('fifty webhooks that hang hold up neither a mail nor a webhook to another t
   t.deepEqual(ended, [])
   t.true(hanging.requests.length > 0)
 
-  // The recovery is told of as promptly, while the first messages still hang.
+  // The recovery is notified of as promptly, while the first messages still hang.
   t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
   await mail.waitFor(2, PROMPT_MS)
   await prompt.waitFor(2, PROMPT_MS)

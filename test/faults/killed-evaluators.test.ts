@@ -1,5 +1,5 @@
 import test from 'ava'
-import { freePort } from '#shared/stack/free-port.ts'
+import { freePort } from '../../stack/free-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { metricIn, scrape } from '../support/fault-metrics.ts'
 import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
@@ -18,7 +18,7 @@ interface Evaluator {
   metricsPort: number
 }
 
-test('ten thousand pings are counted once each while their evaluators are killed at random', async (t) => {
+test('F01: ten thousand pings are counted once each while their evaluators are killed at random', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { base, deps } = await product.ingress()

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { openBroker } from '#shared/platform/broker.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { createMetrics } from '#shared/platform/metrics.ts'
-import { createOutbox } from '#shared/platform/outbox.ts'
+import { openBroker } from '#shared/platform/broker/broker.ts'
+import { createOutbox } from '#shared/platform/broker/outbox.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -14,7 +14,7 @@ import { addCheck } from '../support/projects.ts'
 import { createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
-test('pings whose confirms are lost are refused, and counted at most once', async (t) => {
+test('F07: pings whose confirms are lost are refused, and counted at most once', async (t) => {
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
   await using product = await openProduct({
@@ -54,7 +54,7 @@ test('pings whose confirms are lost are refused, and counted at most once', asyn
   t.is(ledger.count('refused'), 0)
 })
 
-test('a message whose confirm is lost is sent again under its id, and has its effect once', async (t) => {
+test('F07: a message whose confirm is lost is sent again under its id, and has its effect once', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()

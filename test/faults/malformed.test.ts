@@ -51,7 +51,7 @@ const events: Malformed[] = [
   { what: 'another schema', body: json({ flip: SECRET }), reason: 'WRONG_SHAPE' },
 ]
 
-test('what cannot be read goes straight to the dead letters, with a reason and without a trace in the log', async (t) => {
+test('F11: what cannot be read goes straight to the dead messages, with a reason and without a trace in the log', async (t) => {
   await using product = await openProduct({ PING_SHARDS: '1' })
   const project = await product.project()
   const { base, deps } = await product.ingress()

@@ -8,7 +8,7 @@ import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-test('queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
+test('F06: queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
   const project = await product.project()
@@ -19,14 +19,14 @@ test('queues, bindings and exchanges that are deleted under load come back, and 
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0
   let changes = 0
-  /** A change must be told of, whatever was missing when it happened. */
+  /** A change must be notified of, whatever was missing when it happened. */
   const change = async (what: string) => {
     changes += 1
     const way = changes % 2 === 1 ? 'down' : 'up'
     const from = sink.requests.length
     const answer = await fetch(`${base}/ping/${check.uuid}${way === 'down' ? '/fail' : ''}`)
     t.is(answer.status, 200)
-    await eventually(`the change after ${what} to be told of`, async () => {
+    await eventually(`the change after ${what} to be notified of`, async () => {
       // What could not be published waits some seconds for the sweeper; here it is due at once.
       await product.db('outbox').update({ resend_at: product.db.fn.now() })
       return sink.requests.slice(from).some(({ path }) => path === `/${way}`)
@@ -71,10 +71,10 @@ test('queues, bindings and exchanges that are deleted under load come back, and 
     [],
   )
   await comesBack(`pings.${shard}`)
-  t.is(sink.requests.length, changes, 'each change was told of once')
+  t.is(sink.requests.length, changes, 'each change was notified of once')
 })
 
-test('a queue that exists with other arguments keeps the others from nothing', async (t) => {
+test('F05: a queue that exists with other arguments keeps the others from nothing', async (t) => {
   await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   await probe.channel.assertQueue('check.flipped.notifier', { durable: true })

@@ -21,7 +21,7 @@ const story: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
   { kind: 'success', rid: run.b },
 ]
 
-test('a thousand shuffled stories end as the ordered one', async (t) => {
+test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
   await using product = await openProduct({ PING_SHARDS: '1' })
   const project = await product.project()
   const { deps } = await product.ingress()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
-import { openDeadLetterBox } from '#shared/platform/dead-letter-box.ts'
+import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { backlogEmpty } from '../support/ledger.ts'
@@ -43,7 +43,7 @@ async function putPings(product: Product, checkId: number, ridOf: (index: number
   return ids
 }
 
-test.serial('a message that makes the database throw is given up alone, and can be replayed', async (t) => {
+test.serial('F10: a message that makes the database throw is given up alone, and can be replayed', async (t) => {
   await using product = await openProduct({ PING_SHARDS: '1' })
   const project = await product.project()
   const { deps } = await product.ingress()
@@ -51,7 +51,7 @@ test.serial('a message that makes the database throw is given up alone, and can 
   const poison = randomUUID()
   await product.db.raw(`
     CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN IF NEW.rid = '${poison}' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$;
+      $$ BEGIN IF NEW.rid = '${poison}' THEN RAISE EXCEPTION 'poison' USING ERRCODE = '22023'; END IF; RETURN NEW; END $$;
     CREATE TRIGGER refuse_poison BEFORE INSERT ON pings FOR EACH ROW EXECUTE FUNCTION refuse_poison();
   `)
   const ids = await putPings(product, check.id, (index) => (index === POISON ? poison : randomUUID()))
@@ -75,8 +75,8 @@ test.serial('a message that makes the database throw is given up alone, and can 
     'x-signalbox-reason': 'FAILED',
     'x-signalbox-queue': 'pings.0',
     'x-signalbox-failures': 3,
-    'x-signalbox-first-error': 'error P0001',
-    'x-signalbox-last-error': 'error P0001',
+    'x-signalbox-first-error': 'error 22023',
+    'x-signalbox-last-error': 'error 22023',
   })
 
   await product.db.raw('DROP TRIGGER refuse_poison ON pings')
@@ -91,32 +91,35 @@ test.serial('a message that makes the database throw is given up alone, and can 
   t.is(await box.depth('pings.0'), 0)
 })
 
-test.serial('a message that kills its process is given up alone, not with those in hand beside it', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '1' })
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  const rids = Array.from({ length: MESSAGES }, () => randomUUID())
-  const ids = await putPings(product, check.id, (index) => rids[index] ?? '')
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const dead = 'pings.0.dead'
-  // Whoever takes the first message dies of it, with all the others in hand.
-  let deaths = 0
-  while ((await probe.depth(dead)) === 0) {
-    const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })
-    // Also after a verdict it dies by itself, of the next message: killed sooner, it might not have settled the first.
-    await dying.exited
-    deaths += 1
-    if (deaths > 12) break
-  }
-  t.true(deaths > 3, `it was given up after ${deaths} deaths`)
-  await product.workers(['ping-evaluator'])
-  await backlogEmpty(product.config)
-  const letters = await probe.take(dead, 1)
-  t.deepEqual(
-    letters.map(({ properties }) => [properties.messageId, properties.headers?.['x-signalbox-reason']]),
-    [[ids[0], 'CRASHED']],
-  )
-  const counted = await product.db('pings').pluck('rid').orderBy('n')
-  t.deepEqual(counted, rids.slice(1), 'all the others are counted, in their order')
-})
+test.serial(
+  'F10: a message that kills its process is given up alone, not with those in flight beside it',
+  async (t) => {
+    await using product = await openProduct({ PING_SHARDS: '1' })
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    const rids = Array.from({ length: MESSAGES }, () => randomUUID())
+    const ids = await putPings(product, check.id, (index) => rids[index] ?? '')
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    const dead = 'pings.0.dead'
+    // Whoever takes the first message dies of it, with all the others in flight.
+    let deaths = 0
+    while ((await probe.depth(dead)) === 0) {
+      const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })
+      // Also after a handling it dies by itself, of the next message: killed sooner, it might not have settled the first.
+      await dying.exited
+      deaths += 1
+      if (deaths > 12) break
+    }
+    t.true(deaths > 3, `it was given up after ${deaths} deaths`)
+    await product.workers(['ping-evaluator'])
+    await backlogEmpty(product.config)
+    const messages = await probe.take(dead, 1)
+    t.deepEqual(
+      messages.map(({ properties }) => [properties.messageId, properties.headers?.['x-signalbox-reason']]),
+      [[ids[0], 'CRASHED']],
+    )
+    const counted = await product.db('pings').pluck('rid').orderBy('n')
+    t.deepEqual(counted, rids.slice(1), 'all the others are counted, in their order')
+  },
+)

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
-import { createSecrets } from '#shared/platform/secrets.ts'
-import { freePort } from '#shared/stack/free-port.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { freePort } from '../../stack/free-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
@@ -12,7 +13,7 @@ interface Backend {
   process: SpawnedProcess
 }
 
-test('a rolling restart under load resets no connection and refuses no ping', async (t) => {
+test('F25: a rolling restart under load resets no connection and refuses no ping', async (t) => {
   await using product = await openProduct({ ...LONG_LOG })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
@@ -35,7 +36,7 @@ test('a rolling restart under load resets no connection and refuses no ping', as
           () => false,
         )
       }
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await sleep(200)
     }
   }
   const balancing = balancer()

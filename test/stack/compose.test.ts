@@ -1,14 +1,77 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
+import { freePort } from '../../stack/free-port.ts'
 import { workers } from '../../workers/registry.ts'
+import { eventually } from '../support/eventually.ts'
 import { root } from '../support/imports.ts'
 
+const compose = readFileSync(join(root, 'compose.yaml'), 'utf8')
+
 test('compose.yaml runs every worker as a service that scales by itself', (t) => {
-  const compose = readFileSync(join(root, 'compose.yaml'), 'utf8')
   const services = [...compose.matchAll(/^ {2}([\w-]+): .*"workers\/main\.ts", "([\w-]+)"\]/gm)]
   t.deepEqual(
     services.map(([, service, worker]) => [service, worker]).sort(),
     workers.map(({ name }) => [name, name]).sort(),
   )
+})
+
+test('M12: every container has bounds of memory and processes', (t) => {
+  const count = (line: RegExp) => [...compose.matchAll(line)].length
+  t.is(count(/^ +image: /gm), 3, 'the product, PostgreSQL, RabbitMQ')
+  t.is(count(/^ +mem_limit: \$\{\w+:-\d+g\}$/gm), 3)
+  t.is(count(/^ +pids_limit: \d+$/gm), 3)
+  const others = [...compose.matchAll(/^ {2}([\w-]+):\s+(?:\{ )?<<: \*(\w+)/gm)].map(([, name]) => name)
+  t.is(others.length, workers.length + 4, 'the others are made from the first')
+})
+
+test('L17: what may hold a secret can be given as a file', (t) => {
+  const made = readFileSync(join(root, 'stack/secrets.sh'), 'utf8')
+  for (const name of ['registries', 'smtp_url', 'secret_key_previous']) {
+    t.regex(compose, new RegExp(`${name.toUpperCase()}_FILE: /run/secrets/${name}$`, 'm'))
+    t.regex(compose, new RegExp(`^ {2}${name}: \\{ file: ./.local/secrets/${name} \\}$`, 'm'))
+    t.true(made.includes(name))
+  }
+})
+
+test('L17: the page of the mail catcher says who can read it', async (t) => {
+  const [http, smtp] = [await freePort(), await freePort()]
+  const catcher = spawn(process.execPath, ['--import', 'tsx', 'stack/mail-catcher.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', MAIL_HTTP_PORT: String(http), MAIL_SMTP_PORT: String(smtp) },
+    stdio: 'ignore',
+  })
+  t.teardown(() => catcher.kill())
+  const page = await eventually('the mail catcher to answer', async () => {
+    const response = await fetch(`http://127.0.0.1:${http}/`).catch(() => undefined)
+    return await response?.text()
+  })
+  t.regex(page, /whoever opens this page reads every mail/)
+})
+
+test('processes have one time to end in, and nobody kills them before it', (t) => {
+  const [, grace] = /^ {2}stop_grace_period: (\d+)s/m.exec(compose) ?? []
+  t.is(Number(grace), SHUTDOWN_SECONDS + 5)
+  const manual = readFileSync(join(root, 'docs/operations.md'), 'utf8')
+  t.true(manual.includes(`ends within ${SHUTDOWN_SECONDS} seconds; give it ${grace} before you kill it`))
+})
+
+test("M4: only the migrations get the owner's login, and the others have one that owns nothing", (t) => {
+  t.is([...compose.matchAll(/DATABASE_OWNER_URL_FILE/g)].length, 1)
+  t.regex(compose, /^ {2}migrate:\n(?: {4}.*\n)*? {4}environment: .*DATABASE_OWNER_URL_FILE/m)
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const make = () => execFileSync('sh', [join(root, 'stack/secrets.sh'), folder])
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  make()
+  t.regex(read('database_url'), /^postgres:\/\/signalbox_login:[0-9a-f]{64}@postgres:5432\/signalbox$/)
+  const first = read('database_url')
+  make()
+  t.is(read('database_url'), first)
+  writeFileSync(join(folder, 'database_url'), read('database_owner_url')) // what earlier versions made
+  make()
+  t.is(read('database_url'), first)
 })

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { formatEnvFile, readEnvFile, withLocalEnv } from '#shared/stack/local-env.ts'
+import { formatEnvFile, readEnvFile, withLocalEnv } from '#shared/platform/process/local-env.ts'
+import { databaseLogins } from '../../stack/database-logins.ts'
+import { stackSettings } from '../../stack/stack-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-env-'))
 const file = join(folder, 'env')
@@ -37,3 +39,25 @@ for (const value of ['plain', 'with space', "it's", 'say "hi"', 'two\nlines', '#
     writeFileSync(copy, formatEnvFile({ VALUE: value, NEXT: '1' }))
     t.deepEqual(readEnvFile(copy), { VALUE: value, NEXT: '1' })
   })
+
+test('M11: make up listens on this machine only, unless HOST says otherwise', (t) => {
+  t.is(stackSettings({}, {}, 'key').HOST, '127.0.0.1')
+  t.is(stackSettings({ HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }, 'key').HOST, '0.0.0.0')
+})
+
+test('M4: the processes have a login of their own where we make it, and the one they are given elsewhere', (t) => {
+  const none = { url: undefined, ownerUrl: undefined }
+  const url = 'postgres://postgres@127.0.0.1:5432/signalbox'
+  t.deepEqual(databaseLogins({ url, origin: 'localhost' }, none, 'abc'), {
+    DATABASE_URL: 'postgres://signalbox_login:abc@127.0.0.1:5432/signalbox',
+    DATABASE_OWNER_URL: url,
+  })
+  t.deepEqual(databaseLogins({ url, origin: 'environment' }, { url, ownerUrl: undefined }, 'abc'), {
+    DATABASE_URL: url,
+  })
+  const app = 'postgres://app:pw@127.0.0.1:5432/signalbox'
+  t.deepEqual(databaseLogins({ url, origin: 'environment' }, { url: app, ownerUrl: url }, 'abc'), {
+    DATABASE_URL: app,
+    DATABASE_OWNER_URL: url,
+  })
+})

@@ -1,7 +1,7 @@
 import { connect } from 'amqplib'
 import test from 'ava'
-import { withClient } from '#shared/stack/database-admin.ts'
-import { brokerRefusal, postgresRefusal } from '#shared/stack/probe.ts'
+import { withClient } from '../../stack/database-admin.ts'
+import { brokerRefusal, postgresRefusal } from '../../stack/probe.ts'
 import { startPostgres, startRabbit } from '../support/own-servers.ts'
 
 test.serial('a PostgreSQL server of its own keeps what was committed through a kill', async (t) => {

@@ -1,7 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect } from 'amqplib'
 import test from 'ava'
-import { databaseName, withClient } from '#shared/stack/database-admin.ts'
-import { createDatabase, createVhost, postgresServer } from '../support/services.ts'
+import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { dropVhosts, vhostExists } from '../../stack/broker-admin.ts'
+import { databaseName, withClient } from '../../stack/database-admin.ts'
+import { brokerServer, createDatabase, createVhost, postgresServer } from '../support/services.ts'
+import { makeVhostPool, takeVhost, vhostsOf } from '../support/vhost-pool.ts'
 
 test('each test file gets a migrated database of its own, and nothing is left of it', async (t) => {
   const one = await createDatabase()
@@ -27,5 +33,32 @@ test('each test file gets an empty virtual host of its own', async (t) => {
   const channel = await connection.createChannel()
   const { messageCount } = await channel.assertQueue('mine', { exclusive: true })
   t.is(messageCount, 0)
+  await connection.close()
+})
+
+test('a pool gives each virtual host once, makes more when none is left, and deletes none', async (t) => {
+  const broker = await brokerServer()
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-vhosts-'))
+  await makeVhostPool(folder, broker, 1)
+  const names = await Promise.all([takeVhost(folder, broker), takeVhost(folder, broker)])
+  t.is(new Set(names).size, 2)
+  const all = vhostsOf(folder)
+  t.true(names.every((name) => all.includes(name)))
+  for (const name of names) t.true(await vhostExists(broker.control, broker.url, name))
+  await dropVhosts(broker.control, broker.url, all)
+  rmSync(folder, { recursive: true })
+})
+
+test('a virtual host of a run is emptied and not deleted while the run lasts', async (t) => {
+  const vhost = await createVhost()
+  const connection = await connect(vhost.url)
+  const channel = await connection.createChannel()
+  const [queue] = queueDeclarations(1)
+  if (!queue) throw new Error('the product declares no queues')
+  await channel.assertQueue(queue.name, { durable: true })
+  await vhost.drop()
+  const error = new Promise((resolve) => channel.once('error', resolve))
+  await t.throwsAsync(channel.checkQueue(queue.name), { message: /NOT_FOUND/ })
+  await error
   await connection.close()
 })

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
-import { insertChannel, type StoredChannel } from '#shared/channels/store.ts'
-import type { Check } from '#shared/checks/check.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
+import { insertChannel, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 
 interface Deps {
   db: Knex

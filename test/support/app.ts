@@ -1,8 +1,8 @@
-import { loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { freePort } from '#shared/stack/free-port.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
+import { freePort } from '../../stack/free-port.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
 import { workers } from '../../workers/registry.ts'
 import { createDatabase, createVhost } from './services.ts'
@@ -20,6 +20,8 @@ export interface AppOptions {
   /** names of those that run in this process too; by default the ping evaluator, without which reads would wait for their barrier */
   workers?: readonly string[]
   override?: Partial<IngressDeps>
+  /** with the login that row security binds, as `make up` has it, instead of the owner's */
+  isBound?: boolean
 }
 
 /** Times a read waits again, so that a busy machine does not fail a test: some twenty seconds. */
@@ -33,7 +35,7 @@ export async function openApp(options: AppOptions = {}): Promise<TestApp> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const config = loadConfig({
-    DATABASE_URL: database.url,
+    DATABASE_URL: options.isBound ? database.loginUrl : database.url,
     AMQP_URL: vhost.url,
     SECRET_KEY: 'a secret key that only tests know, long enough',
     HOST: '127.0.0.1',

@@ -48,7 +48,7 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
 }
 
 /** Makes sure that the browser is there. Several test files may ask at once: apt waits for its own lock. */
-export async function ensureChromium(): Promise<void> {
+async function ensureChromium(): Promise<void> {
   if (existsSync(EXECUTABLE)) return
   const isDebian = /^ID(_LIKE)?=.*debian/m.test(await readFile('/etc/os-release', 'utf8').catch(() => ''))
   if (!isDebian || process.getuid?.() !== 0) {

@@ -1,6 +1,6 @@
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
-import { brokerRefusal, postgresRefusal, untilAnswers } from '#shared/stack/probe.ts'
-import type { Starter } from '#shared/stack/resolve-services.ts'
+import { brokerRefusal, postgresRefusal, untilAnswers } from '../../stack/probe.ts'
+import type { Starter } from '../../stack/resolve-services.ts'
 
 /** PostgreSQL and RabbitMQ in containers that live as long as this run. */
 export function testContainers(): Starter & { stop(): Promise<void> } {

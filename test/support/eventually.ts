@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** Longest wait for a fact before the test fails. */
 const DEFAULT_MS = 15_000
+
+const awaited = new Set<{ what: string; since: number }>()
 
 /**
  * Waits for a fact: asks again until the answer is there. A test never waits for a time.
@@ -11,11 +15,22 @@ export async function eventually<T>(
   look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   withinMs = DEFAULT_MS,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs
-  for (;;) {
-    const found = await look()
-    if (found !== undefined && found !== null && found !== false) return found
-    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  const since = Date.now()
+  const wait = { what, since }
+  awaited.add(wait)
+  try {
+    for (;;) {
+      const found = await look()
+      if (found !== undefined && found !== null && found !== false) return found
+      if (Date.now() > since + withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
+      await sleep(20)
+    }
+  } finally {
+    awaited.delete(wait)
   }
+}
+
+/** What this process waits for at this moment, each with its age: a stalled test is explained by them. */
+export function awaitedFacts(): string[] {
+  return [...awaited].map(({ what, since }) => `${what} (for ${Math.round((Date.now() - since) / 1000)} s)`)
 }

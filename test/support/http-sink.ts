@@ -20,7 +20,7 @@ export interface RecordedRequest {
 }
 
 /** What the sink does with one request. Without `misbehave` it answers as a well-behaved server. */
-export interface SinkAnswer {
+interface SinkAnswer {
   status?: number
   headers?: Record<string, string | string[]>
   body?: string | Buffer

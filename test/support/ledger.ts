@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { createBarriers } from '#shared/platform/barrier.ts'
-import { openBroker } from '#shared/platform/broker.ts'
-import type { Config } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { createMetrics } from '#shared/platform/metrics.ts'
-import { query } from '#shared/platform/sql.ts'
+import { createBarriers } from '#shared/platform/broker/barrier.ts'
+import { openBroker } from '#shared/platform/broker/broker.ts'
+import { query } from '#shared/platform/database/sql.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { eventually } from './eventually.ts'
 
 /**
@@ -69,7 +70,7 @@ export async function sendPings(load: PingLoad): Promise<void> {
       const answer = await pingOnce(agent, `${load.base()}/ping/${check}?rid=${rid}`, load.timeoutMs ?? 20_000)
       load.ledger.record(rid, check, answer)
       // A client that is turned away comes back a little later, not at full speed.
-      if (answer !== 200) await new Promise((resolve) => setTimeout(resolve, 25))
+      if (answer !== 200) await sleep(25)
     }
   }
   await Promise.all(Array.from({ length: load.connections }, oneAfterTheOther))

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Knex } from 'knex'
-import type { CheckSettings } from '#shared/checks/settings.ts'
-import { loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
+import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
@@ -16,7 +16,7 @@ import { createDatabase, createVhost } from './services.ts'
 
 export const DOMAIN = 'hc.example.org'
 
-export interface RecordedPing {
+interface RecordedPing {
   n: number
   type: string
   scheme: string
@@ -45,8 +45,14 @@ export interface MailProduct extends AsyncDisposable {
 
 const workers = { pingEvaluator, sweeper } as const
 
-/** @param amqpUrl another way to the broker than its own virtual host */
-export async function openMailProduct(amqpUrl?: string): Promise<MailProduct> {
+/**
+ * @param amqpUrl another way to the broker than its own virtual host
+ * @param settings that differ from those of tests
+ */
+export async function openMailProduct(
+  amqpUrl?: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<MailProduct> {
   const resources = new AsyncDisposableStack()
   const env = {
     DATABASE_URL: resources.use(await createDatabase()).url,
@@ -59,6 +65,7 @@ export async function openMailProduct(amqpUrl?: string): Promise<MailProduct> {
     PUBLISH_TIMEOUT_MS: '2000',
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
+    ...settings,
   }
   const config = loadConfig(env)
   const log = createLog(config.logLevel, 'test')
@@ -108,9 +115,16 @@ export interface SmtpSession extends AsyncDisposable {
   closed: Promise<unknown>
 }
 
-/** @param waitForBanner false to talk before the server does */
-export async function openSmtpSession(port: number, waitForBanner = true): Promise<SmtpSession> {
-  const socket = connect(port, '127.0.0.1')
+/**
+ * @param waitForBanner false to talk before the server does
+ * @param localAddress where it comes from, any address of the loopback
+ */
+export async function openSmtpSession(
+  port: number,
+  waitForBanner = true,
+  localAddress = '127.0.0.1',
+): Promise<SmtpSession> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   const closed = once(socket, 'close')
   socket.on('error', () => undefined)
   let received = ''
@@ -155,8 +169,12 @@ export async function openSmtpSession(port: number, waitForBanner = true): Promi
 }
 
 /** A session in which a mail for these recipients may follow `DATA`. */
-export async function startMail(port: number, recipients: readonly string[]): Promise<SmtpSession> {
-  const session = await openSmtpSession(port)
+export async function startMail(
+  port: number,
+  recipients: readonly string[],
+  localAddress?: string,
+): Promise<SmtpSession> {
+  const session = await openSmtpSession(port, true, localAddress)
   await session.command('MAIL FROM:<job@example.org>')
   for (const recipient of recipients) await session.command(`RCPT TO:<${recipient}>`)
   await session.command('DATA')

@@ -1,4 +1,4 @@
-import type { Notification } from '#shared/notifications/notification.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
 /** 2026-01-31T10:00:00Z */
 export const flipTime = Date.UTC(2026, 0, 31, 10) * 1000

@@ -1,11 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '#shared/stack/free-port.ts'
-import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '#shared/stack/local-postgres.ts'
-import { rabbitBinaries, startLocalRabbit } from '#shared/stack/local-rabbit.ts'
-import { identify, stopProcess } from '#shared/stack/process-identity.ts'
-import { mustRun, runCommand } from '#shared/stack/run-command.ts'
+import { freePort } from '../../stack/free-port.ts'
+import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '../../stack/local-postgres.ts'
+import { rabbitBinaries, startLocalRabbit } from '../../stack/local-rabbit.ts'
+import { identify, stopProcess } from '../../stack/process-identity.ts'
+import { mustRun, runCommand } from '../../stack/run-command.ts'
+import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
 
 /** A PostgreSQL server of a test's own, to be stopped, killed and started again on the same port and data. */
 export type OwnPostgres = AsyncDisposable & {
@@ -16,7 +17,16 @@ export type OwnPostgres = AsyncDisposable & {
   /** `kill -9` of the server: what a power cut leaves. */
   kill(): Promise<void>
   start(): Promise<void>
+  /** A streaming standby of it on a port of its own: hot, and asynchronous unless the primary asks for more. */
+  standby(): Promise<OwnStandby>
   drop(): Promise<void>
+}
+
+type OwnStandby = AsyncDisposable & {
+  url: string
+  port: number
+  /** Ends its recovery; it is a primary, on the next timeline, once this resolves. */
+  promote(): Promise<void>
 }
 
 /** A broker of a test's own. */
@@ -59,8 +69,31 @@ export async function startPostgres(options: Readonly<Record<string, string>> = 
     start: async () => {
       server = await startLocalPostgres(bin, folder, port, options)
     },
+    standby: () => startStandby(bin, port),
     drop,
     [Symbol.asyncDispose]: drop,
+  }
+}
+
+async function startStandby(bin: string, primaryPort: number): Promise<OwnStandby> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-standby-'))
+  const user = await serviceUser('postgres')
+  makePrivateFolder(folder, user)
+  const from = ['-h', '127.0.0.1', '-p', String(primaryPort), '-U', 'postgres']
+  const copy = [...from, '-D', join(folder, 'data'), '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
+  await mustRun([join(bin, 'pg_basebackup'), ...copy], { ...user, cwd: folder })
+  const port = await freePort()
+  const { url } = await startLocalPostgres(bin, folder, port)
+  return {
+    url,
+    port,
+    promote: async () => {
+      await mustRun([join(bin, 'pg_ctl'), '-D', join(folder, 'data'), '-w', 'promote'], { ...user, cwd: folder })
+    },
+    async [Symbol.asyncDispose]() {
+      await stopLocalPostgres(bin, folder, 'immediate')
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

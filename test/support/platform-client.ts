@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import { FAMILIES, type Family } from '#shared/oauth/families.ts'
-import { createSecrets } from '#shared/platform/secrets.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
 import type { Product } from './product.ts'
 

@@ -1,20 +1,22 @@
-import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createVhosts, dropVhosts } from '#shared/stack/broker-admin.ts'
-import { withClient } from '#shared/stack/database-admin.ts'
-import { localBinaries } from '#shared/stack/local-binaries.ts'
-import { orderOfOrigins } from '#shared/stack/order-of-origins.ts'
-import { stopProcess } from '#shared/stack/process-identity.ts'
-import { resolveServices } from '#shared/stack/resolve-services.ts'
+import { dropVhosts } from '../../stack/broker-admin.ts'
+import { withClient } from '../../stack/database-admin.ts'
+import { localBinaries } from '../../stack/local-binaries.ts'
+import { stopProcess } from '../../stack/process-identity.ts'
+import { type Origin, resolveServices } from '../../stack/resolve-services.ts'
+import { orderOfOrigins } from '../../stack/service-origins.ts'
 import { testContainers } from './containers.ts'
+import { keepBroker } from './keep-broker.ts'
 import { ensureTemplate } from './template-database.ts'
+import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 
 /**
- * Finds the services of a test run, migrates the template database and makes virtual hosts ahead: one call for all of
- * them takes little longer than one for each.
+ * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where RabbitMQ is
+ * installed or a Docker engine answers, the run has a node of its own.
+ * @param vhosts how many virtual hosts to make ahead
  * @returns the environment of the tests; disposing takes back everything made or started here
  */
 export async function prepareRun(
@@ -34,29 +36,28 @@ export async function prepareRun(
     amqpUrl: process.env.AMQP_URL,
     docker: containers,
     binaries: localBinaries({ folder, postgresOptions: { fsync: 'off', max_connections: '400' }, report }),
-    order: { postgres: order, rabbitmq: order },
+    order: { postgres: order, rabbitmq: ownBrokerFirst(order) },
     report,
   })
-  const servers = [broker.process, postgres.process].filter((server) => server !== undefined)
-  cleanup.defer(async () => {
-    for (const server of servers) await stopProcess(server, 'SIGQUIT', 0)
-  })
+  const { process: database } = postgres
+  if (database) cleanup.defer(async () => void (await stopProcess(database, 'SIGQUIT', 0)))
+  const pool = join(folder, 'vhosts')
+  if (broker.process) {
+    const { pid } = broker.process
+    const node = { folder: join(folder, 'rabbitmq'), url: broker.url, pid }
+    cleanup.use(keepBroker({ ...node, vhosts: () => vhostsOf(pool), report }))
+  }
   report(`PostgreSQL: ${postgres.origin}, RabbitMQ: ${broker.origin}`)
 
-  const { name: template, isNew } = await ensureTemplate(postgres.url)
-  if (isNew) cleanup.defer(() => dropTemplate(postgres.url, template))
   const { control } = broker
   if (!control)
     throw new Error('tests need a broker they may administer (management API on port 15672, or rabbitmqctl)')
-  const pool = join(folder, 'vhosts')
-  mkdirSync(pool)
-  const run = randomBytes(4).toString('hex')
-  const names = Array.from({ length: vhosts }, (_, index) => `signalbox-test-${run}-${index}`)
-  if (names.length > 0) {
-    cleanup.defer(() => dropVhosts(control, broker.url, names))
-    await createVhosts(control, broker.url, names)
-  }
-  for (const name of names) writeFileSync(join(pool, name), '')
+  await makeVhostPool(pool, { url: broker.url, control }, vhosts)
+  // A broker that outlives the run gets its virtual hosts taken back when no test runs any more.
+  if (broker.origin === 'environment' || broker.origin === 'localhost')
+    cleanup.defer(() => dropVhosts(control, broker.url, vhostsOf(pool)))
+  const { name: template, isNew } = await ensureTemplate(postgres.url)
+  if (isNew) cleanup.defer(() => dropTemplate(postgres.url, template))
   const kept = cleanup.move()
   return {
     environment: {
@@ -68,6 +69,11 @@ export async function prepareRun(
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+/** A broker on the standard port is shared with whoever works on this machine: it comes last, a node of our own before. */
+function ownBrokerFirst(order: readonly Origin[]): Origin[] {
+  return [...order.filter((origin) => origin !== 'localhost'), ...order.filter((origin) => origin === 'localhost')]
 }
 
 /** Another run may be copying it this very moment: then it is left to that run's successor. */

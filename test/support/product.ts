@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
-import { type Config, loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { createSecrets } from '#shared/platform/secrets.ts'
-import { generateKey, type KeyKind, keyPrefix } from '#shared/projects/api-key.ts'
-import { insertProject, insertProjectKey } from '#shared/projects/store.ts'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
+import { insertProject, insertProjectKey } from '#shared/monitoring/projects/store.ts'
+import { type Config, loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Names of the processes that `spawn` can start: the product's own entry files. */
 const entryFiles = { ingress: 'ingress/main.ts', smtp: 'ingress/smtp.ts', workers: 'workers/main.ts' } as const
 
-export interface TestProject {
+interface TestProject {
   id: number
   uuid: string
   organisationId: number
@@ -49,21 +49,30 @@ export interface Product extends AsyncDisposable {
   env: Record<string, string>
   config: Config
   db: Knex
-  /** opens an HTTP ingress in this process; @returns its address */
-  ingress(override?: Partial<IngressDeps>): Promise<{ base: string; deps: IngressDeps }>
+  /** opens an HTTP ingress in this process; @param env settings of its own; @returns its address */
+  ingress(override?: Partial<IngressDeps>, env?: Record<string, string>): Promise<{ base: string; deps: IngressDeps }>
   /** starts workers in this process; all of them when none is named */
   workers(names?: readonly string[], override?: Partial<WorkerDeps>): Promise<WorkerDeps & AsyncDisposable>
   spawn(what: keyof typeof entryFiles, args?: readonly string[], env?: Record<string, string>): SpawnedProcess
   project(): Promise<TestProject>
 }
 
-/** @param env settings on top of the test's own; DATABASE_URL and AMQP_URL may name other servers */
-export async function openProduct(env: Record<string, string> = {}): Promise<Product> {
+/**
+ * @param env settings on top of the test's own; DATABASE_URL and AMQP_URL may name other servers
+ * @param isBound with the login that row security binds, as `make up` has it, instead of the owner's
+ */
+export async function openProduct(
+  env: Record<string, string> = {},
+  { isBound = false }: { isBound?: boolean } = {},
+): Promise<Product> {
   const resources = new AsyncDisposableStack()
-  const databaseUrl = env.DATABASE_URL ?? resources.use(await createDatabase()).url
+  const { url: databaseUrl, loginUrl } =
+    env.DATABASE_URL === undefined
+      ? resources.use(await createDatabase())
+      : { url: env.DATABASE_URL, loginUrl: env.DATABASE_URL }
   const amqpUrl = env.AMQP_URL ?? resources.use(await createVhost()).url
   const settings: Record<string, string> = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: isBound ? loginUrl : databaseUrl,
     AMQP_URL: amqpUrl,
     SECRET_KEY: randomBytes(32).toString('hex'),
     HOST: '127.0.0.1',
@@ -94,8 +103,9 @@ export async function openProduct(env: Record<string, string> = {}): Promise<Pro
     env: settings,
     config,
     db,
-    async ingress(override) {
-      const { server, deps } = await openIngress(resources, config, log, override)
+    async ingress(override, own) {
+      const itsConfig = own ? loadConfig({ ...settings, ...own }) : config
+      const { server, deps } = await openIngress(resources, itsConfig, log, override)
       await deps.broker.connected()
       return { base: `http://127.0.0.1:${server.port}`, deps }
     },
@@ -110,7 +120,7 @@ export async function openProduct(env: Record<string, string> = {}): Promise<Pro
     spawn(what, args = [], extra = {}) {
       const child = spawn(process.execPath, ['--import', 'tsx', entryFiles[what], ...args], {
         cwd: root,
-        env: { PATH: process.env.PATH ?? '', ...settings, LOG_LEVEL: 'info', ...extra },
+        env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const spawned = follow(child)
@@ -137,12 +147,22 @@ export async function openProduct(env: Record<string, string> = {}): Promise<Pro
   }
 }
 
-/** The port that a spawned ingress says it listens on. */
+/** A process loads a thousand modules before it listens: seconds of CPU time on a machine that others use too. */
+const START_MS = 60_000
+
+/** The port that a spawned listener, of HTTP or of mail, says it listens on. */
 export async function listeningPort(spawned: SpawnedProcess): Promise<number> {
-  return await eventually('the ingress to listen', () => {
-    const found = /"port":(\d+)[^\n]*http\.listening/.exec(spawned.output())
+  const look = () => {
+    const found = /"port":(\d+)[^\n]*(?:http|smtp)\.listening/.exec(spawned.output())
     return found ? Number(found[1]) : undefined
-  })
+  }
+  return await eventually('the listener to listen', look, START_MS)
+}
+
+/** The run's compiled code serves the processes of the product too. */
+function compileCache(): Record<string, string> {
+  const { NODE_COMPILE_CACHE } = process.env
+  return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 }
 
 function follow(child: ChildProcess): SpawnedProcess {

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { insertChannel, type StoredChannel } from '#shared/channels/store.ts'
-import type { Check } from '#shared/checks/check.ts'
-import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
-import { insertCheck } from '#shared/checks/store.ts'
-import { ensureOrganisation } from '#shared/organisations/store.ts'
-import { generateKey, type KeyKind, keyPrefix } from '#shared/projects/api-key.ts'
-import { insertProject, insertProjectKey, type Project } from '#shared/projects/store.ts'
+import { insertChannel, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
+import { insertProject, insertProjectKey, type Project } from '#shared/monitoring/projects/store.ts'
+import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 
 type Deps = Pick<IngressDeps, 'db' | 'secrets'>

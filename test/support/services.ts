@@ -1,41 +1,51 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
 import { connect } from 'amqplib'
 import pg from 'pg'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { answeringBroker, answeringPostgres } from '#shared/stack/answering.ts'
-import { type BrokerControl, createVhosts, dropVhosts, vhostUrl } from '#shared/stack/broker-admin.ts'
-import { databaseUrl, withClient } from '#shared/stack/database-admin.ts'
-import { ensureTemplate } from './template-database.ts'
+import { answeringBroker, answeringPostgres } from '../../stack/answering.ts'
+import { type BrokerControl, createVhosts, dropVhosts, vhostUrl } from '../../stack/broker-admin.ts'
+import { databaseUrl, loginUrl, withClient } from '../../stack/database-admin.ts'
+import { ensureTemplate, testLogin } from './template-database.ts'
+import { takeVhost } from './vhost-pool.ts'
 
 /** More than any test sets PING_SHARDS to. */
 const MOST_SHARDS = 8
 
 export type TestResource = AsyncDisposable & { url: string; drop(): Promise<void> }
 
+/** `url` is the owner's, who sees every row; `loginUrl` is the product's, which row security binds. */
+export type TestDatabase = TestResource & { loginUrl: string }
+
 /**
  * A database of its own for one test file, cloned from a migrated template: some 50 ms.
  * Uses the servers `test/run.ts` found; a file run by itself uses those on localhost's standard ports.
  */
-export async function createDatabase(): Promise<TestResource> {
+export async function createDatabase(): Promise<TestDatabase> {
   const server = await postgresServer()
   const name = `signalbox_test_${randomBytes(6).toString('hex')}`
   await cloneTemplate(server, name)
-  return resource(databaseUrl(server, name), () =>
+  const url = databaseUrl(server, name)
+  const database = resource(url, () =>
     withClient(server, async (client) => {
       await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
     }),
   )
+  return { ...database, loginUrl: loginUrl(url, testLogin) }
 }
 
 /** A virtual host of its own for one test file, empty. */
 export async function createVhost(): Promise<TestResource> {
   const { url, control } = await brokerServer()
-  const ready = await takeReadyVhost()
-  // Those made ahead are dropped all at once by the run that made them; their queues go at once, because a broker with
-  // the usual limit of 1,024 open files stands still at some three hundred quorum queues.
-  if (ready) return resource(vhostUrl(url, ready), () => deleteQueues(vhostUrl(url, ready)))
+  const pool = process.env.TEST_VHOST_POOL
+  if (!pool) return await createVhostOutsideRun(url, control)
+  const taken = vhostUrl(url, await takeVhost(pool, { url, control }))
+  // The host stays until the run ends. Its queues go at once, because a broker with the usual limit of 1,024 open files
+  // stands still at some three hundred quorum queues.
+  return resource(taken, () => deleteQueues(taken))
+}
+
+/** For a file that is run by AVA alone: no other test is disturbed by the deletion. */
+async function createVhostOutsideRun(url: string, control: BrokerControl): Promise<TestResource> {
   const name = `signalbox-test-${randomBytes(6).toString('hex')}`
   await createVhosts(control, url, [name])
   return resource(vhostUrl(url, name), () => dropVhosts(control, url, [name]))
@@ -81,21 +91,6 @@ async function deleteQueues(url: string): Promise<void> {
   const channel = await connection.createChannel()
   for (const { name } of queueDeclarations(MOST_SHARDS)) await channel.deleteQueue(name)
   await connection.close()
-}
-
-/** Takes one of the virtual hosts that the run made ahead: whoever removes its file has it. */
-async function takeReadyVhost(): Promise<string | undefined> {
-  const folder = process.env.TEST_VHOST_POOL
-  if (!folder) return undefined
-  for (const name of await readdir(folder)) {
-    try {
-      await unlink(join(folder, name))
-      return name
-    } catch {
-      // somebody else was faster
-    }
-  }
-  return undefined
 }
 
 function resource(url: string, drop: () => Promise<void>): TestResource {

@@ -5,10 +5,14 @@ export type TcpProxy = AsyncDisposable & {
   port: number
   /** The same URL, through the proxy. */
   through(url: string): string
+  /** New connections go to this port; open ones stay where they are. */
+  redirect(port: number): void
   /** Holds everything back for this long, in both directions. */
   delay(ms: number): void
   /** Drops bytes silently in both directions: connections stay open and nobody learns of it. New ones are accepted. */
   blackhole(isOn: boolean): void
+  /** Holds everything back, in both directions, and lets it go in its order once it is off: a server that stalls. */
+  hold(isOn: boolean): void
   /** Drops only what the server says: requests arrive, and nobody hears of it. */
   deafen(isOn: boolean): void
   /** Resets every open connection now; `refusing` also turns away new ones until `restore`. */
@@ -24,8 +28,10 @@ export type TcpProxy = AsyncDisposable & {
 
 /** A TCP proxy on the loopback, in front of a real server, that misbehaves on demand. */
 export async function startTcpProxy(target: { host?: string; port: number }): Promise<TcpProxy> {
+  let targetPort = target.port
   let delayMs = 0
   let isBlackhole = false
+  let isHolding = false
   let isDeaf = false
   let isRefusing = false
   let budget = Number.POSITIVE_INFINITY
@@ -33,7 +39,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
 
   const server = createServer((client) => {
     if (isRefusing) return void client.resetAndDestroy()
-    const upstream = connect(target.port, target.host ?? '127.0.0.1')
+    const upstream = connect(targetPort, target.host ?? '127.0.0.1')
     const pair = { client, upstream, remaining: budget }
     pairs.add(pair)
     const end = () => {
@@ -46,17 +52,27 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
       from.on('close', () => {
         if (!isBlackhole) end() // behind a dead link nobody hears that the other side hung up
       })
+      if (isHolding) from.pause()
       from.on('data', (chunk) => {
         if (isBlackhole || (isDeaf && !isTowardsServer)) return
         if (isTowardsServer) pair.remaining -= chunk.length
         if (pair.remaining < 0) return reset(pair)
-        if (delayMs === 0) return forward(from, to, chunk)
-        setTimeout(() => forward(from, to, chunk), delayMs)
+        if (delayMs === 0) return forward(from, to, chunk, () => isHolding)
+        setTimeout(() => forward(from, to, chunk, () => isHolding), delayMs)
       })
     }
     pass(client, upstream, true)
     pass(upstream, client, false)
   })
+  const hold = (isOn: boolean) => {
+    isHolding = isOn
+    for (const { client, upstream } of pairs) {
+      for (const socket of [client, upstream]) {
+        if (isOn) socket.pause()
+        else socket.resume()
+      }
+    }
+  }
   const reset = (pair: { client: Socket; upstream: Socket }) => {
     pair.client.resetAndDestroy()
     pair.upstream.resetAndDestroy()
@@ -77,12 +93,16 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
       other.host = `127.0.0.1:${port}`
       return other.href
     },
+    redirect: (to) => {
+      targetPort = to
+    },
     delay: (ms) => {
       delayMs = ms
     },
     blackhole: (isOn) => {
       isBlackhole = isOn
     },
+    hold,
     deafen: (isOn) => {
       isDeaf = isOn
     },
@@ -99,6 +119,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
       isBlackhole = false
       isDeaf = false
       isRefusing = false
+      hold(false)
       budget = Number.POSITIVE_INFINITY
       for (const pair of pairs) pair.remaining = budget
     },
@@ -108,11 +129,13 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
   }
 }
 
-function forward(from: Socket, to: Socket, chunk: Buffer): void {
+function forward(from: Socket, to: Socket, chunk: Buffer, isHolding: () => boolean): void {
   if (to.destroyed) return
   // A slow reader must slow the writer down through the proxy too.
   if (!to.write(chunk)) {
     from.pause()
-    to.once('drain', () => from.resume())
+    to.once('drain', () => {
+      if (!isHolding()) from.resume()
+    })
   }
 }

@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { migrateLatest } from '#shared/platform/migrate.ts'
-import { databaseExists, databaseUrl, withClient } from '#shared/stack/database-admin.ts'
+import { migrateLatest } from '#shared/platform/database/migrate.ts'
+import { secureRows } from '#shared/platform/database/row-security.ts'
+import { databaseExists, databaseUrl, withClient } from '../../stack/database-admin.ts'
 
 const migrations = join(import.meta.dirname, '../../migrations')
+const rowSecurity = join(import.meta.dirname, '../../shared/platform/database/row-security.ts')
+
+/** The login that the product has in tests: bound by row security, as `make up` and compose.yaml set it up. */
+export const testLogin = { role: 'signalbox_test_login', password: 'only-for-tests' }
+
 const lock = 7_316_900_412n // any number nobody else uses: one process migrates, the others wait for its result
 
 /**
@@ -21,6 +27,7 @@ export async function ensureTemplate(server: string): Promise<{ name: string; is
     await client.query(`drop database if exists ${pg.escapeIdentifier(draft)} with (force)`)
     await client.query(`create database ${pg.escapeIdentifier(draft)}`)
     await migrateLatest(databaseUrl(server, draft))
+    await withClient(databaseUrl(server, draft), (owner) => secureRows(owner, testLogin))
     await client.query(`alter database ${pg.escapeIdentifier(draft)} rename to ${pg.escapeIdentifier(name)}`)
     return true
   })
@@ -36,5 +43,6 @@ async function migrationsHash(): Promise<string> {
       .update(await readFile(join(migrations, file)))
       .update('\0')
   }
+  hash.update(await readFile(rowSecurity))
   return hash.digest('hex').slice(0, 12)
 }

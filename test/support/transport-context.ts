@@ -1,4 +1,4 @@
-import { createHttpClient } from '#shared/platform/http-client.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import type { TransportContext } from '../../workers/notifier/transports/transport.ts'
 
 /** A context whose clients may reach loopback, where the sinks of the tests are. */

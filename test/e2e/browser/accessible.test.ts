@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import test from 'ava'
 import type { Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { openBrowser } from '../../support/browser.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
-const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let app: TestApp
 let paths: Record<string, string>

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Locator, Page } from 'playwright-core'
-import { recordEvent } from '#shared/events/store.ts'
 import { enableEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'

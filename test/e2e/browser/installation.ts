@@ -11,7 +11,7 @@ export async function openInstallation(env: Readonly<Record<string, string>> = {
 }
 
 /** Runs a command of the operator. @returns what it printed */
-export async function admin(app: TestApp, ...args: string[]): Promise<string> {
+async function admin(app: TestApp, ...args: string[]): Promise<string> {
   const { deps } = app
   const outcome = await runAdmin(args, userCommands, async () => ({
     config: deps.config,
@@ -26,7 +26,7 @@ export async function admin(app: TestApp, ...args: string[]): Promise<string> {
 }
 
 /** The address in what `setup-link` prints. */
-export async function setUpLink(app: TestApp): Promise<string> {
+async function setUpLink(app: TestApp): Promise<string> {
   const printed = await admin(app, 'setup-link')
   const [link] = /http\S+/.exec(printed) ?? []
   if (!link) throw new Error(`no link in ${JSON.stringify(printed)}`)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import { grantFamilies } from '#shared/organisations/store.ts'
+import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { createTeam, join, password, type Team } from '../../ingress/web/people.ts'
 import { openApp, type TestApp } from '../../support/app.ts'

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import test from 'ava'
 import type { Page } from 'playwright-core'
@@ -13,7 +13,7 @@ import {
   signInAsOwner,
 } from './risk-installation.ts'
 
-const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let it: RiskInstallation
 
@@ -53,7 +53,7 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
   })
 
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'PDF' }).click()])
-  const pdf = await readFile(await download.path())
+  const pdf = readFileSync(await download.path())
   t.is(pdf.subarray(0, 5).toString(), '%PDF-')
   const read = await readPdf(pdf)
   const json = await (await page.request.get(`${it.base}/packs/${id}/json`)).text()

@@ -1,17 +1,17 @@
 import test from 'ava'
-import { openAnotherDoor } from '../../ingress/pings/doors.ts'
+import { openAnotherListener } from '../../ingress/ping/listeners.ts'
 import { openApp } from '../../support/app.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aProject } from './project.ts'
 
-test('five hundred pings at once, through two doors, are numbered from 1 to 500 without a gap', async (t) => {
+test('five hundred pings at once, through two listeners, are numbered from 1 to 500 without a gap', async (t) => {
   await using app = await openApp({ env: { PING_LOG_LIMIT: '1000' } })
   await using resources = new AsyncDisposableStack()
-  const doors = [app.url, await openAnotherDoor(resources, app)]
+  const listeners = [app.url, await openAnotherListener(resources, app)]
   const { check, call, rwKey } = await aProject(app)
   const uuid = await check([])
   const answers = await Promise.all(
-    Array.from({ length: 500 }, (_, i) => send(doors[i % 2] ?? '', `/ping/${uuid}${i % 5 === 0 ? '/log' : ''}`)),
+    Array.from({ length: 500 }, (_, i) => send(listeners[i % 2] ?? '', `/ping/${uuid}${i % 5 === 0 ? '/log' : ''}`)),
   )
   t.true(answers.every(({ status, text }) => status === 200 && text === 'OK'))
   const listed = await send(app.url, `/api/v3/checks/${uuid}/pings/`, { headers: { 'X-Api-Key': rwKey } })

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { findChannel } from '#shared/channels/store.ts'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
-import { insertNotifications } from '#shared/notifications/store.ts'
-import { query } from '#shared/platform/sql.ts'
+import { findChannel } from '#shared/monitoring/channels/store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -92,10 +92,10 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   const alert = { flipId: flip?.id ?? 0, checkId: doomed.id, status: 'down' } as const
   const [notificationId = ''] = await insertNotifications(db, alert, [stored?.id ?? 0])
   await db.transaction(async (tx) => {
-    // The attempt takes the alert in hand, and cannot read its flip until the check is gone.
+    // The attempt takes the alert in flight, and cannot read its flip until the check is gone.
     await tx.raw('LOCK TABLE flips IN ACCESS EXCLUSIVE MODE')
     await outbox.run((_, enqueue) => enqueue(notificationDue, { notificationId }))
-    await eventually('the alert to be in hand', async () => {
+    await eventually('the alert to be in flight', async () => {
       const [row] = await query(db, 'SELECT 1 FROM notifications WHERE id = ? AND attempts = 1', [notificationId])
       return row !== undefined
     })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
 import test from 'ava'
-import { execute, query } from '#shared/platform/sql.ts'
+import { execute, query } from '#shared/platform/database/sql.ts'
 import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
 import { openWorkers } from '../../../workers/open-workers.ts'
@@ -24,7 +24,7 @@ interface PingView {
 
 const resources = new AsyncDisposableStack()
 let app: TestApp
-/** a door whose clock the tests set, in seconds before now */
+/** a listener whose clock the tests set, in seconds before now */
 let pastDoor: string
 let secondsAgo = 0
 test.before(async () => {

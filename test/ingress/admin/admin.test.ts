@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { query } from '#shared/platform/sql.ts'
+import { query } from '#shared/platform/database/sql.ts'
+import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import type { AdminContext } from '../../../ingress/admin/command.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
@@ -36,11 +37,12 @@ interface Ended {
   stderr: string
 }
 
-function runCommand(file: string, args: string[], options: ExecFileOptions): Promise<Ended> {
+function runCommand(file: string, args: string[], options: ExecFileOptions, input = ''): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
+    child.stdin?.end(input)
   })
 }
 
@@ -107,12 +109,60 @@ test('an integration is created, or refused with the name of what is wrong', asy
   for (const [config, kind, error] of [
     ['{}', 'email', /config\.value/],
     ['not json', 'email', /--config is not JSON/],
-    ['{}', 'pigeon', /kind/],
+    ['{}', 'pigeon', /there is no kind pigeon; there are .*\bemail\b.*\bwebhook\b/],
   ] as const) {
     const { status, stderr } = await admin(...args, config, '--kind', kind)
     t.not(status, 0)
     t.regex(stderr, error)
   }
+})
+
+test('integrations are listed, changed without losing what is not named, and deleted', async (t) => {
+  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'L')
+  const own = ['--project', projectId]
+  const config = '{"url":"https://ntfy.example.org","topic":"jobs","token":"tk_secret","priority":3,"priority_up":3}'
+  const args = ['channel', 'create', ...own, '--kind', 'ntfy', '--name', 'old', '--config', config]
+  const { channelId } = await json<{ channelId: string }>(...args)
+  const list = async () => await json<{ channelId: string; name: string }[]>('channel', 'list', ...own)
+  t.like(await list(), [{ channelId, name: 'old', kind: 'ntfy', disabled: false }])
+  const update = ['channel', 'update', ...own, '--channel', channelId]
+  await json(...update, '--name', 'new', '--disable')
+  t.like(await list(), [{ name: 'new', disabled: true }])
+  await json(...update, '--enable', '--config', config.replace(',"token":"tk_secret"', '').replace('jobs', 'others'))
+  t.like(await list(), [{ name: 'new', disabled: false }])
+  const [stored] = await query<{ sealed: string }>(
+    app.deps.db,
+    'SELECT sealed_config AS sealed FROM channels WHERE uuid = ?',
+    [channelId],
+  )
+  t.like(JSON.parse(app.deps.secrets.open(stored?.sealed ?? '')), { topic: 'others', token: 'tk_secret' })
+  for (const [wrong, error] of [
+    [update, /nothing to change; the options are --name, --config, --disable, --enable/],
+    [['channel', 'delete', ...own, '--channel', randomUUID()], /the project has no integration/],
+    [['channel', 'delete', ...own, '--channel', 'x'], /the project has no integration/],
+    [[...update, '--config', '[]'], /not a JSON object/],
+  ] as const) {
+    const { status, stderr } = await admin(...wrong)
+    t.is(status, 2)
+    t.regex(stderr, error)
+  }
+  await json('channel', 'delete', ...own, '--channel', channelId)
+  t.deepEqual(await list(), [])
+})
+
+test('a user made without an organisation owns a new one and nobody else’s, even of the same name', async (t) => {
+  const [other, email] = ['Unowned', `${randomUUID()}@example.org`]
+  for (const name of [other, email]) await json('project', 'create', '--name', name)
+  const made = await json<{ userId: string }>('user', 'create', '--email', email, '--password', 'a long passphrase 17')
+  const owned = await query<{ projects: number }>(
+    app.deps.db,
+    `SELECT (SELECT count(*) FROM projects p WHERE p.organisation_id = m.organisation_id) AS projects
+     FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.uuid = ?`,
+    [made.userId],
+  )
+  t.deepEqual(owned, [{ projects: 0 }])
+  const colleague = ['--email', `${randomUUID()}@example.org`, '--password', 'a long passphrase 17']
+  t.like(await json<object>('user', 'create', ...colleague, '--organisation', other), { organisation: other })
 })
 
 test('a configuration goes out with its secrets only when asked to, and comes back', async (t) => {
@@ -203,8 +253,10 @@ test('what was given up is listed, explained, handed out again once, and the act
 })
 
 test('the doctor finds nothing wrong here, and says what to mend elsewhere', async (t) => {
-  const healthy = await json<{ healthy: boolean; findings: { what: string }[] }>('doctor')
-  t.true(healthy.findings.some(({ what }) => what === 'schema'))
+  const said: { findings: { what: string; ok: boolean }[] } = JSON.parse((await admin('doctor', '--json')).stdout)
+  t.true(said.findings.some(({ what }) => what === 'schema'))
+  const wrong = said.findings.filter(({ ok }) => !ok).map(({ what }) => what)
+  t.deepEqual(wrong, ['consumers'], 'only the evaluator runs here')
   const unreachable = async () => ({
     ...(await context()),
     config: { ...app.deps.config, amqpUrl: 'amqp://127.0.0.1:1', smtpUrl: 'smtp://127.0.0.1:1' },
@@ -228,19 +280,21 @@ test('every command explains itself, without any server', async (t) => {
   t.is((await runAdmin(['project'], commands, nowhere)).status, 0)
 })
 
-for (const [what, args] of [
-  ['an unknown command', ['frobnicate']],
-  ['an unknown verb', ['project', 'frobnicate']],
-  ['an unknown option', ['project', 'create', '--name', 'a', '--colour', 'red']],
-  ['a missing option', ['project', 'create']],
-  ['a project that does not exist', ['export', '--project', randomUUID()]],
-  ['a project that is no uuid', ['export', '--project', "x' OR 1=1"]],
-  ['a queue that does not exist', ['dead-letters', 'inspect', '--queue', 'nope']],
+for (const [what, args, said] of [
+  ['an unknown command', ['frobnicate'], /there are .*project.*key.*channel/],
+  ['an unknown verb', ['project', 'frobnicate'], /there are project create, project list/],
+  ['an unknown option', ['project', 'list', '--colour', 'red'], /'--colour'; the options are --json$/],
+  ['a word too many', ['project', 'list', 'all'], /'all'/],
+  ['a missing option', ['project', 'create'], /--name is missing/],
+  ['a project that does not exist', ['export', '--project', randomUUID()], /there is no project/],
+  ['a project that is no uuid', ['export', '--project', "x' OR 1=1"], /there is no project/],
+  ['a queue that does not exist', ['dead-letters', 'inspect', '--queue', 'nope'], /there are .*pings\.0/],
 ] as const) {
   test(`${what} is a mistake of usage: one line, no stack`, async (t) => {
     const { status, stdout, stderr } = await admin(...args)
     t.deepEqual([status, stdout], [2, ''])
     t.is(stderr.trim().split('\n').length, 1)
+    t.regex(stderr.trim(), said)
   })
 }
 
@@ -251,7 +305,7 @@ test('the command line prints JSON alone on its output, and its problems elsewhe
       cwd: new URL('../../..', import.meta.url).pathname,
       env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
     })
-  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey }
+  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
   const created = await run(settings, 'project', 'create', '--name', 'spawned', '--json')
   t.deepEqual([created.code, created.stderr], [0, ''])
   t.like(JSON.parse(created.stdout), { name: 'spawned' })
@@ -262,4 +316,28 @@ test('the command line prints JSON alone on its output, and its problems elsewhe
 
 test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
   t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
+})
+
+test('L11: a password and a configuration are read from standard input, where nobody else sees them', async (t) => {
+  const { databaseUrl, amqpUrl, secretKey } = app.deps.config
+  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
+  const run = async (input: string, ...args: string[]) =>
+    await runCommand(
+      process.execPath,
+      ['--import', 'tsx', 'ingress/admin.ts', ...args],
+      {
+        cwd: new URL('../../..', import.meta.url).pathname,
+        env: { PATH: process.env.PATH, NODE_ENV: 'test', ...settings },
+      },
+      input,
+    )
+  const user = ['user', 'create', '--email', 'piped@example.com', '--organisation', 'Piped', '--password', '-']
+  const created = await run('four words by pipe\n', ...user)
+  t.is(created.code, 0, created.stderr)
+  const { password_hash } = await app.deps.db('users').where({ email: 'piped@example.com' }).first('password_hash')
+  t.true(await verifyPassword(String(password_hash), 'four words by pipe'))
+  t.regex((await run('', ...user)).stderr, /--password - needs the value at standard input/)
+  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'Piped')
+  const channel = ['channel', 'create', '--project', projectId, '--name', 'ops', '--kind', 'sms', '--config', '-']
+  t.is((await run('{"value":"+15550100"}', ...channel)).code, 0)
 })

@@ -138,22 +138,25 @@ for (const [what, filters, message, type] of classified) {
   })
 }
 
-test.serial('a mail too large for a message is stored whole, its text searched, and nothing left behind', async (t) => {
-  const plain = await mail.addCheck()
-  const filtered = await mail.addCheck({ filterBody: true, successKw: 'needle in the hay' })
-  const missing = await mail.addCheck({ filterBody: true, successKw: 'nowhere to be found' })
-  const body = `Subject: large\r\n\r\n${'hay hay hay hay\r\n'.repeat(200_000)}needle in the hay\r\n`
-  t.is(await sendRaw([plain.address, filtered.address, missing.address], body), '250 OK')
-  const types = await Promise.all(
-    [plain, filtered, missing].map(async ({ id }) => {
-      const [ping] = await mail.pings(id, 1)
-      t.is(ping?.body?.toString(), `${body}\r\n`)
-      return ping?.type
-    }),
-  )
-  t.deepEqual(types, ['success', 'success', 'ign'])
-  t.is(await mail.waitingMails(), 0)
-})
+test.serial(
+  'M6 of a mail too large for a message the beginning is stored, all of its text searched, and nothing left behind',
+  async (t) => {
+    const plain = await mail.addCheck()
+    const filtered = await mail.addCheck({ filterBody: true, successKw: 'needle in the hay' })
+    const missing = await mail.addCheck({ filterBody: true, successKw: 'nowhere to be found' })
+    const body = `Subject: large\r\n\r\n${'hay hay hay hay\r\n'.repeat(200_000)}needle in the hay\r\n`
+    t.is(await sendRaw([plain.address, filtered.address, missing.address], body), '250 OK')
+    const types = await Promise.all(
+      [plain, filtered, missing].map(async ({ id }) => {
+        const [ping] = await mail.pings(id, 1)
+        t.is(ping?.body?.toString(), body.slice(0, 100_000))
+        return ping?.type
+      }),
+    )
+    t.deepEqual(types, ['success', 'success', 'ign'])
+    t.is(await mail.waitingMails(), 0)
+  },
+)
 
 test.serial('a large attachment leaves the text in the message', async (t) => {
   const check = await mail.addCheck({ filterSubject: true, filterBody: true, successKw: 'copied' })
@@ -167,7 +170,7 @@ test.serial('a large attachment leaves the text in the message', async (t) => {
   })
   const [ping] = await mail.pings(check.id, 1)
   t.is(ping?.type, 'success')
-  t.true((ping?.body?.length ?? 0) > 27_000_000)
+  t.is(ping?.body?.length, 100_000)
   t.is(await mail.waitingMails(), 0)
 })
 

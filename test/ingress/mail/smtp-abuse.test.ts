@@ -31,7 +31,7 @@ async function pour(session: SmtpSession, chunk: Buffer, times: number): Promise
   }
 }
 
-test('recipients are judged by domain, then by mailbox', async (t) => {
+test('B33: recipients are judged by domain, then by mailbox', async (t) => {
   await using session = await startEnvelope()
   const key = 'k'.repeat(22)
   const uuid = randomUUID()
@@ -102,7 +102,7 @@ for (const [name, smuggled] of [
   ['CR . CR', '\r.\r'],
   ['CRLF . CR', '\r\n.\r'],
 ] as const) {
-  test(`${name} does not end a mail`, async (t) => {
+  test(`B33: ${name} does not end a mail`, async (t) => {
     const [victim, other] = [await mail.addCheck(), await mail.addCheck()]
     await using session = await startMail(mail.port, [other.address])
     const second = `MAIL FROM:<x@example.org>\r\nRCPT TO:<${victim.address}>\r\nDATA\r\nSubject: smuggled\r\n`
@@ -146,6 +146,12 @@ test('a sender that breaks off in the middle leaves no ping, and one without QUI
   await mail.pings(whole.id, 1)
   const [row] = await mail.db('checks').select('n_pings').where({ id: cut.id })
   t.is(Number(row?.n_pings), 0)
+})
+
+test('L18: the listener greets as the domain of its addresses, not as the machine', async (t) => {
+  await using session = await openSmtpSession(mail.port)
+  t.regex(await session.command('EHLO client.example.org'), /^250-hc\.example\.org[ \r\n]/)
+  t.regex(await session.command('QUIT'), /^221/)
 })
 
 test('login, encryption that would be none, and old tricks are not offered', async (t) => {

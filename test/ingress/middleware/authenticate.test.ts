@@ -1,5 +1,5 @@
 import test from 'ava'
-import { listProjectKeys, revokeProjectKey } from '#shared/projects/store.ts'
+import { listProjectKeys, revokeProjectKey } from '#shared/monitoring/projects/store.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -28,13 +28,13 @@ for (const [what, key] of [
   ['a long key', 'x'.repeat(33)],
   ['a very long key', 'x'.repeat(8000)],
 ] as const) {
-  test(`${what} is a missing one`, async (t) => {
+  test(`B09: ${what} is a missing one`, async (t) => {
     const answer = await list({ 'X-Api-Key': key })
     t.deepEqual([answer.status, jsonOf(answer)], [401, { error: 'missing api key' }])
   })
 }
 
-test('a repeated header is no key, even when both are right', async (t) => {
+test('B09: a repeated header is no key, even when both are right', async (t) => {
   const { rwKey } = await addProject(app.deps)
   t.is((await list({ 'X-Api-Key': [rwKey, rwKey] })).status, 401)
 })
@@ -44,7 +44,7 @@ test('a ping key is no API key', async (t) => {
   t.is((await list({ 'X-Api-Key': pingKey })).status, 401)
 })
 
-test('the key may be in the body, is not stored or shown, and loses to the header', async (t) => {
+test('B09: the key may be in the body, is not stored or shown, and loses to the header', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const create = (headers: Record<string, string>) =>
     send(app.url, '/api/v3/checks/', { method: 'POST', headers, body: JSON.stringify({ api_key: rwKey, name: 'a' }) })
@@ -62,7 +62,7 @@ for (const key of [null, true, 123, ['x'], { a: 1 }]) {
   })
 }
 
-test('a revoked key looks like an unknown one, within seconds even where it was just used', async (t) => {
+test('B10: a revoked key looks like an unknown one, within seconds even where it was just used', async (t) => {
   const { project, rwKey } = await addProject(app.deps)
   t.is((await list({ 'X-Api-Key': rwKey })).status, 200)
   const [key] = await listProjectKeys(app.deps.db, project.id)
@@ -78,7 +78,7 @@ test('a revoked key looks like an unknown one, within seconds even where it was 
   t.deepEqual(jsonOf(refused), jsonOf(unknown))
 })
 
-test('a database dump holds no key', async (t) => {
+test('B10: a database dump holds no key', async (t) => {
   const { project, rwKey, roKey } = await addProject(app.deps)
   const { rows } = await app.deps.db.raw('SELECT * FROM project_keys WHERE project_id = ?', [project.id])
   const dump = JSON.stringify(rows)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { takeTokens } from '#shared/rate-limits/store.ts'
+import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addKey, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf, send } from '../../support/send.ts'
@@ -39,7 +39,7 @@ test('an answer says what is left', async (t) => {
   t.is(headers['ratelimit-reset'], '5')
 })
 
-test('forged forwarding headers change nothing', async (t) => {
+test('B24: forged forwarding headers change nothing', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -49,7 +49,7 @@ test('forged forwarding headers change nothing', async (t) => {
   t.true(countOf(answers, 429) > 0)
 })
 
-test('many keys of one project share five times the limit', async (t) => {
+test('B25: many keys of one project share five times the limit', async (t) => {
   const { project } = await addProject(app.deps)
   const keys = await Promise.all(Array.from({ length: 10 }, () => addKey(app.deps, project.id, 'rw')))
   const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 9 }, () => list(key))))

@@ -2,6 +2,8 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
+import { nowMicros } from '#shared/time.ts'
+import { openIngress } from '../../../ingress/open-ingress.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -28,6 +30,7 @@ async function raw(text: string): Promise<string> {
 const statusOf = (answer: string) => Number(answer.split(' ')[1])
 const headerLines = (count: number) => Array.from({ length: count }, (_, i) => `X-Filler-${i}: 1\r\n`).join('')
 
+// B18: headers beyond the limits; B17 and L15: what two readers may read differently.
 for (const [what, status, text] of [
   ['two Host headers', 400, 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['two Host headers on a ping', 400, 'GET /ping/x HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
@@ -51,14 +54,26 @@ for (const [what, status, text] of [
     400,
     'POST /api/v3/checks/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n',
   ],
+  [
+    'a coding that is none before chunked (L15)',
+    400,
+    'POST /ping/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    'chunked said twice (L15)',
+    400,
+    'POST /api/v3/checks/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['HTTP/2.0 in a request line (L15)', 505, 'GET /livez HTTP/2.0\r\nHost: a\r\n\r\n'],
+  ['HTTP/0.9 in a request line (L15)', 505, 'GET /livez HTTP/0.9\r\nHost: a\r\n\r\n'],
   ['a space before a colon', 400, 'GET /livez HTTP/1.1\r\nHost: a\r\nX-A : 1\r\n\r\n'],
 ] as const) {
-  test(`${what} is refused with ${status}, and the connection closes`, async (t) => {
+  test(`B17, B18, L15: ${what} is refused with ${status}, and the connection closes`, async (t) => {
     t.is(statusOf(await raw(text)), status)
   })
 }
 
-test('a second request hidden behind a refused one is never executed', async (t) => {
+test('B17: a second request hidden behind a refused one is never executed', async (t) => {
   const hidden = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
   const answer = await raw(`GET http://other.example/ HTTP/1.1\r\nHost: a\r\n\r\n${hidden}`)
   t.is(answer.match(/HTTP\/1\.1 /g)?.length, 1)
@@ -76,13 +91,13 @@ for (const path of [
   '/api/v3/checks/..',
   '/api/v3/checks/%',
 ]) {
-  test(`${path} is not another spelling of a path that exists`, async (t) => {
+  test(`B22: ${path} is not another spelling of a path that exists`, async (t) => {
     const { rwKey } = await addProject(app.deps)
     t.is((await send(app.url, path, { headers: { 'X-Api-Key': rwKey } })).status, 404)
   })
 }
 
-test('a method cannot be smuggled in by a header', async (t) => {
+test('B22: a method cannot be smuggled in by a header', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const headers = { 'X-Api-Key': rwKey, 'X-HTTP-Method-Override': 'DELETE' }
   t.is((await send(app.url, '/api/v3/checks/', { headers })).status, 200)
@@ -100,7 +115,7 @@ test('a path that does not exist is answered as a problem that names only itself
   })
 })
 
-test('compressed bodies are refused, and so are bodies that turn out longer than the limit', async (t) => {
+test('B19: compressed bodies are refused, and so are bodies that turn out longer than the limit', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const sending = (headers: Record<string, string>, body: string) =>
     send(app.url, '/api/v3/checks/', { method: 'POST', headers: { 'X-Api-Key': rwKey, ...headers }, body })
@@ -119,12 +134,15 @@ test('an unexpected error shows nothing but the id under which the log knows it'
     },
   })
   const log = pino({ level: 'info' }, sink)
-  const failing = () => {
-    throw new Error('relation "secret_table" does not exist at /srv/db.ts')
+  let isBroken = false
+  const now = () => {
+    if (isBroken) throw new Error('relation "secret_table" does not exist at /srv/db.ts')
+    return nowMicros()
   }
-  await using broken = await openApp({ workers: [], override: { log, now: failing } })
+  await using broken = await openApp({ workers: [], override: { log, now } })
   const { project } = await addProject(broken.deps)
   await broken.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
+  isBroken = true
   const answer = await send(broken.url, `/b/2/${project.badgeKey}.svg`, {
     headers: { 'User-Agent': 'a\tb %s \u00e9', 'X-Request-Id': 'abc-12345' },
   })
@@ -143,13 +161,17 @@ test('a request id that could spoil a log line is replaced', async (t) => {
 test('the process says that it lives, and when it is ready', async (t) => {
   t.is((await send(app.url, '/livez')).text, 'OK')
   const ready = await send(app.url, '/readyz')
-  t.deepEqual([ready.status, jsonOf(ready)], [200, { ready: true, reasons: [] }])
+  t.deepEqual([ready.status, jsonOf(ready)], [200, { ready: true }])
 })
 
-test('an ingress whose schema is not current is not ready, and says why', async (t) => {
+test('an ingress whose schema is not current is not ready, and says why to its operator alone (L2)', async (t) => {
   await using stale = await openApp({ workers: [] })
   await stale.deps.db.raw('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)')
-  const ready = await send(stale.url, '/readyz')
+  await using resources = new AsyncDisposableStack()
+  const { server, deps } = await openIngress(resources, { ...stale.deps.config, port: 0 }, stale.deps.log)
+  await deps.broker.connected()
+  const ready = await send(`http://127.0.0.1:${server.port}`, '/readyz')
   t.is(ready.status, 503)
-  t.regex(ready.text, /^\{"ready":false,"reasons":\["database: \d+ migrations are pending"\]\}$/)
+  t.is(ready.text, '{"ready":false}')
+  t.regex((await deps.readiness.problems()).join(), /^database: \d+ migrations are pending$/)
 })

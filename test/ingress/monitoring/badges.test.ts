@@ -1,7 +1,8 @@
 import test from 'ava'
-import type { BadgeUrls } from '#shared/badges/urls.ts'
-import { execute } from '#shared/platform/sql.ts'
+import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
+import { execute } from '#shared/platform/database/sql.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
@@ -90,5 +91,29 @@ test('a signature opens only the badge it was made for', async (t) => {
   t.is(await statusOf(a?.svg.replace(own.project.badgeKey, other.project.badgeKey)), 404)
   t.is(await statusOf(all?.svg.replace('.svg', '/*.svg')), 404)
   t.is(await statusOf(a?.svg.replace('-2/', '-3/')), 200)
-  t.is(await statusOf(a?.svg.replace('.svg', '.png')), 404)
+})
+
+test('an address of a badge with a wrong ending is 404 without a body, in every spelling', async (t) => {
+  const { project, rwKey } = await addProject(app.deps)
+  const check = await addCheck(app.deps, project.id, { tags: 'a' })
+  const { a, '*': all } = await badgesOf(rwKey)
+  for (const url of [a?.svg, all?.svg, `${app.url}/b/2/${check.badgeKey}.svg`]) {
+    t.is((await fetchBadge(url)).status, 200)
+    for (const ending of ['.png', '.SVG', '.svg2', '.svg/', '', '.', '.%zz', '%2Esvg', '.json.exe', '.s-v-g']) {
+      const answer = await fetchBadge(url?.replace('.svg', ending))
+      t.deepEqual([answer.status, answer.text], [404, ''], `${url} ${ending}`)
+    }
+  }
+})
+
+test('H5: strangers who ask again within seconds are told what was read for the first of them', async (t) => {
+  const { project, rwKey } = await addProject(app.deps)
+  const check = await addCheck(app.deps, project.id)
+  const urls = [`${app.url}/b/2/${check.badgeKey}.json`, (await badgesOf(rwKey))['*']?.json]
+  const statuses = () =>
+    Promise.all(urls.map(async (url) => (jsonOf(await fetchBadge(url)) as { status: string }).status))
+  t.deepEqual(await statuses(), ['up', 'up'])
+  await execute(app.deps.db, `UPDATE checks SET status = 'down' WHERE id = ?`, [check.id])
+  t.deepEqual(await statuses(), ['up', 'up'])
+  await eventually('both badges being read again', async () => (await statuses()).every((it) => it === 'down'))
 })

@@ -5,7 +5,7 @@ import { type Answer, jsonOf, send } from '../../support/send.ts'
 
 let app: TestApp
 test.before(async () => {
-  app = await openApp()
+  app = await openApp({ isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,12 +1,12 @@
 import test from 'ava'
-import type { ConfigDocument, ImportReport } from '#shared/projects/config-document.ts'
+import type { ConfigDocument, ImportReport } from '#shared/monitoring/projects/config-document.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
 let app: TestApp
 test.before(async () => {
-  app = await openApp()
+  app = await openApp({ isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -134,6 +134,15 @@ for (const [what, path, document] of [
     t.is((await post(path, document)).status, 400)
   })
 }
+
+test('a document that holds neither checks nor integrations is refused, an empty list of either is not', async (t) => {
+  const { post } = await aProject()
+  for (const document of [{}, { version: 1 }, { version: 1, projects: [] }]) {
+    const answer = await post('import?apply=1', document)
+    t.deepEqual([answer.status, jsonOf(answer)], [400, { error: 'the document holds neither checks nor channels' }])
+  }
+  for (const document of [{ checks: [] }, { channels: [] }]) t.is((await post('import?plan=1', document)).status, 200)
+})
 
 test('an import cannot go beyond the limit of checks', async (t) => {
   const { project, post, list } = await aProject()

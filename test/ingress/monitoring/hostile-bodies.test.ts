@@ -34,7 +34,7 @@ for (const [what, body] of [
   ['a slug of look-alikes', '{"slug": "\u0430bc"}'],
   ['a thousand tags', JSON.stringify({ tags: 'tag '.repeat(1000) })],
 ] as const) {
-  test(`${what}: refused with the reason, and nothing breaks`, async (t) => {
+  test(`B21: ${what}: refused with the reason, and nothing breaks`, async (t) => {
     const answer = await create(body)
     t.is(answer.status, 400)
     t.deepEqual(Object.keys(jsonOf(answer) as object), ['error'])
@@ -47,7 +47,18 @@ test('of a repeated name the last counts, and names of objects are ordinary', as
   t.like(jsonOf(answer), { name: 'b' })
 })
 
-test('a description of a megabyte is kept as it is', async (t) => {
-  const desc = 'x'.repeat(1_000_000)
+test('H5: a description of 10,000 characters is kept as it is, a longer one is refused', async (t) => {
+  const desc = '😀'.repeat(10_000)
   t.like(jsonOf(await create(JSON.stringify({ desc }))), { desc })
+  const refused = await create(JSON.stringify({ desc: `${desc}x` }))
+  t.deepEqual([refused.status, jsonOf(refused)], [400, { error: 'json validation error: desc is too long' }])
+})
+
+test('H6: at most 1,000 integrations in 64 kB are named at once', async (t) => {
+  const refusal = async (channels: string) => jsonOf(await create(JSON.stringify({ channels })))
+  t.deepEqual(await refusal(Array(1_001).fill('z').join(',')), {
+    error: 'json validation error: channels has more than 1000 items',
+  })
+  t.deepEqual(await refusal('z'.repeat(65_537)), { error: 'json validation error: channels is too long' })
+  t.deepEqual(await refusal(Array(1_000).fill('z').join(',')), { error: 'invalid channel identifier: z' })
 })

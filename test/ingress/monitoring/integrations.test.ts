@@ -6,11 +6,15 @@ import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
 let app: TestApp
+/** keeps to the public network */
+let strict: TestApp
 test.before(async () => {
-  app = await openApp({ workers: ['ping-evaluator', 'notifier'] })
+  app = await openApp({ isBound: true, workers: ['ping-evaluator', 'notifier'] })
+  strict = await openApp({ workers: [], env: { ALLOW_PRIVATE_TARGETS: 'false' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
+  await strict?.[Symbol.asyncDispose]()
 })
 
 interface Body {
@@ -69,6 +73,50 @@ test('a secret is never shown, and survives a change that leaves it out', async 
   t.true(opened.includes('token-of-ours') && opened.includes('hooks.example/y'))
 })
 
+/** Each with a stored secret, and the same service at another address. */
+const moves = [
+  ['gotify', { url: 'http://a.example', token: 'S' }, { url: 'http://b.example' }, 'token'],
+  ['ntfy', { url: 'http://a.example', topic: 't', token: 'S' }, { url: 'http://b.example', topic: 't' }, 'token'],
+  ['github', { repo: 'a/b', token: 'S' }, { repo: 'a/b', base_url: 'http://b.example' }, 'token'],
+  ['telegram', { token: 'S', id: 1 }, { id: 1, base_url: 'http://b.example' }, 'token'],
+  [
+    'matrix',
+    { homeserver: 'http://a.example', access_token: 'S', room_id: '!r' },
+    { homeserver: 'http://b.example', room_id: '!r' },
+    'access_token',
+  ],
+  [
+    'zulip',
+    { site: 'http://a.example', bot_email: 'b@a.example', api_key: 'S', to: 'ops' },
+    { site: 'http://a.example:8080', bot_email: 'b@a.example', to: 'ops' },
+    'api_key',
+  ],
+  [
+    'webhook',
+    { url_down: 'http://a.example/', headers_down: { a: 'S' }, url_up: 'http://b.example/' },
+    { url_down: 'http://b.example/', url_up: 'http://b.example/' },
+    'headers_down',
+  ],
+] as const
+for (const [kind, config, moved, secret] of moves) {
+  test(`M3: the secret of ${kind} is not sent to another address unless it is given again`, async (t) => {
+    const { call, rwKey } = await aProject()
+    const { body } = await call('POST', '', { kind, config })
+    const refused = await call('POST', body.id, { config: moved })
+    t.is(refused.status, 400)
+    t.true(String(refused.body.error).startsWith(`config.${secret} must be given again`))
+    const document = { version: 1, channels: [{ id: body.id, kind, name: '', config: moved }] }
+    const imported = await send(app.url, '/api/v3/import?apply=1', {
+      method: 'POST',
+      headers: { 'X-Api-Key': rwKey },
+      body: JSON.stringify(document),
+    })
+    t.is(imported.status, 400)
+    t.regex(imported.text, /channels\[0\]: config\.\w+ must be given again/)
+    t.is((await call('POST', body.id, { config: { ...moved, [secret]: kind === 'webhook' ? {} : 'T' } })).status, 200)
+  })
+}
+
 for (const [what, body, error] of [
   ['an unknown kind', { kind: 'pigeon', config: {} }, /^kind/],
   ['no kind', { config: {} }, /^kind/],
@@ -105,7 +153,6 @@ for (const url of [
   'http://example.org:22/',
 ]) {
   test(`${url} is no address for a webhook of an installation that keeps to the public network`, async (t) => {
-    await using strict = await openApp({ workers: [], env: { ALLOW_PRIVATE_TARGETS: 'false' } })
     const { call } = await aProject(strict)
     const answer = await call('POST', '', { kind: 'webhook', config: { url } })
     t.is(answer.status, 400)
@@ -127,4 +174,22 @@ test('a test message is sent, and its outcome is in the log of the integration',
   })
   t.is(log.length, 1)
   t.like(log[0], { id: String(sent.body.notification), check: null, check_status: 'down', error: '', attempts: 1 })
+})
+
+test('L7: a change by a key is in the audit log, a read and a refused change are not', async (t) => {
+  const { call, project } = await aProject()
+  const made = await call('POST', '', { kind: 'webhook', config: { url: 'http://hooks.example/x' } })
+  await call('GET', made.body.id)
+  await call('POST', '', { kind: 'pigeon', config: {} })
+  await call('DELETE', made.body.id)
+  const entries = await eventually('the entries', async () => {
+    const rows = await app.deps.db('audit_log').where({ organisation_id: project.organisationId }).orderBy('id')
+    return rows.length >= 2 ? rows : null
+  })
+  const path = '/api/v3/channels/'
+  t.deepEqual(
+    entries.map(({ target }) => target),
+    [`POST ${path}`, `DELETE ${path}${made.body.id}`],
+  )
+  t.regex(entries[0].actor, /^API key \d+ of tests$/)
 })

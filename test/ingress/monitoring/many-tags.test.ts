@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { BadgeUrls } from '#shared/badges/urls.ts'
+import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { openApp } from '../../support/app.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -10,7 +10,7 @@ const PER_CHECK = 80
 /** Room for every address of a badge. */
 const MAX_BYTES_PER_TAG = 1_500
 
-test('a project with two thousand tags lists each once, and its size is that of its tags', async (t) => {
+test('B27: a project with two thousand tags lists each once, and its size is that of its tags', async (t) => {
   await using app = await openApp({ workers: [] })
   const { project, roKey } = await addProject(app.deps)
   const tags = Array.from({ length: TAGS }, (_, i) => `t${i}`)

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/checks/unique-key.ts'
-import { execute } from '#shared/platform/sql.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { execute } from '#shared/platform/database/sql.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'

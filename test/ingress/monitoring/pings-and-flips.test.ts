@@ -1,6 +1,6 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/checks/unique-key.ts'
-import { execute } from '#shared/platform/sql.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { execute } from '#shared/platform/database/sql.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -173,7 +173,7 @@ test('flips are a bare array, newest first, for uuids and unique_keys and both k
   t.deepEqual(jsonOf(await send(app.url, path, { headers: { 'X-Api-Key': roKey } })), flips)
 })
 
-test('filters of flips', async (t) => {
+test('B23: filters of flips', async (t) => {
   const { get, check } = await aCheck()
   for (const [at, to] of [
     [1_700_000_000, 'up'],

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/checks/unique-key.ts'
-import { query } from '#shared/platform/sql.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/monitoring/routes.ts'
 import type { Route } from '../../../ingress/route.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
@@ -9,7 +9,7 @@ import { jsonOf, send } from '../../support/send.ts'
 
 let app: TestApp
 test.before(async () => {
-  app = await openApp()
+  app = await openApp({ isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -55,13 +55,13 @@ async function stored({ project }: TestProject): Promise<string> {
   return JSON.stringify([checks, channels, sent])
 }
 
-test('the matrix covers every operation that names something', (t) => {
+test('B01: the matrix covers every operation that names something', (t) => {
   t.true(naming.length >= 24)
   t.true(writing.length >= 22)
 })
 
 for (const route of naming) {
-  test(`${route.operationId} with the key of another project sees and changes nothing`, async (t) => {
+  test(`B01: ${route.operationId} with the key of another project sees and changes nothing`, async (t) => {
     const [own, theirs] = [await someProject(), await someProject()]
     const before = await stored(theirs)
     const answer = await call(route, pathOf(route, theirs), own.rwKey)
@@ -72,7 +72,7 @@ for (const route of naming) {
 }
 
 for (const route of writing) {
-  test(`${route.operationId} with a read-only key is refused like a wrong key, and changes nothing`, async (t) => {
+  test(`B03: ${route.operationId} with a read-only key is refused like a wrong key, and changes nothing`, async (t) => {
     const own = await someProject()
     const before = await stored(own)
     const answer = await call(route, pathOf(route, own), own.roKey)
@@ -82,7 +82,7 @@ for (const route of writing) {
 }
 
 for (const route of keyed.filter((it) => it.security.includes('projectKeyReadOnly'))) {
-  test(`${route.operationId} with a read-only key shows nothing that could ping or change a check`, async (t) => {
+  test(`B03: ${route.operationId} with a read-only key shows nothing that could ping or change a check`, async (t) => {
     const own = await someProject()
     const answer = await call(route, pathOf(route, own), own.roKey)
     t.is(answer.status, 200)
@@ -125,12 +125,12 @@ test('an import cannot take over what belongs to another project', async (t) => 
       body: JSON.stringify(document),
     })
     t.is(answer.status, 400)
-    t.regex(answer.text, /belongs to another project/)
+    t.regex(answer.text, /id cannot be used/)
   }
   t.is(await stored(theirs), before)
 })
 
-test('what a caller must not set is not set', async (t) => {
+test('B04: what a caller must not set is not set', async (t) => {
   const own = await someProject()
   const forged = {
     uuid: '00000000-0000-4000-8000-000000000000',

@@ -8,9 +8,9 @@ import {
   verify,
 } from 'node:crypto'
 import test from 'ava'
-import { rotateTokenKeys } from '#shared/oauth/store.ts'
-import { generateTokenKey } from '#shared/oauth/token-keys.ts'
-import { createSecrets, type Secrets } from '#shared/platform/secrets.ts'
+import { createSecrets, type Secrets } from '#shared/platform/process/secrets.ts'
+import { rotateTokenKeys } from '#shared/tenancy/oauth/store.ts'
+import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type ApiClient, clientWith, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
@@ -97,6 +97,10 @@ const forgeries: [name: string, make: () => string][] = [
   ],
   ['a payload of 10 kB', () => es256(genuine().header, { ...genuine().claims, extra: 'x'.repeat(10_000) })],
   ['an expired time', () => es256(genuine().header, { ...genuine().claims, exp: genuine().claims.iat - hour })],
+  [
+    'L18: a life beyond the longest that ours have',
+    () => es256(genuine().header, { ...genuine().claims, exp: genuine().claims.iat + 2 * hour }),
+  ],
   ['a time to come', () => es256(genuine().header, { ...genuine().claims, nbf: genuine().claims.iat + hour })],
   ['another audience', () => es256(genuine().header, { ...genuine().claims, aud: 'https://elsewhere.example' })],
   ['an audience of several', () => es256(genuine().header, { ...genuine().claims, aud: [genuine().claims.aud, 'x'] })],

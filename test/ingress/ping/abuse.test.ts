@@ -4,7 +4,7 @@ import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { send } from '../../support/send.ts'
-import { aPingedProject, openAnotherDoor } from './doors.ts'
+import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 let app: TestApp
 test.before(async () => {
@@ -65,7 +65,7 @@ for (const [what, status, text] of [
   })
 }
 
-test('a body without end is answered, cut, and the connection closed', async (t) => {
+test('B19: a body without end is answered, cut, and the connection closed', async (t) => {
   const { uuid, recorded } = await aPingedProject(app)
   const socket = connect(app.port, '127.0.0.1')
   await once(socket, 'connect')
@@ -130,20 +130,20 @@ test('a method in a header changes nothing, and ten thousand parameters are only
 
 test('pings beyond the limit of a check are told so and not recorded; other checks go on', async (t) => {
   await using resources = new AsyncDisposableStack()
-  const door = await openAnotherDoor(resources, app, { pingRateLimitPerMinute: 3 })
+  const listener = await openAnotherListener(resources, app, { pingRateLimitPerMinute: 3 })
   const { uuid, pingKey, recorded, rwKey } = await aPingedProject(app)
   const other = await aPingedProject(app)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => send(door, `/ping/${uuid}`)))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(listener, `/ping/${uuid}`)))
   const texts = answers.map(({ status, text }) => `${status} ${text}`)
   t.true(texts.includes('200 OK (rate limited)'))
   t.true(texts.every((text) => text === '200 OK' || text === '200 OK (rate limited)'))
   const bySlug = await eventually('a ping by slug to be refused', async () => {
-    const answer = await send(door, `/ping/${pingKey}/job`)
+    const answer = await send(listener, `/ping/${pingKey}/job`)
     return answer.status === 429 ? answer : null
   })
   t.truthy(Number(bySlug.headers['retry-after']))
   t.true((await recorded()).length < 20)
-  t.is((await send(door, `/ping/${other.uuid}`)).text, 'OK')
+  t.is((await send(listener, `/ping/${other.uuid}`)).text, 'OK')
   // The management API counts by itself.
-  t.is((await send(door, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': rwKey } })).status, 200)
+  t.is((await send(listener, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': rwKey } })).status, 200)
 })

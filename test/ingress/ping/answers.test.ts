@@ -3,7 +3,7 @@ import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck } from '../../support/projects.ts'
 import { type Answer, send } from '../../support/send.ts'
-import { aPingedProject } from './doors.ts'
+import { aPingedProject } from './listeners.ts'
 
 const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 const RID = '0b9a2c5e-0a55-4a43-9d4c-6f5f0c1e7a11'

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { createMetrics } from '#shared/platform/metrics.ts'
+import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { openApp } from '../../support/app.ts'
 import { send } from '../../support/send.ts'
-import { aPingedProject } from './doors.ts'
+import { aPingedProject } from './listeners.ts'
 
-test('pings beyond the rate limit of their check are counted, though a ping by uuid is told OK', async (t) => {
+test('B25: pings beyond the rate limit of their check are counted, though a ping by uuid is told OK', async (t) => {
   // A clock that stands still gives nothing back: exactly two pass.
   const now = 1_700_000_000_000_000
   await using app = await openApp({

@@ -1,5 +1,5 @@
-import type { Config } from '#shared/platform/config.ts'
-import { query } from '#shared/platform/sql.ts'
+import { query } from '#shared/platform/database/sql.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
 import type { TestApp } from '../../support/app.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -18,8 +18,8 @@ export interface StoredPing {
   body: Buffer | null
 }
 
-/** Another ingress process's door to the same installation, under other settings. @returns its address */
-export async function openAnotherDoor(
+/** Another ingress process's listener to the same installation, under other settings. @returns its address */
+export async function openAnotherListener(
   resources: AsyncDisposableStack,
   { deps }: TestApp,
   changed: Partial<Config> = {},

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { query } from '#shared/platform/sql.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import { openApp } from '../../support/app.ts'
 import { send } from '../../support/send.ts'
-import { aPingedProject } from './doors.ts'
+import { aPingedProject } from './listeners.ts'
 
 const RUNS = 1_000
 const AT_ONCE = 50
 const KEPT = 100
 
-test('a thousand runs that start and never end leave one open run and a full log, no more', async (t) => {
+test('B27: a thousand runs that start and never end leave one open run and a full log, no more', async (t) => {
   await using app = await openApp({ env: { PING_LOG_LIMIT: String(KEPT) } })
   const { uuid, check, recorded, shown } = await aPingedProject(app)
   const start = async (rid: string) => (await send(app.url, `/ping/${uuid}/start?rid=${rid}`)).text

@@ -2,14 +2,14 @@ import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addChannel } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
-import { aPingedProject, openAnotherDoor } from './doors.ts'
+import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 const resources = new AsyncDisposableStack()
 let app: TestApp
-let otherDoor: string
+let otherListener: string
 test.before(async () => {
   app = resources.use(await openApp({ env: { PING_LOG_LIMIT: '1000' } }))
-  otherDoor = await openAnotherDoor(resources, app)
+  otherListener = await openAnotherListener(resources, app)
 })
 test.after.always(async () => {
   await resources.disposeAsync()
@@ -85,17 +85,19 @@ for (const [what, path, text] of [
   })
 }
 
-test('a check made through one door is known at the other', async (t) => {
+test('a check made through one listener is known at the other', async (t) => {
   const { pingKey } = await aPingedProject(app)
-  t.is((await send(otherDoor, `/ping/${pingKey}/late`)).status, 404)
+  t.is((await send(otherListener, `/ping/${pingKey}/late`)).status, 404)
   t.is((await send(app.url, `/ping/${pingKey}/late?create=1`)).status, 201)
-  t.is((await send(otherDoor, `/ping/${pingKey}/late?create=1`)).status, 200)
+  t.is((await send(otherListener, `/ping/${pingKey}/late?create=1`)).status, 200)
 })
 
-test('a crowd at two doors makes one check, and every ping of it is logged', async (t) => {
+test('a crowd at two listeners makes one check, and every ping of it is logged', async (t) => {
   const { pingKey, checks } = await aPingedProject(app)
   const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, i) => send(i % 2 === 0 ? app.url : otherDoor, `/ping/${pingKey}/crowd?create=1`)),
+    Array.from({ length: 60 }, (_, i) =>
+      send(i % 2 === 0 ? app.url : otherListener, `/ping/${pingKey}/crowd?create=1`),
+    ),
   )
   const statuses = answers.map(({ status }) => status).sort()
   t.deepEqual(statuses, [...Array.from({ length: 59 }, () => 200), 201])
@@ -106,10 +108,12 @@ test('a crowd at two doors makes one check, and every ping of it is logged', asy
   )
 })
 
-test('a leaked ping key makes at most twice as many checks as the project may have', async (t) => {
+test('B27: a leaked ping key makes at most twice as many checks as the project may have', async (t) => {
   const { pingKey, checks } = await aPingedProject(app, { checkLimit: 3 })
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => send(i % 2 === 0 ? app.url : otherDoor, `/ping/${pingKey}/n${i}?create=1`)),
+    Array.from({ length: 20 }, (_, i) =>
+      send(i % 2 === 0 ? app.url : otherListener, `/ping/${pingKey}/n${i}?create=1`),
+    ),
   )
   const refused = answers.filter(({ status }) => status !== 201)
   t.is(answers.length - refused.length, 5)

@@ -3,15 +3,15 @@ import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
-import { aPingedProject, openAnotherDoor } from './doors.ts'
+import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 const resources = new AsyncDisposableStack()
 let app: TestApp
-/** a door that believes nobody */
-let publicDoor: string
+/** a listener that believes nobody */
+let publicListener: string
 test.before(async () => {
   app = resources.use(await openApp({ env: { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' } }))
-  publicDoor = await openAnotherDoor(resources, app, { trustedProxies: [] })
+  publicListener = await openAnotherListener(resources, app, { trustedProxies: [] })
 })
 test.after.always(async () => {
   await resources.disposeAsync()
@@ -51,7 +51,7 @@ test('somebody who is no proxy of ours moves neither address nor scheme', async 
     Forwarded: 'for=1.2.3.4;proto=https',
     'X-Forwarded-Proto': 'https',
   }
-  t.is((await send(publicDoor, `/ping/${uuid}`, { headers })).status, 200)
+  t.is((await send(publicListener, `/ping/${uuid}`, { headers })).status, 200)
   t.like((await recorded())[0], { remoteAddr: '127.0.0.1', scheme: 'http' })
 })
 
@@ -106,12 +106,12 @@ for (const [what, method, headers, body, kept] of [
 
 test('the limit of bodies is a setting that every answer states; without one nothing is kept and nothing stated', async (t) => {
   await using own = new AsyncDisposableStack()
-  const short = await openAnotherDoor(own, app, { pingBodyLimit: 5 })
-  const none = await openAnotherDoor(own, app, { pingBodyLimit: 0 })
+  const short = await openAnotherListener(own, app, { pingBodyLimit: 5 })
+  const none = await openAnotherListener(own, app, { pingBodyLimit: 0 })
   const { uuid, recorded } = await aPingedProject(app)
   const limits = []
-  for (const door of [short, none]) {
-    const answer = await send(door, `/ping/${uuid}`, { method: 'POST', body: '0123456789' })
+  for (const listener of [short, none]) {
+    const answer = await send(listener, `/ping/${uuid}`, { method: 'POST', body: '0123456789' })
     limits.push(answer.headers['ping-body-limit'])
   }
   t.deepEqual(limits, ['5', undefined])

@@ -2,26 +2,29 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
+import express from 'express'
 import { createApp } from '../../../ingress/app.ts'
-import { openPingDoor } from '../../../ingress/ping/door.ts'
+import { createConnectionCap } from '../../../ingress/connections.ts'
+import { openPingListener } from '../../../ingress/ping/listener.ts'
 import { openHttpServer } from '../../../ingress/server.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
-import { aPingedProject } from './doors.ts'
+import { eventually } from '../../support/eventually.ts'
+import { aPingedProject } from './listeners.ts'
 
 const DRIP_MS = 20
 const IDLE_CONNECTIONS = 200
 
 const resources = new AsyncDisposableStack()
 let app: TestApp
-/** a door to the same installation that waits for nobody longer than half a second */
+/** a listener to the same installation that waits for nobody longer than a second */
 let port: number
 test.before(async () => {
   app = resources.use(await openApp())
-  const door = openPingDoor(app.deps)
-  resources.use(door)
+  const listener = openPingListener(app.deps, 'http')
+  resources.use(listener)
   const server = await openHttpServer(
-    { port: 0, host: '127.0.0.1', deadlines: { headersMs: 250, requestMs: 500 } },
-    { ping: door.handle, app: createApp(app.deps) },
+    { port: 0, host: '127.0.0.1', deadlines: { headersMs: 500, requestMs: 1_000 } },
+    { ping: listener.handle, app: createApp(app.deps) },
   )
   resources.use(server)
   port = server.port
@@ -84,7 +87,7 @@ for (const [what, beginning, piece] of [
     ' ',
   ],
 ] as const) {
-  test.serial(`${what}: the server hangs up, and nobody else waited`, async (t) => {
+  test.serial(`B20: ${what}: the server hangs up, and nobody else waited`, async (t) => {
     const slow = await aPingedProject(app)
     const quick = await aPingedProject(app)
     const clients = await Promise.all(
@@ -117,4 +120,108 @@ test.serial('connections that are idle between pings stay open, and hinder nobod
   t.true(second.every(({ socket }, i) => socket === first[i]?.socket))
   t.like(await shown(), { n_pings: 2 * IDLE_CONNECTIONS })
   for (const agent of agents) agent.destroy()
+})
+
+/** More than the kernel keeps for both sides. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
+const ANSWER_MS = 3_000
+
+/** A server with two answers: a very large one, and one that takes its time. */
+async function openLargeAnswers(own: AsyncDisposableStack): Promise<number> {
+  const listener = openPingListener(app.deps, 'http')
+  own.use(listener)
+  const answers = express()
+  answers.get('/large', (_request, response) => void response.end(LARGE))
+  answers.get('/late', (_request, response) => void setTimeout(() => response.end('late'), 2 * ANSWER_MS))
+  const server = await openHttpServer(
+    { port: 0, host: '127.0.0.1', deadlines: { answerMs: ANSWER_MS } },
+    { ping: listener.handle, app: answers },
+  )
+  own.use(server)
+  return server.port
+}
+
+test.serial('B20 M7 who does not read an answer is cut, and nobody else waited', async (t) => {
+  await using own = new AsyncDisposableStack()
+  const at = await openLargeAnswers(own)
+  const sockets = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const socket = connect(at, '127.0.0.1')
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      socket.pause()
+      socket.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+      return socket
+    }),
+  )
+  const quick = await aPingedProject(app)
+  let cut = 0
+  for (const socket of sockets) {
+    // A paused socket does not hear that it was closed: writing to it does.
+    const timer = setInterval(() => socket.write('\r\n'), DRIP_MS)
+    socket.once('close', () => {
+      clearInterval(timer)
+      cut += 1
+    })
+  }
+  const statuses = await pingUntil(() => cut === sockets.length, quick.uuid)
+  t.true(statuses.every((status) => status === 200))
+})
+
+test.serial('who reads slowly but reads gets all of it, and so does who waits long for an answer', async (t) => {
+  await using own = new AsyncDisposableStack()
+  const at = await openLargeAnswers(own)
+  const late = fetch(`http://127.0.0.1:${at}/late`).then((answer) => answer.text())
+  const { body } = await fetch(`http://127.0.0.1:${at}/large`)
+  let length = 0
+  let rests = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    // Some rests that together are longer than an answer may stand still.
+    if (length > rests * 8_000_000) {
+      rests += 1
+      await new Promise((resolve) => setTimeout(resolve, ANSWER_MS / 3))
+    }
+  }
+  t.is(length, LARGE.length)
+  t.is(await late, 'late')
+})
+
+test.serial('B20 B24 M7 connections of one address are counted; another address is served', async (t) => {
+  await using own = new AsyncDisposableStack()
+  const listener = openPingListener(app.deps, 'http')
+  own.use(listener)
+  const server = await openHttpServer(
+    { port: 0, host: '127.0.0.1', connections: createConnectionCap(5, []) },
+    { ping: listener.handle, app: createApp(app.deps) },
+  )
+  own.use(server)
+  const open = async (localAddress: string) => {
+    const socket = connect({ port: server.port, host: '127.0.0.1', localAddress })
+    let answer = ''
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    return { socket, answer: () => answer }
+  }
+  const idle = []
+  for (let n = 0; n < 5; n++) idle.push(await open('127.0.0.1'))
+  const refused = await open('127.0.0.1')
+  await once(refused.socket, 'close')
+  t.regex(refused.answer(), /^HTTP\/1\.1 429 /)
+  const { uuid } = await aPingedProject(app)
+  const other = await open('127.0.0.2')
+  other.socket.write(`GET /ping/${uuid} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  await once(other.socket, 'close')
+  t.regex(other.answer(), /^HTTP\/1\.1 200 /)
+  for (const { socket } of idle) {
+    socket.destroy()
+    await once(socket, 'close')
+  }
+  await eventually('the address to be let in again', async () => {
+    const again = await open('127.0.0.1')
+    again.socket.write(`GET /ping/${uuid} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    await once(again.socket, 'close')
+    return again.answer().startsWith('HTTP/1.1 200 ')
+  })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { grantFamilies, revokeFamilies } from '#shared/organisations/store.ts'
+import { grantFamilies, revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import {
@@ -19,7 +19,7 @@ let one: ApiClient
 let other: ApiClient
 
 test.before(async () => {
-  product = await openProduct()
+  product = await openProduct({}, { isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer'])
   one = await openClient(product, base)

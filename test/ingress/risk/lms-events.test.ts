@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import test from 'ava'
-import { pathToken } from '#shared/colending/lms-signature.ts'
+import { pathToken } from '#shared/risk/colending/lms-signature.ts'
 import { openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
@@ -52,7 +52,7 @@ for (const [name, form] of Object.entries(forms)) {
   })
 }
 
-test.serial('everything else is 401, and leaves no trace', async (t) => {
+test.serial('B34: everything else is 401, and leaves no trace', async (t) => {
   const body = envelope()
   const reserialised = JSON.stringify(JSON.parse(body), null, 1)
   const cases: Record<string, [string, Record<string, string>]> = {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { payloadSha256 } from '#shared/anchoring/leaf.ts'
-import { findPdfStatement } from '#shared/packs/pdf/store.ts'
+import { findPdfStatement } from '#shared/risk/packs/pdf/store.ts'
+import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
@@ -71,7 +71,7 @@ test('what is attached verifies offline, with the lines that the document prints
     await writeFile(files[0], read.files.get(`pack-${short}.json`) ?? '')
     await writeFile(files[1], read.files.get(`proof-${short}.txt`) ?? '')
     await writeFile(files[2], (await client.get('/v1/transparency/sandbox/policy')).text)
-    const verifier = ['--import', 'tsx', 'shared/anchoring/verify-cli.ts']
+    const verifier = ['--import', 'tsx', 'shared/transparency/anchoring/verify-cli.ts']
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...verifier,
       files[0],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { payloadSha256 } from '#shared/anchoring/leaf.ts'
-import { PackSchema } from '#shared/packs/pack-schema.ts'
+import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
+import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
@@ -9,7 +9,7 @@ let product: Product
 let base = ''
 
 test.before(async () => {
-  product = await openProduct()
+  product = await openProduct({}, { isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer'])
 })
@@ -39,4 +39,31 @@ test('the same request with the same key gives the same bytes, once metered', as
     usage.json.usage.map((row: { family: string; units: number }) => [row.family, row.units]),
     [['risk-signals', 1]],
   )
+})
+
+test('B23, L1: usage is asked for by days or by instants within them, and anything else is refused by name', async (t) => {
+  const client = await openClient(product, base)
+  await client.post('/v1/po/risk-signals', demoRequest)
+  const { date } = (await client.get('/v1/usage')).json.usage[0]
+  const units = async (query: string) => (await client.get(`/v1/usage?${query}`)).json.usage.length
+  t.is(await units(`from=${date}&to=${date}`), 1)
+  t.is(await units(`from=${date}T23:59:59Z&to=${date}T00:00:00.000Z`), 1)
+  t.is(await units(`from=${date}T23:30:00-01:00`), 0)
+  t.is(await units(`to=${date}T00:30:00%2B01:00`), 0)
+  for (const name of ['from', 'to']) {
+    for (const value of ['0000-01-01', '9999-12-31', '2026-02-30', '2026-11-21T25:00:00Z', 'yesterday', '', '1e400']) {
+      const answer = await client.get(`/v1/usage?${name}=${value}`)
+      t.is(answer.status, 400, value)
+      t.is(answer.json.errors[0].path, name)
+    }
+  }
+  const cursor = (parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+  for (const [path, parts] of [
+    ['usage', ['0000-01-01', 'risk-signals', 'SANDBOX']],
+    ['po/risk-signals/packs', [1e300, randomUUID()]],
+    ['webhooks/events', ['0000-01-01T00:00:00Z', randomUUID()]],
+    ['webhooks/endpoints', ['0000-01-01T00:00:00Z', randomUUID()]],
+  ] as const) {
+    t.is((await client.get(`/v1/${path}?cursor=${cursor([...parts])}`)).status, 400, path)
+  }
 })

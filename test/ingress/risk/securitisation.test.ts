@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { payloadSha256 } from '#shared/anchoring/leaf.ts'
-import { recordReceivable } from '#shared/receivables/store.ts'
+import { recordReceivable } from '#shared/risk/receivables/store.ts'
+import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import test from 'ava'
+import { canonicalize } from '#shared/canonical/jcs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { demoRequest } from '../../support/platform-client.ts'
@@ -13,7 +14,7 @@ let live: WebhooksClient
 let sandbox: WebhooksClient
 
 test.before(async () => {
-  product = await openProduct()
+  product = await openProduct({}, { isBound: true })
   base = (await product.ingress()).base
   await product.workers(['webhook-deliverer', 'pack-composer', 'sweeper'])
   live = await openWebhooksClient(product, base, { env: 'PRODUCTION' })
@@ -167,11 +168,14 @@ test('the sandbox signs and stores, and opens no connection', async (t) => {
     const [event] = json.events
     return event?.deliveries[0]?.headers ? event : undefined
   })
-  t.is(entry.mode, 'sandbox')
-  t.is(entry.event, 'risk_signals.pack_ready')
+  t.deepEqual(Object.keys(entry), ['payload', 'deliveries'])
+  t.like(entry.payload, { mode: 'sandbox', event: 'risk_signals.pack_ready' })
   t.is(entry.deliveries[0].state, 'SUPPRESSED_SANDBOX')
+  const signed = canonicalize(entry.payload)
+  const { text } = await sandbox.get('/v1/sandbox/webhook-inbox')
+  t.true(text.includes(`{"payload":${signed},"deliveries":[`), 'the bytes that were signed stand in the answer')
   const key = Buffer.from(endpoint.secret.slice('whsec_'.length), 'base64')
-  t.is(entry.deliveries[0].headers['x-signature'], createHmac('sha256', key).update(entry.body).digest('hex'))
+  t.is(entry.deliveries[0].headers['x-signature'], createHmac('sha256', key).update(signed).digest('hex'))
   // A live delivery of the same process arrives: had the sandbox sent anything, it would have arrived before.
   await using sink = await openHttpSink()
   const control = await create(live, { url: sink.url })

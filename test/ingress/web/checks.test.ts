@@ -1,5 +1,5 @@
 import test from 'ava'
-import { insertProject } from '#shared/projects/store.ts'
+import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'

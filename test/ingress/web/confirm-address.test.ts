@@ -11,7 +11,7 @@ let owner: Visitor
 
 test.before(async () => {
   smtp = await openSmtpSink()
-  app = await openApp({ env: { SMTP_URL: smtp.url } })
+  app = await openApp({ workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/checks/unique-key.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
@@ -46,7 +46,7 @@ const pages: readonly (() => string)[] = [
   () => `/sign-in?done=${encodeURIComponent(markup)}`,
 ]
 for (const [index, path] of pages.entries())
-  test(`markup in texts of others stays text on page ${index + 1}`, async (t) => {
+  test(`B39: markup in texts of others stays text on page ${index + 1}`, async (t) => {
     const { text } = await owner.get(path())
     t.false(text.includes('<script>alert'))
     t.false(text.includes('<img src=x'))
@@ -80,7 +80,7 @@ test('the body of a ping is downloaded as it came, and can never become a page',
   t.regex(String(headers['content-disposition']), /^attachment/)
 })
 
-test('a mail is laid out where nothing runs and nothing is loaded from elsewhere', async (t) => {
+test('B39: a mail is laid out where nothing runs and nothing is loaded from elsewhere', async (t) => {
   const { headers } = await owner.get(`/checks/${check}/pings/2/mail`)
   const policy = String(headers['content-security-policy'])
   t.regex(policy, /^sandbox;/)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { channelKinds } from '#shared/channels/kinds.ts'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
 import { configOf, optionFields } from '../../../ingress/web/integrations/fields.ts'
 
 for (const kind of channelKinds.values())

@@ -2,6 +2,7 @@ import test from 'ava'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
+import { lockTable } from '../../support/lock-table.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 import { createTeam, join, password, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
@@ -12,7 +13,7 @@ let team: Team
 
 test.before(async () => {
   smtp = await openSmtpSink()
-  app = await openApp({ env: { SMTP_URL: smtp.url } })
+  app = await openApp({ workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -62,7 +63,7 @@ test.serial('the set-up link makes the first administrator once, and then there 
   t.is(await admin('setup-link'), '', 'an administrator exists')
 })
 
-test.serial('a password is chosen anew through a mail that works once and ends all sessions', async (t) => {
+test.serial('B15: a password is chosen anew through a mail that works once and ends all sessions', async (t) => {
   team = await createTeam(app, 'Beta')
   const before = await join(app, team, 'member', 'member@example.com')
   const visitor = createVisitor(app.url)
@@ -105,7 +106,7 @@ test.serial('a change of the password ends links that were sent before it', asyn
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
-test.serial('an old link is refused', async (t) => {
+test.serial('B15: an old link is refused', async (t) => {
   await createVisitor(app.url).post('/reset-password', { email: 'gamma@example.com' })
   const path = await mailedPath('gamma@example.com')
   await app.deps.db.raw(`UPDATE one_time_links SET expires_at = now() - interval '1 second'`)
@@ -141,4 +142,60 @@ test.serial('a withdrawn invitation is worth nothing', async (t) => {
   const [link] = await app.deps.db('one_time_links').where({ email: 'late@example.com' }).select('id')
   await owner.post(`${base}/invitations/${link?.id}/withdraw`, {}, `${base}/members`)
   t.is((await createVisitor(app.url).get(path)).status, 404)
+})
+
+test.serial(
+  'M9: an invited address is shown to be the person’s own by the mailed link, not by the shown one',
+  async (t) => {
+    const team = await createTeam(app, 'Your bank: verify now')
+    const owner = await join(app, team, 'owner', 'm9@example.com')
+    await app.deps.db('users').where({ email: 'm9@example.com' }).update({ name: 'https://evil.test/login' })
+    const base = `/organisations/${team.organisationUuid}`
+    const invite = async (email: string) => {
+      const { text } = await owner.post(`${base}/invitations`, { email, role: 'member' }, `${base}/members`)
+      return new URL(/http:\S+\/invitations\/[\w-]{43}/.exec(text)?.[0] ?? '').pathname
+    }
+    const isVerified = async (email: string) =>
+      (await app.deps.db('users').where({ email }).first('email_verified'))?.email_verified
+    const shown = await invite('claimed@m9.example')
+    const mail = await smtp.waitFor((one) => one.to.includes('claimed@m9.example'))
+    t.false(/bank|evil/i.test(mail.raw.toString().replaceAll('=\r\n', '')), 'names are free text')
+    t.not(await mailedPath('claimed@m9.example'), shown)
+    const claimer = createVisitor(app.url)
+    t.is((await claimer.post(shown, { password })).status, 303)
+    t.false(await isVerified('claimed@m9.example'))
+    await invite('real@m9.example')
+    t.is((await createVisitor(app.url).post(await mailedPath('real@m9.example'), { password })).status, 303)
+    t.true(await isVerified('real@m9.example'))
+    await createVisitor(app.url).post('/reset-password', { email: 'claimed@m9.example' })
+    const reset = await mailedPath('claimed@m9.example')
+    t.is((await createVisitor(app.url).post(reset, { password: 'four other words here' })).status, 303)
+    t.true(await isVerified('claimed@m9.example'))
+    t.is((await claimer.get('/account')).status, 303, 'who had claimed the address is signed out')
+  },
+)
+
+test.serial('M9: invitations of a person end soon', async (t) => {
+  const team = await createTeam(app, 'Zeta')
+  const owner = await join(app, team, 'owner', 'zeta@example.com')
+  const base = `/organisations/${team.organisationUuid}`
+  const _csrf = await owner.token(`${base}/members`)
+  const statuses: number[] = []
+  for (let n = 0; n < 21; n++) {
+    const fields = { _csrf, email: `invited${n}@example.com`, role: 'member' }
+    statuses.push((await owner.send(`${base}/invitations`, fields)).status)
+  }
+  t.deepEqual([...new Set(statuses.slice(0, 20))], [200])
+  t.is(statuses[20], 429)
+})
+
+test.serial('L14: what an address with an account causes happens after the answer', async (t) => {
+  const team = await createTeam(app, 'Eta')
+  await join(app, team, 'member', 'eta@example.com')
+  const visitor = createVisitor(app.url)
+  const _csrf = await visitor.token('/reset-password')
+  await using held = await lockTable(app.deps.db, 'one_time_links')
+  t.is((await visitor.send('/reset-password', { _csrf, email: 'eta@example.com' })).status, 200)
+  await held.release()
+  await mailedPath('eta@example.com')
 })

@@ -21,11 +21,11 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-/** Opens a page and then its events, as a browser does. @returns how many changes it was told of so far */
-async function watch(t: ExecutionContext, path: string): Promise<() => string[]> {
-  const { text } = await owner.get(path)
+/** Opens a page and then its events, as a browser does. @returns the changes that it was notified of so far */
+async function watch(t: ExecutionContext, path: string, visitor = owner, ended = () => {}): Promise<() => string[]> {
+  const { text } = await visitor.get(path)
   const [, address = ''] = /data-live="([^"]+)"/.exec(text) ?? []
-  const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   let heard = ''
   const request = get(
     `${app.url}${address.replaceAll('&amp;', '&')}`,
@@ -34,6 +34,7 @@ async function watch(t: ExecutionContext, path: string): Promise<() => string[]>
       answer.setEncoding('utf8')
       answer.on('data', (piece: string) => (heard += piece))
       answer.on('error', () => {})
+      answer.on('end', ended)
     },
   )
   request.on('error', () => {})
@@ -85,10 +86,42 @@ test.serial('a missed deadline, and the message about it, are told', async (t) =
   t.pass()
 })
 
-test.serial('a change at another door is told', async (t) => {
+test.serial('a change at another listener is told', async (t) => {
   const uuid = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
   t.is((await owner.post(`/checks/${uuid}/pause`, {}, `/checks/${uuid}`)).status, 303)
   await eventually('the pause', () => list().length > 0)
   t.pass()
 })
+
+for (const [what, change] of [
+  [
+    'is removed',
+    (organisationId: number, userId: number) =>
+      app.deps.db('memberships').where({ organisation_id: organisationId, user_id: userId }).delete(),
+  ],
+  [
+    'has signed out elsewhere',
+    (_organisationId: number, userId: number) => app.deps.db('sessions').where({ user_id: userId }).delete(),
+  ],
+  [
+    'has other rights',
+    (_organisationId: number, userId: number) =>
+      app.deps.db('sessions').where({ user_id: userId }).update({ renew: true }),
+  ],
+] as const)
+  test.serial(`L8: the events of a member who ${what} end before the next change is told`, async (t) => {
+    const uuid = await addCheck(owner, team)
+    const email = `leaves-${team.organisationId}@example.com`
+    const leaving = await join(app, team, 'member', email)
+    let isEnded = false
+    const list = `/projects/${team.project.uuid}/checks`
+    const stays = await watch(t, `/checks/${uuid}`)
+    const leaves = await watch(t, list, leaving, () => (isEnded = true))
+    const { id } = await app.deps.db('users').where({ email }).first('id')
+    await change(team.organisationId, id)
+    await fetch(`${app.url}/ping/${uuid}`)
+    await eventually('the events to end', () => isEnded)
+    await eventually('the other to hear', () => stays().length > 0)
+    t.deepEqual(leaves(), [])
+  })

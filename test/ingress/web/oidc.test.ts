@@ -1,8 +1,9 @@
 import test from 'ava'
+import { insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { send } from '../../support/send.ts'
 import { type Issuer, openIssuer } from './issuer.ts'
-import { createTeam, join, signedIn, type Team } from './people.ts'
+import { createTeam, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 let app: TestApp
@@ -50,7 +51,7 @@ async function begin(visitor: Visitor, next = ''): Promise<string> {
   return answer.headers.location ?? ''
 }
 
-test.serial('an identity that nobody has connected is refused, though its address has an account', async (t) => {
+test.serial('B16: an identity that nobody has connected is refused, though its address has an account', async (t) => {
   for (const email_verified of [false, true]) {
     issuer.person = { sub: 'stranger', email: 'ada@example.com', email_verified }
     const visitor = createVisitor(app.url)
@@ -63,7 +64,7 @@ test.serial('an identity that nobody has connected is refused, though its addres
 test.serial('a connected identity signs in, by issuer and subject', async (t) => {
   issuer.person = { sub: 'subject-1', email: 'whatever@example.com', email_verified: false }
   const owner = await signedIn(app, 'ada@example.com')
-  const started = await owner.post('/account/oidc', {}, '/account')
+  const started = await owner.post('/account/oidc', { password }, '/account')
   t.is(
     (await owner.get(await throughIssuer(started.headers.location ?? ''))).headers.location,
     '/account?done=identity-connected',
@@ -91,7 +92,7 @@ test.serial(
   },
 )
 
-test.serial('the code of another issuer, or one without the right state, is refused', async (t) => {
+test.serial('B16: the code of another issuer, or one without the right state, is refused', async (t) => {
   const visitor = createVisitor(app.url)
   const url = new URL(await begin(visitor))
   const state = url.searchParams.get('state') ?? ''
@@ -123,3 +124,31 @@ test.serial('an invitation is accepted by a verified identity with exactly that 
   t.is((await visitor.get(await throughIssuer(await begin(visitor, path)))).headers.location, '/projects')
   t.is((await visitor.get(`/projects/${team.project.uuid}/checks`)).status, 200)
 })
+
+test.serial(
+  'M10: an identity is connected with the password, removed by a button, and gone after a reset',
+  async (t) => {
+    const person = await join(app, team, 'member', 'm10@example.com')
+    issuer.person = { sub: 'm10', email: '', email_verified: false }
+    t.is((await person.post('/account/oidc', { password: 'not this one' }, '/account')).status, 403)
+    const connect = async () => {
+      const started = await person.post('/account/oidc', { password }, '/account')
+      await person.get(await throughIssuer(started.headers.location ?? ''))
+      return await app.deps.db('identities').where({ subject: 'm10' })
+    }
+    const [identity] = await connect()
+    t.truthy(identity)
+    const fields = { issuer: String(identity?.issuer), subject: 'm10' }
+    const stranger = await join(app, team, 'member', 'm10-stranger@example.com')
+    t.is((await stranger.post('/account/oidc/disconnect', fields, '/account')).status, 404)
+    t.is((await person.post('/account/oidc/disconnect', fields, '/account')).status, 303)
+    t.is((await app.deps.db('identities').where({ subject: 'm10' })).length, 0)
+    t.is((await connect()).length, 1)
+    const user = await app.deps.db('users').where({ email: 'm10@example.com' }).first('id')
+    const digest = app.deps.secrets.digest('reset-password:by-mail')
+    await insertLink(app.deps.db, { purpose: 'reset-password', digest, userId: Number(user?.id) })
+    const visitor = createVisitor(app.url)
+    t.is((await visitor.post('/reset-password/by-mail', { password: 'four other words here' })).status, 303)
+    t.is((await app.deps.db('identities').where({ subject: 'm10' })).length, 0)
+  },
+)

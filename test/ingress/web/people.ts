@@ -1,8 +1,8 @@
-import { hashPassword } from '#shared/accounts/password.ts'
-import type { Role } from '#shared/accounts/roles.ts'
-import { insertMembership, insertUser } from '#shared/accounts/store.ts'
-import { ensureOrganisation } from '#shared/organisations/store.ts'
-import { insertProject, type Project } from '#shared/projects/store.ts'
+import { insertProject, type Project } from '#shared/monitoring/projects/store.ts'
+import { hashPassword } from '#shared/tenancy/accounts/password.ts'
+import type { Role } from '#shared/tenancy/accounts/roles.ts'
+import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
+import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
 import type { TestApp } from '../../support/app.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Role } from '#shared/accounts/roles.ts'
+import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -92,7 +92,7 @@ const attempts: readonly Attempt[] = [
 
 for (const attempt of attempts)
   for (const role of attempt.refused)
-    test(`a ${role} may not ${attempt.what}, and that is noted`, async (t) => {
+    test(`B07: a ${role} may not ${attempt.what}, and that is noted`, async (t) => {
       const before = await denials()
       const fields = { organisation: team.organisationUuid, ...attempt.fields }
       const answer = await person(role).post(await attempt.path(), fields, '/account')
@@ -129,7 +129,7 @@ for (const attempt of attempts.filter(({ what }) => what !== 'create a project')
     t.is((await stranger.post(await attempt.path(), attempt.fields ?? {}, '/account')).status, 404)
   })
 
-test('a removed person is refused at the next request', async (t) => {
+test('B07: a removed person is refused at the next request', async (t) => {
   const visitor = await join(app, team, 'member', 'leaver@example.com')
   t.is((await visitor.get(`${project()}/checks`)).status, 200)
   const path = `${organisation()}/members/${await uuidOf('leaver@example.com')}/remove`

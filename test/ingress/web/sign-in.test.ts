@@ -1,5 +1,6 @@
 import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
 import { createTeam, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
@@ -61,7 +62,7 @@ test('the session cookie is out of reach of scripts and other sites, and changes
   t.is((await visitor.get('/account')).status, 303, 'the session before is gone')
 })
 
-test('a session id chosen by somebody else is never taken over', async (t) => {
+test('B14: a session id chosen by somebody else is never taken over', async (t) => {
   const visitor = createVisitor(app.url)
   const chosen = 'A'.repeat(43)
   visitor.cookies.set('signalbox-session', chosen)
@@ -78,7 +79,7 @@ test('behind https cookies are secure and bound to the host', async (t) => {
   t.truthy(answer.headers['strict-transport-security'])
 })
 
-test('a form without its token, with another browser’s, or from another site is refused', async (t) => {
+test('B14: a form without its token, with another browser’s, or from another site is refused', async (t) => {
   const visitor = await signedIn(app, 'owner@example.com')
   const other = await signedIn(app, 'owner@example.com')
   const foreign = await other.token('/account')
@@ -108,24 +109,49 @@ test('signing out everywhere ends every other session', async (t) => {
   t.is((await there.get('/account')).status, 303)
 })
 
-test('guessing passwords of one account ends soon, whatever the address', async (t) => {
+/** Tries wrong passwords; @returns the statuses of the answers */
+async function guess(email: string, attempts: number, addressOf: (attempt: number) => string): Promise<number[]> {
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/sign-in')
   const statuses: number[] = []
-  for (let attempt = 0; attempt < 12; attempt++) {
-    const fields = { _csrf: token, email: 'victim@example.com', password: `guess ${attempt}` }
-    const answer = await visitor.send('/sign-in', fields, { 'x-forwarded-for': `203.0.113.${attempt}` })
-    statuses.push(answer.status)
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const fields = { _csrf: token, email, password: `guess ${attempt}` }
+    statuses.push((await visitor.send('/sign-in', fields, { 'x-forwarded-for': addressOf(attempt) })).status)
   }
+  return statuses
+}
+
+test('guessing passwords of one account ends soon, whatever the address', async (t) => {
+  const statuses = await guess('victim@example.com', 12, (attempt) => `203.0.113.${attempt}`)
   t.deepEqual([...new Set(statuses)], [401, 429])
   t.is(statuses.filter((status) => status === 401).length, 10)
 })
 
-test('spraying one password over many accounts ends soon', async (t) => {
+test('M5 B14: nobody can keep a person signed out by guessing at their account from other addresses', async (t) => {
+  await join(app, team, 'member', 'guessed-at@example.com')
+  const statuses = await guess('guessed-at@example.com', 12, (attempt) => `203.0.113.${100 + attempt}`)
+  t.is(statuses.at(-1), 429)
+  const person = createVisitor(app.url)
+  const fields = { email: 'guessed-at@example.com', _csrf: await person.token('/sign-in') }
+  const from = { 'x-forwarded-for': '198.51.100.20' }
+  t.is((await person.send('/sign-in', { ...fields, password: 'not this one' }, from)).status, 429)
+  t.is((await person.send('/sign-in', { ...fields, password }, from)).status, 303)
+})
+
+test('M5: who guessed too often at an account cannot go on at that address even with the right password', async (t) => {
+  await join(app, team, 'member', 'pair@example.com')
+  await guess('pair@example.com', 10, () => '198.51.100.21')
+  const guesser = createVisitor(app.url)
+  const fields = { email: 'pair@example.com', password, _csrf: await guesser.token('/sign-in') }
+  t.is((await guesser.send('/sign-in', fields, { 'x-forwarded-for': '198.51.100.21' })).status, 429)
+})
+
+test('B14: spraying one password over many accounts ends soon', async (t) => {
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/sign-in')
   let last = 0
-  for (let attempt = 0; attempt < 41; attempt++) {
+  // Forty, and one more for every 22 seconds that they take.
+  for (let attempt = 0; attempt < 60 && last !== 429; attempt++) {
     const fields = { _csrf: token, email: `person${attempt}@example.com`, password: 'Password123456' }
     last = (await visitor.send('/sign-in', fields, { 'x-forwarded-for': '198.51.100.7' })).status
   }
@@ -141,4 +167,46 @@ test('every page forbids inline scripts, frames, sniffing and referrers', async 
   t.is(headers['x-content-type-options'], 'nosniff')
   t.is(headers['referrer-policy'], 'no-referrer')
   t.notRegex(text, /<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/)
+})
+
+test('B24 M8 sign-ins from the addresses of one IPv6 network count together', async (t) => {
+  const visitor = createVisitor(app.url)
+  const _csrf = await visitor.token('/sign-in')
+  const from = async (address: string, n: number) =>
+    await visitor.send(
+      '/sign-in',
+      { _csrf, email: `nobody-${n}@example.com`, password: 'x' },
+      { 'x-forwarded-for': address },
+    )
+  const statuses = []
+  for (let n = 1; n <= 45; n++) statuses.push((await from(`2001:db8:9:9::${n}`, n)).status)
+  t.is(statuses[0], 401)
+  t.is(statuses.at(-1), 429)
+  t.is((await from('2001:db8:9:a::1', 99)).status, 401)
+})
+
+test('L7: signing in, failing to and signing out are in the audit log of the organisation', async (t) => {
+  const audited = await createTeam(app, 'Audited')
+  const person = await join(app, audited, 'owner', 'audited@example.com')
+  await createVisitor(app.url).post('/sign-in', { email: 'audited@example.com', password: 'not this one' })
+  await person.post('/sign-out', {}, '/account')
+  const actions = await eventually('the entries', async () => {
+    const rows = await app.deps.db('audit_log').where({ organisation_id: audited.organisationId }).orderBy('id')
+    return rows.length >= 3 ? rows.map(({ actor, action }) => `${actor} ${action}`) : null
+  })
+  t.deepEqual(actions.toSorted(), [
+    'audited@example.com sign-in.failed',
+    'audited@example.com sign-in.succeeded',
+    'audited@example.com sign-out',
+  ])
+})
+
+test('L7: a person whose entry cannot be written comes in and goes all the same', async (t) => {
+  const unnoted = 'unnoted@example.com'
+  await app.deps.db.raw(`ALTER TABLE audit_log ADD CONSTRAINT refuses CHECK (actor <> '${unnoted}')`)
+  const person = await join(app, await createTeam(app, 'Unnoted'), 'owner', unnoted)
+  t.is((await person.get('/account')).status, 200)
+  t.is((await createVisitor(app.url).post('/sign-in', { email: unnoted, password: 'not this one' })).status, 401)
+  t.is((await person.post('/sign-out', {}, '/account')).status, 303)
+  t.is((await person.get('/account')).status, 303)
 })

@@ -101,3 +101,11 @@ test('a body of one mebibyte parses', (t) => {
   t.log(`parsed ${text.length} characters in ${(performance.now() - started).toFixed(1)} ms`)
   t.deepEqual(value, JSON.parse(text))
 })
+
+test('a text of more values than are accepted is refused where the first of them begins', (t) => {
+  t.deepEqual(parseJson('[1, {"a": 2}]', { maxValues: 4 }), [1, { a: 2 }])
+  t.like(
+    t.throws(() => parseJson('[1, {"a": 2}]', { maxValues: 3 })),
+    { fault: 'TOO_MANY_VALUES', path: '[1].a' },
+  )
+})

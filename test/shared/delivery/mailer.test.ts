@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test from 'ava'
-import { createMailer, MailError, type OutgoingMail } from '#shared/platform/mailer.ts'
+import { createMailer, MailError, type OutgoingMail } from '#shared/delivery/mailer.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 
 const mail: OutgoingMail = {
@@ -37,7 +37,7 @@ test('many messages share few connections and all arrive', async (t) => {
   t.is(sink.mails.length, 20)
 })
 
-test('a header value cannot begin another header', async (t) => {
+test('B32: a header value cannot begin another header', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = createMailer({ url: sink.url, from: 'a@b.example' })
   await mailer.send(mail)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { ConfigError, loadConfig } from '#shared/platform/config.ts'
+import { ConfigError, loadConfig } from '#shared/platform/process/config.ts'
 
 const good = {
   DATABASE_URL: 'postgres://user:hunter2@db/signalbox',
@@ -43,6 +43,15 @@ test('an empty setting is one that is not set', (t) => {
   t.deepEqual(problemsOf({ ...good, AMQP_URL: '' }), ['AMQP_URL is not set'])
 })
 
+test('an empty file sets nothing, so that the variable holds', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-config-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'empty')
+  writeFileSync(file, '\n')
+  t.is(loadConfig({ ...good, SMTP_URL_FILE: file }).smtpUrl, undefined)
+  t.is(loadConfig({ ...good, SMTP_URL_FILE: file, SMTP_URL: 'smtp://mail' }).smtpUrl, 'smtp://mail')
+})
+
 test('each setting can come from a file, but not from two places', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-config-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -57,6 +66,9 @@ test('each setting can come from a file, but not from two places', (t) => {
 test('test aids and example secrets do not reach production', (t) => {
   t.deepEqual(problemsOf({ ...good, NODE_ENV: 'production', CRASH_AT: 'before-ack' }), [
     'CRASH_AT is refused in production',
+  ])
+  t.deepEqual(problemsOf({ ...good, NODE_ENV: 'production', CLOCK_SKEW_MS: '-10' }), [
+    'CLOCK_SKEW_MS is refused in production',
   ])
   t.deepEqual(problemsOf({ ...good, SECRET_KEY: 'change-me-change-me-change-me-change-me' }), [
     'SECRET_KEY is the example value',

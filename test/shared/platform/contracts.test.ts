@@ -2,7 +2,7 @@ import test from 'ava'
 import { deadLetterQueueOf, queueOf } from '#shared/contracts/define-message.ts'
 import { messages } from '#shared/contracts/messages.ts'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { workers } from '../../workers/registry.ts'
+import { workers } from '../../../workers/registry.ts'
 
 const names = workers.map(({ name }) => name)
 

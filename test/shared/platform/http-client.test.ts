@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test from 'ava'
-import { createHttpClient, type HttpClientOptions } from '#shared/platform/http-client.ts'
-import { HttpClientError, type HttpFailure } from '#shared/platform/http-error.ts'
+import { createHttpClient, type HttpClientOptions } from '#shared/platform/http/http-client.ts'
+import { HttpClientError, type HttpFailure } from '#shared/platform/http/http-error.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { sinkCertificate, sinkKey } from '../../support/sink-certificate.ts'
 
@@ -82,7 +82,7 @@ test('a request may have a shorter deadline than its client', async (t) => {
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url, timeoutMs: 50 })), 'timeout')
 })
 
-test('of an endless answer only the first 64 KiB are read', async (t) => {
+test('B31: of an endless answer only the first 64 KiB are read', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   sink.enqueue({ misbehave: 'huge' })
@@ -91,7 +91,7 @@ test('of an endless answer only the first 64 KiB are read', async (t) => {
   t.true(answer.truncated)
 })
 
-test('a compressed answer is never expanded', async (t) => {
+test('B31: a compressed answer is never expanded', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   const bytes = Buffer.from('not really gzip')
@@ -127,13 +127,27 @@ test('a followed redirect reaches its target, and a circle of them ends as too m
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url, followRedirects: 3 })), 'redirects')
 })
 
+test('L18: a redirect to another origin leaves the headers behind that were given for the first', async (t) => {
+  await using first = await openHttpSink()
+  await using other = await openHttpSink()
+  await using http = client()
+  first.enqueue({ status: 307, headers: { location: '/again' } })
+  first.enqueue({ status: 307, headers: { location: `${other.url}/elsewhere` } })
+  const headers = { 'x-token': 'secret', 'content-type': 'text/plain' }
+  const request = { method: 'POST', url: first.url, headers, body: 'tea', followRedirects: 3 } as const
+  t.is((await http.request(request)).status, 200)
+  t.is(first.requests[1]?.headers['x-token'], 'secret')
+  t.is(other.requests[0]?.headers['x-token'], undefined)
+  t.is(other.requests[0]?.headers['user-agent'], 'signalbox-test')
+})
+
 for (const [location, failure] of [
   ['http://10.0.0.1/', 'blocked'],
   ['http://[::ffff:10.0.0.1]/', 'blocked'],
   ['http://inner.example/', 'blocked'],
   ['http://127.0.0.1:25/', 'invalid-url'],
 ] as const)
-  test(`a redirect to ${location} is not followed`, async (t) => {
+  test(`B30: a redirect to ${location} is not followed`, async (t) => {
     await using sink = await openHttpSink()
     await using http = client({ resolve: async () => ['10.0.0.1'] })
     sink.enqueue({ status: 307, headers: { location } })
@@ -149,7 +163,7 @@ test('where the policy wants TLS, plain http reaches allowed networks only', asy
   t.is(await failureOf(http.request({ method: 'GET', url: 'http://public.example/' })), 'invalid-url')
 })
 
-test('a name whose addresses are not all allowed is never connected to', async (t) => {
+test('B30: a name whose addresses are not all allowed is never connected to', async (t) => {
   await using sink = await openHttpSink()
   await using http = client({
     policy: { allowPrivate: false, plainHttp: 'anywhere' },
@@ -160,7 +174,7 @@ test('a name whose addresses are not all allowed is never connected to', async (
   t.is(sink.requests.length, 0)
 })
 
-test('a name is resolved once per connection, and the checked address is the one connected to', async (t) => {
+test('B30: a name is resolved once per connection, and the checked address is the one connected to', async (t) => {
   await using sink = await openHttpSink()
   let lookups = 0
   const resolve = async () => {
@@ -251,4 +265,27 @@ test('a request that nobody answers holds back requests to its own origin only',
   const hanging = [1, 2, 3].map(() => failureOf(http.request({ method: 'GET', url: slow.url })))
   t.is((await http.request({ method: 'GET', url: quick.url })).status, 200)
   t.deepEqual(await Promise.all(hanging), ['timeout', 'timeout', 'timeout'])
+})
+
+test('a request ends with its signal, and with its own deadline for the connection', async (t) => {
+  const closed: Promise<unknown>[] = []
+  const silent = createServer((socket) => {
+    closed.push(once(socket, 'close'))
+    socket.on('error', () => {}).resume()
+  })
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const address = silent.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const patient = { timeoutMs: 3_600_000, connectTimeoutMs: 3_600_000 }
+  await using http = client(patient)
+  const stop = new AbortController()
+  const stopped = failureOf(http.request({ method: 'GET', url: `http://127.0.0.1:${port}/`, signal: stop.signal }))
+  await once(silent, 'connection')
+  stop.abort()
+  t.is(await stopped, 'aborted')
+  const late = http.request({ method: 'GET', url: `https://127.0.0.1:${port}/`, connectTimeoutMs: 50 })
+  t.is(await failureOf(late), 'timeout')
+  await Promise.all(closed)
+  silent.close()
 })

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
+import knex from 'knex'
 import pg from 'pg'
-import { migrateLatest, rollbackAll } from '#shared/platform/migrate.ts'
-import { databaseUrl, withClient } from '#shared/stack/database-admin.ts'
-import { postgresServer } from '../support/services.ts'
+import { migrateLatest, pendingMigrations, rollbackAll } from '#shared/platform/database/migrate.ts'
+import { databaseUrl, withClient } from '../../../stack/database-admin.ts'
+import { eventually } from '../../support/eventually.ts'
+import { postgresServer } from '../../support/services.ts'
 
 async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
   const server = await postgresServer()
@@ -48,4 +50,32 @@ test('several processes that migrate at once apply each migration once', async (
   await using database = await emptyDatabase()
   const applied = await Promise.all([1, 2, 3].map(() => migrateLatest(database.url)))
   t.is(applied.filter((names) => names.length > 0).length, 1)
+})
+
+test('a schema of a newer release is nothing to complain of', async (t) => {
+  await using database = await emptyDatabase()
+  await migrateLatest(database.url)
+  await withClient(database.url, (client) =>
+    client.query("INSERT INTO migrations (name, batch, migration_time) VALUES ('29990101000000_later.ts', 99, now())"),
+  )
+  t.deepEqual(await migrateLatest(database.url), [])
+  const db = knex({ client: 'pg', connection: database.url })
+  t.deepEqual(await pendingMigrations(db), [])
+  await db.destroy()
+})
+
+test('migrating leaves no lock behind in a session that a pooler keeps', async (t) => {
+  await using database = await emptyDatabase()
+  await withClient(database.url, async (client) => {
+    const migrating = migrateLatest(database.url)
+    const held = await eventually('the lock to be held', async () => {
+      const { rows } = await client.query(
+        `SELECT a.xact_start FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database()`,
+      )
+      return rows[0]
+    })
+    t.not(held.xact_start, null, 'it is held by a transaction, and ends with it')
+    await migrating
+  })
 })

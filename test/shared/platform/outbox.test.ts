@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
-import { recordOnce } from '#shared/platform/ledger.ts'
-import { createOutbox, insertMessages } from '#shared/platform/outbox.ts'
-import { openBrokerProbe } from '../support/broker-probe.ts'
-import { openProduct } from '../support/product.ts'
+import { createOutbox, insertMessages } from '#shared/platform/broker/outbox.ts'
+import { openBrokerProbe } from '../../support/broker-probe.ts'
+import { openProduct } from '../../support/product.ts'
 
 const QUEUE = 'check.flipped.notifier'
 
-test('a row that commits late is sent all the same, and one that is rolled back never', async (t) => {
+test('F17: a row that commits late is sent all the same, and one that is rolled back never', async (t) => {
   await using product = await openProduct()
   const { deps } = await product.ingress()
   await using probe = await openBrokerProbe(product.config.amqpUrl)
@@ -35,18 +33,4 @@ test('a row that commits late is sent all the same, and one that is rolled back 
     [2, 1],
   )
   t.deepEqual(await product.db('outbox').select('id'), [])
-})
-
-test('an effect is recorded once per consumer and message, and not at all when it is rolled back', async (t) => {
-  await using product = await openProduct()
-  const id = randomUUID()
-  await t.throwsAsync(
-    product.db.transaction(async (tx) => {
-      t.true(await recordOnce(tx, 'tester', id))
-      throw new Error('the effect failed')
-    }),
-  )
-  t.true(await product.db.transaction((tx) => recordOnce(tx, 'tester', id)))
-  t.false(await product.db.transaction((tx) => recordOnce(tx, 'tester', id)))
-  t.true(await product.db.transaction((tx) => recordOnce(tx, 'another', id)))
 })

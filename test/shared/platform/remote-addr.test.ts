@@ -1,5 +1,10 @@
 import test from 'ava'
-import { normalizeAddress, parseTrustedProxies, resolveClient } from '#shared/pings/remote-addr.ts'
+import {
+  addressBucket,
+  normalizeAddress,
+  parseTrustedProxies,
+  resolveClient,
+} from '#shared/platform/http/remote-addr.ts'
 
 for (const [text, address] of [
   ['1.2.3.4', '1.2.3.4'],
@@ -23,6 +28,25 @@ for (const [text, address] of [
 ] as const) {
   test(`the address ${JSON.stringify(text)} is stored as ${address}`, (t) => {
     t.is(normalizeAddress(text), address)
+  })
+}
+
+for (const [text, bucket] of [
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['192.0.2.7:4711', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ['::1', '::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['', 'unknown'],
+  ['nonsense', 'unknown'],
+  [null, 'unknown'],
+  [undefined, 'unknown'],
+] as const) {
+  test(`B24, M8: ${JSON.stringify(text)} is limited as ${bucket}`, (t) => {
+    t.is(addressBucket(text), bucket)
   })
 }
 

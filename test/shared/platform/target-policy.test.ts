@@ -1,5 +1,5 @@
 import test from 'ava'
-import { checkTarget, type TargetPolicy } from '#shared/platform/target-policy.ts'
+import { checkTarget, type TargetPolicy } from '#shared/platform/http/target-policy.ts'
 
 const monitoring: TargetPolicy = { allowPrivate: false, plainHttp: 'anywhere' }
 const webhooks: TargetPolicy = { allowPrivate: false, plainHttp: 'allowed-networks' }
@@ -49,12 +49,31 @@ const refused: [string, string][] = [
   ['https://localhost/', 'private-address'],
   ['https://app.localhost/', 'private-address'],
   ['https://printer.local/', 'private-address'],
-  ['https://rabbitmq:5672/', 'private-address'],
+  ['https://rabbitmq:8080/', 'private-address'],
+  ['https://rabbitmq:5672/', 'port'],
+  ['http://example.com:5432/', 'port'],
+  ['http://example.com:6667/', 'port'],
+  ['http://[::7f00:1]/', 'private-address'],
 ]
 for (const [url, reason] of refused)
-  test(`the target "${url}" is refused: ${reason}`, async (t) => {
+  test(`B29: the target "${url}" is refused: ${reason}`, async (t) => {
     t.deepEqual(await checkTarget(url, monitoring, resolvesTo('93.184.216.34')), { ok: false, reason })
   })
+
+for (const url of ['http://localhost./', 'http://x.localhost/', 'http://foo.internal/', 'http://rabbitmq/'])
+  test(`L5: the name in "${url}" is refused when it is saved, though it does not resolve`, async (t) => {
+    t.deepEqual(await checkTarget(url, monitoring, unresolvable), { ok: false, reason: 'private-address' })
+  })
+
+test('L5: an integration may use a port below 1024 that is no other service’s, an endpoint of /v1 may not', async (t) => {
+  const verdicts = [monitoring, webhooks].map((policy) =>
+    checkTarget('https://example.com:444/', policy, resolvesTo('93.184.216.34')),
+  )
+  t.deepEqual(
+    (await Promise.all(verdicts)).map(({ ok }) => ok),
+    [true, false],
+  )
+})
 
 for (const url of [
   'https://example.com/hook?a=b',
@@ -64,13 +83,13 @@ for (const url of [
   'https://[2606:4700::1111]/',
 ])
   test(`the public target ${url} is accepted`, async (t) => {
-    const verdict = await checkTarget(url, monitoring, resolvesTo('93.184.216.34', '2606:2800:220:1::1'))
-    t.true(verdict.ok)
+    const result = await checkTarget(url, monitoring, resolvesTo('93.184.216.34', '2606:2800:220:1::1'))
+    t.true(result.ok)
   })
 
 test('a name is refused when one of its several addresses is private', async (t) => {
-  const verdict = await checkTarget('https://example.com/', monitoring, resolvesTo('93.184.216.34', '10.0.0.1'))
-  t.deepEqual(verdict, { ok: false, reason: 'private-address' })
+  const result = await checkTarget('https://example.com/', monitoring, resolvesTo('93.184.216.34', '10.0.0.1'))
+  t.deepEqual(result, { ok: false, reason: 'private-address' })
 })
 
 test('a name that does not resolve is refused as such', async (t) => {

@@ -3,19 +3,19 @@ import test from 'ava'
 import { z } from 'zod'
 import { defineMessage, queueOf } from '#shared/contracts/define-message.ts'
 import { PermanentError, UnavailableError } from '#shared/errors.ts'
-import { openBroker } from '#shared/platform/broker.ts'
-import { createLog } from '#shared/platform/log.ts'
-import { createMetrics } from '#shared/platform/metrics.ts'
-import { on, subscribe } from '#shared/platform/worker.ts'
-import { openBrokerProbe } from '../support/broker-probe.ts'
-import { eventually } from '../support/eventually.ts'
-import { openProduct } from '../support/product.ts'
+import { openBroker } from '#shared/platform/broker/broker.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createMetrics } from '#shared/platform/process/metrics.ts'
+import { openBrokerProbe } from '../../support/broker-probe.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
 
 const work = defineMessage('test.work', 1, { consumers: ['tester'], schema: z.object({ name: z.string() }) })
 const queue = queueOf(work, 'tester')
 
 /** A worker of this test alone, on the product's runtime. */
-async function runWorker(handle: (name: string) => Promise<void>, deadlineMs?: number) {
+async function runWorker(handle: (name: string) => Promise<void>, options: { deadlineMs?: number } = {}) {
   const resources = new AsyncDisposableStack()
   const product = resources.use(await openProduct())
   const log = createLog('silent', 'test')
@@ -35,16 +35,17 @@ async function runWorker(handle: (name: string) => Promise<void>, deadlineMs?: n
     }),
   )
   const handled: string[] = []
-  const subscription = on(work, 10, async ({ name }) => {
+  const take = async ({ name }: { name: string }) => {
     handled.push(name)
     await handle(name)
-  })
+  }
   const deps = { db: product.db, broker, log, metrics, crashPoint: () => {} }
-  subscribe('tester', deadlineMs === undefined ? subscription : { ...subscription, deadlineMs }, deps)
+  subscribe('tester', on(work, 10, take, options), deps)
   await broker.connected()
   const probe = resources.use(await openBrokerProbe(product.config.amqpUrl))
   return {
     handled,
+    metrics,
     probe,
     async put(name: string) {
       const messageId = randomUUID()
@@ -68,10 +69,10 @@ test('a message whose handler keeps throwing is given up with its first and last
   for (let n = 0; n < 20; n++) await worker.put(`good ${n}`)
   const messageId = await worker.put('poison')
   for (let n = 20; n < 40; n++) await worker.put(`good ${n}`)
-  const letters = await worker.probe.take(`${queue}.dead`, 1)
-  t.is(letters.length, 1)
-  t.is(letters[0]?.properties.messageId, messageId)
-  t.like(letters[0]?.properties.headers, {
+  const messages = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(messages.length, 1)
+  t.is(messages[0]?.properties.messageId, messageId)
+  t.like(messages[0]?.properties.headers, {
     v: 1,
     'x-signalbox-reason': 'FAILED',
     'x-signalbox-queue': queue,
@@ -83,7 +84,9 @@ test('a message whose handler keeps throwing is given up with its first and last
 })
 
 test('a handler that never ends counts as failed', async (t) => {
-  await using worker = await runWorker((name) => (name === 'hang' ? new Promise(() => {}) : Promise.resolve()), 100)
+  await using worker = await runWorker((name) => (name === 'hang' ? new Promise(() => {}) : Promise.resolve()), {
+    deadlineMs: 100,
+  })
   await worker.put('hang')
   await worker.put('good')
   const [letter] = await worker.probe.take(`${queue}.dead`, 1)
@@ -104,5 +107,24 @@ test('what no retry can mend is given up at once, and what waits for others is n
   t.is(letter?.properties.headers?.['x-signalbox-reason'], 'PERMANENT')
   t.is(worker.handled.filter((name) => name === 'permanent').length, 1)
   await eventually('the patient one to be done', () => outages < 0)
+  t.is(await worker.probe.depth(`${queue}.dead`), 0)
+})
+
+test('a fault that is not of the message never counts against it, and shows in a gauge', async (t) => {
+  const faults = [
+    ...['42703', '42P01', '26000', '53100', '58030', 'XX000', 'P0001'].map((code) => ({ code })),
+    { code: 'ENOSPC', syscall: 'write' },
+  ]
+  await using worker = await runWorker(async (name) => {
+    const fault = name === 'waits' ? faults.pop() : { code: '23514' }
+    if (fault) throw Object.assign(new Error('no'), fault)
+  })
+  const waiting = async () => (await worker.metrics.waiting.get()).values.reduce((sum, { value }) => sum + value, 0)
+  await worker.put('waits')
+  await eventually('the message to be shown as waiting', async () => (await waiting()) === 1)
+  await worker.put('broken')
+  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'Error 23514')
+  await eventually('the patient one to be done', async () => faults.length === 0 && (await waiting()) === 0, 60_000)
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
 })

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { closedBreaker } from '#shared/delivery/circuit-breaker.ts'
 import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { decide } from '#shared/webhooks/decide.ts'
 import type { EndpointHealth } from '#shared/webhooks/endpoint.ts'
 import { filtersMatching, isEventFilter } from '#shared/webhooks/event-types.ts'
-import { heldUntil, lanesOf } from '#shared/webhooks/lanes.ts'
-import { judge } from '#shared/webhooks/verdict.ts'
+import { heldUntil, slotsOf } from '#shared/webhooks/slots.ts'
 
 const SECOND = 1_000_000
 const HOUR = 3600 * SECOND
@@ -20,7 +20,7 @@ const healthy: EndpointHealth = {
 const serverError = temporary('Received status code 500', { failure: 'status' })
 
 function after(outcome: Outcome, over: { health?: Partial<EndpointHealth>; round?: number } = {}) {
-  return judge({ ...healthy, ...over.health }, { outcome, round: over.round ?? 1, random: 0.5, at })
+  return decide({ ...healthy, ...over.health }, { outcome, round: over.round ?? 1, random: 0.5, at })
 }
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
@@ -78,24 +78,24 @@ for (const { hours, failures, state } of longFailing) {
   })
 }
 
-test('ten failures in a row open the breaker: no lane, then one, then four again', (t) => {
+test('ten failures in a row open the breaker: no slot, then one, then four again', (t) => {
   let health = healthy
-  for (let n = 0; n < 10; n++) health = judge(health, { outcome: serverError, round: 1, random: 0.5, at }).health
-  t.is(lanesOf(health, at).count, 0)
+  for (let n = 0; n < 10; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  t.is(slotsOf(health, at).count, 0)
   const until = heldUntil(health)
   t.is(until, at + 30 * SECOND)
-  const probe = lanesOf(health, at + 30 * SECOND)
+  const probe = slotsOf(health, at + 30 * SECOND)
   t.is(probe.count, 1)
   t.is(heldUntil(probe.health), null)
-  t.is(lanesOf(probe.health, at + 31 * SECOND).count, 0, 'one probe at a time')
-  const { health: mended } = judge(probe.health, { outcome: delivered, round: 1, random: 0.5, at })
-  t.is(lanesOf(mended, at).count, 4)
+  t.is(slotsOf(probe.health, at + 31 * SECOND).count, 0, 'one probe at a time')
+  const { health: mended } = decide(probe.health, { outcome: delivered, round: 1, random: 0.5, at })
+  t.is(slotsOf(mended, at).count, 4)
 })
 
-test('an endpoint that failed three times in a row keeps one lane', (t) => {
+test('an endpoint that failed three times in a row keeps one slot', (t) => {
   let health = healthy
-  for (let n = 0; n < 3; n++) health = judge(health, { outcome: serverError, round: 1, random: 0.5, at }).health
-  t.is(lanesOf(health, at).count, 1)
+  for (let n = 0; n < 3; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
+  t.is(slotsOf(health, at).count, 1)
 })
 
 test('a filter is a type, a prefix with a star, or a star', (t) => {

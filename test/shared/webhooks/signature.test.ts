@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { isPathToken, isSignedBy, pathToken } from '#shared/colending/lms-signature.ts'
+import { isPathToken, isSignedBy, pathToken } from '#shared/risk/colending/lms-signature.ts'
 import { bodySignature, signatureHeaders, standardSignature } from '#shared/webhooks/signature.ts'
 import { formatSecret, secretKeyOf } from '#shared/webhooks/signing-secret.ts'
 import { root } from '../../support/imports.ts'
@@ -43,7 +43,7 @@ test('openssl makes the same signature', (t) => {
   t.is(stdout.trim().split(' ').at(-1), out.xSignature)
 })
 
-test('during a rotation both secrets sign', (t) => {
+test('B35: during a rotation both secrets sign', (t) => {
   const previous = secretKeyOf(formatSecret(Buffer.alloc(32, 7)))
   const message = { id: 'a', timestamp: 1, body: '{}' }
   const headers = signatureHeaders({ current: key, previous }, message)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { openCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { leafHash, nodeHash, rootOf, verifyConsistency } from '#shared/anchoring/merkle.ts'
-import { proveConsistency } from '#shared/anchoring/merkle-proof.ts'
-import type { NoteKey } from '#shared/anchoring/note-key.ts'
-import { anchorObject } from '#shared/anchoring/store.ts'
+import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { leafHash, nodeHash, rootOf, verifyConsistency } from '#shared/transparency/anchoring/merkle.ts'
+import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
+import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import { anchorObject } from '#shared/transparency/anchoring/store.ts'
 
 /** Stores entries as other code does, each in a transaction of its own. @returns their txIds */
 export async function storeEntries(db: Knex, count: number): Promise<string[]> {

@@ -3,10 +3,15 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { parseNote } from '#shared/anchoring/note.ts'
-import { createHttpClient } from '#shared/platform/http-client.ts'
-import { createOpenTimestamps } from '#shared/providers/open-timestamps.ts'
-import { type Attestation, apply, formatTimestamp, type Operation } from '#shared/providers/open-timestamps-format.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
+import { parseNote } from '#shared/transparency/anchoring/note.ts'
+import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
+import {
+  type Attestation,
+  apply,
+  formatTimestamp,
+  type Operation,
+} from '#shared/transparency/providers/open-timestamps-format.ts'
 import { submitOutside } from '../../../workers/anchor/submit-outside.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'

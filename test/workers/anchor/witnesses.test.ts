@@ -3,13 +3,22 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { signatureLine } from '#shared/anchoring/note.ts'
-import { formatVerifierKey, type NoteKey, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
-import { flatPolicy } from '#shared/anchoring/policy.ts'
-import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
-import { verifyAnchored } from '#shared/anchoring/verify.ts'
-import { decideCosigning, SIZE_CONTENT_TYPE, type WitnessedTree } from '#shared/anchoring/witness-protocol.ts'
-import { findLogKey } from '#shared/log-keys/store.ts'
+import { signatureLine } from '#shared/transparency/anchoring/note.ts'
+import {
+  formatVerifierKey,
+  type NoteKey,
+  signerFromSeed,
+  WITNESS_KEY,
+} from '#shared/transparency/anchoring/note-key.ts'
+import { flatPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
+import { verifyAnchored } from '#shared/transparency/anchoring/verify.ts'
+import {
+  decideCosigning,
+  SIZE_CONTENT_TYPE,
+  type WitnessedTree,
+} from '#shared/transparency/anchoring/witness-protocol.ts'
+import { findLogKey } from '#shared/transparency/log-keys/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { demoRequest, openClient, send } from '../../support/platform-client.ts'

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { packRequested } from '#shared/contracts/pack-requested.ts'
 import { EVENTS_EXCHANGE } from '#shared/contracts/topology.ts'
-import { eventually } from '../support/eventually.ts'
-import { type ApiClient, demoRequest, openClient } from '../support/platform-client.ts'
-import { openProduct, type Product } from '../support/product.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
 
 /** What must be there once per pack, and nothing more than once. */
 async function countsOf(product: Product, packId: string) {

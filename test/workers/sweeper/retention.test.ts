@@ -1,5 +1,5 @@
 import test from 'ava'
-import { leaseKey, openKey, storeAnswer } from '#shared/idempotency/store.ts'
+import { leaseKey, openKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { retention } from '../../../workers/sweeper/sweeps/retention.ts'
 import { openProduct } from '../../support/product.ts'
@@ -29,4 +29,19 @@ test('idempotency keys are forgotten after their retention, and not before', asy
   )
   const found = await db.transaction((tx) => openKey(tx, scope('old'), fingerprint))
   t.is(found.state, 'free')
+})
+
+test('entries of the audit log are forgotten after their retention, and not before', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const entry = (action: string, days: number) =>
+    db.raw("INSERT INTO audit_log (actor, action, at) VALUES ('a', ?, now() - make_interval(days => ?::int))", [
+      action,
+      days,
+    ])
+  await entry('too.old', 401)
+  await entry('still.kept', 399)
+  const deps = await product.workers([])
+  await retention.run({ deps, barriers: { sweepable: async () => [] }, now: nowMicros() })
+  t.deepEqual(await db('audit_log').pluck('action'), ['still.kept'])
 })

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { closeEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import type { AdminContext } from '../../ingress/admin/command.ts'
-import { webhookCommands } from '../../ingress/admin/webhooks.ts'
-import { eventually } from '../support/eventually.ts'
-import { openHttpSink } from '../support/http-sink.ts'
+import type { AdminContext } from '../../../ingress/admin/command.ts'
+import { webhookCommands } from '../../../ingress/admin/webhooks.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline, type Pipeline } from './webhook-pipeline.ts'
 import { addEndpoint, deliveriesOf, emit, secretsOf } from './webhook-support.ts'
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import test from 'ava'
 import { MICROS_PER_SECOND } from '#shared/time.ts'
-import { dueDeliveries } from '../../workers/sweeper/sweeps/due-deliveries.ts'
-import { eventually } from '../support/eventually.ts'
-import { openHttpSink } from '../support/http-sink.ts'
+import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-deliveries.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline } from './webhook-pipeline.ts'
 import {
   type AttemptLogRow,
@@ -44,7 +44,7 @@ for (const { point, isRecorded } of [
     const rows = await eventually('every delivery to end', async () => {
       const all = await deliveriesOf(pipeline.db, endpoint.id)
       if (all.every(({ state }) => state === 'DELIVERED')) return all
-      // What the dead process had in hand is due again once its lease is over.
+      // What the dead process had in flight is due again once its lease is over.
       clock.advance(61)
       await dueDeliveries.run({ deps, now: clock.now(), barriers: noBarriers })
       return undefined
@@ -123,7 +123,7 @@ test.serial('two deliverers and three sweepers make one attempt of each delivery
   t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
 })
 
-test.serial('every way of misbehaving is one failed attempt of a known class', async (t) => {
+test.serial('F23: every way of misbehaving is one failed attempt of a known class', async (t) => {
   await using pipeline = await openPipeline()
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using sink = await openHttpSink()

@@ -1,13 +1,13 @@
 import test from 'ava'
-import { migrateLatest } from '#shared/platform/migrate.ts'
+import { migrateLatest } from '#shared/platform/database/migrate.ts'
 import { replayDeliveries } from '#shared/webhooks/delivery-store.ts'
 import { closeEndpoint, enableEndpoint, rotateEndpointSecret } from '#shared/webhooks/endpoint-store.ts'
 import { takeDueDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import { bodySignature } from '#shared/webhooks/signature.ts'
 import { formatSecret, secretKeyOf } from '#shared/webhooks/signing-secret.ts'
-import { eventually } from '../support/eventually.ts'
-import { openHttpSink } from '../support/http-sink.ts'
-import { startPostgres } from '../support/own-servers.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { startPostgres } from '../../support/own-servers.ts'
 import { openPipeline } from './webhook-pipeline.ts'
 import {
   addEndpoint,
@@ -49,7 +49,7 @@ test('attempts that ended while the database was dead are recorded once it is ba
   t.true(attempts.every(({ outcome }) => outcome === 'delivered'))
 })
 
-test('fifty thousand held events are released in order and at a bounded rate, and delay nobody', async (t) => {
+test('F23: fifty thousand held events are released in order and at a bounded rate, and delay nobody', async (t) => {
   await using pipeline = await openPipeline()
   const { db } = pipeline
   const endpoint = await addEndpoint(pipeline, 'http://127.0.0.1:9009/')
@@ -81,7 +81,7 @@ test('fifty thousand held events are released in order and at a bounded rate, an
     if (count < 5_000) break
   }
   t.deepEqual(released, [...Array.from({ length: 10 }, () => 5_000), 0])
-  t.is(woken.length, 40, 'a message for each lane, and no flood')
+  t.is(woken.length, 40, 'a message for each slot, and no flood')
   const { rows } = await db.raw<{ rows: { most: number; disorder: number }[] }>(
     `SELECT (SELECT max(n)::int FROM (SELECT count(*) AS n FROM webhook_deliveries
               GROUP BY date_trunc('second', next_attempt_at)) per_second) AS most,
@@ -100,7 +100,7 @@ test('fifty thousand held events are released in order and at a bounded rate, an
   t.is(taken.filter((id) => id === other.id).length, 1)
 })
 
-test('a secret rotated between two attempts: the same event, signed by both', async (t) => {
+test('B35: a secret rotated between two attempts: the same event, signed by both', async (t) => {
   await using pipeline = await openPipeline()
   await using sink = await openHttpSink()
   sink.enqueue({ status: 500 })

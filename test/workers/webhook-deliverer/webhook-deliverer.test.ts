@@ -1,7 +1,7 @@
 import test from 'ava'
-import { dueDeliveries } from '../../workers/sweeper/sweeps/due-deliveries.ts'
-import { eventually } from '../support/eventually.ts'
-import { openHttpSink } from '../support/http-sink.ts'
+import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-deliveries.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline, type Pipeline } from './webhook-pipeline.ts'
 import {
   addEndpoint,
@@ -65,58 +65,61 @@ test.serial('only subscribed endpoints of the same organisation and environment 
   )
 })
 
-test.serial('the whole retry schedule ends as exhausted, is logged request by request, and is told of', async (t) => {
-  const clock = movableClock()
-  await using deps = await openDeliverer({ now: clock.now })
-  await using sink = await openHttpSink()
-  await using other = await openHttpSink()
-  sink.respond = () => ({ status: 500, body: 'out of order' })
-  const endpoint = await addEndpoint(product, sink.url, { eventTypes: ['risk_signals.*'] })
-  const observer = await addEndpoint(product, other.url, {
-    organisationId: endpoint.organisationId,
-    eventTypes: ['webhook.*'],
-  })
-  const event = await emit(deps.outbox, endpoint)
-  const waits: number[] = []
-  for (let n = 1; n <= 10; n++) {
-    const delivery = await eventually(`attempt ${n}`, async () => {
-      const [row] = await deliveriesOf(product.db, endpoint.id)
-      return row && row.attempts === n && row.lease_until === null ? row : undefined
+test.serial(
+  'F23: the whole retry schedule ends as exhausted, is logged request by request, and is notified of',
+  async (t) => {
+    const clock = movableClock()
+    await using deps = await openDeliverer({ now: clock.now })
+    await using sink = await openHttpSink()
+    await using other = await openHttpSink()
+    sink.respond = () => ({ status: 500, body: 'out of order' })
+    const endpoint = await addEndpoint(product, sink.url, { eventTypes: ['risk_signals.*'] })
+    const observer = await addEndpoint(product, other.url, {
+      organisationId: endpoint.organisationId,
+      eventTypes: ['webhook.*'],
     })
-    if (delivery.state !== 'PENDING') break
-    const waitSeconds = delivery.next_attempt_at.getTime() / 1000 - clock.now() / 1_000_000
-    waits.push(waitSeconds)
-    clock.advance(waitSeconds + 1)
-    // Its breaker may still be open; the sweep of a later time then sends it.
-    await eventually(`attempt ${n + 1} to start`, async () => {
-      await dueDeliveries.run({ deps, now: clock.now(), barriers: { sweepable: async () => [] } })
-      return sink.requests.length > n || clock.advance(20)
-    })
-  }
-  const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
-  t.is(waits.length, 9)
-  for (const [index, wait] of waits.entries()) {
-    t.true(Math.abs(wait - (schedule[index] ?? 0)) <= (schedule[index] ?? 0) * 0.2 + 1, `wait ${index + 1}: ${wait}`)
-  }
-  const [delivery] = await ended(endpoint.id)
-  t.is(delivery?.state, 'EXHAUSTED')
-  const attempts = await attemptsOf(product.db, endpoint.id)
-  t.deepEqual(
-    attempts.map(({ n }) => n),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-  )
-  t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
-  t.is(new Set(sink.requests.map(({ body }) => body.toString())).size, 1, 'the same body every time')
-  t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
-  t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-signature'])).size, 10, 'a fresh signature')
-  t.is(sink.requests[0]?.body.toString(), event.body)
-  const told = await other.waitFor(1)
-  const payload = JSON.parse(told.body.toString())
-  t.is(payload.event, 'webhook.delivery_exhausted')
-  t.is(payload.dealId, delivery?.id)
-  t.deepEqual(payload.fields, ['deliveryId', 'endpointId', 'eventId'])
-  await ended(observer.id)
-})
+    const event = await emit(deps.outbox, endpoint)
+    const waits: number[] = []
+    for (let n = 1; n <= 10; n++) {
+      const delivery = await eventually(`attempt ${n}`, async () => {
+        const [row] = await deliveriesOf(product.db, endpoint.id)
+        return row && row.attempts === n && row.lease_until === null ? row : undefined
+      })
+      if (delivery.state !== 'PENDING') break
+      const waitSeconds = delivery.next_attempt_at.getTime() / 1000 - clock.now() / 1_000_000
+      waits.push(waitSeconds)
+      clock.advance(waitSeconds + 1)
+      // Its breaker may still be open; the sweep of a later time then sends it.
+      await eventually(`attempt ${n + 1} to start`, async () => {
+        await dueDeliveries.run({ deps, now: clock.now(), barriers: { sweepable: async () => [] } })
+        return sink.requests.length > n || clock.advance(20)
+      })
+    }
+    const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+    t.is(waits.length, 9)
+    for (const [index, wait] of waits.entries()) {
+      t.true(Math.abs(wait - (schedule[index] ?? 0)) <= (schedule[index] ?? 0) * 0.2 + 1, `wait ${index + 1}: ${wait}`)
+    }
+    const [delivery] = await ended(endpoint.id)
+    t.is(delivery?.state, 'EXHAUSTED')
+    const attempts = await attemptsOf(product.db, endpoint.id)
+    t.deepEqual(
+      attempts.map(({ n }) => n),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    )
+    t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
+    t.is(new Set(sink.requests.map(({ body }) => body.toString())).size, 1, 'the same body every time')
+    t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
+    t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-signature'])).size, 10, 'a fresh signature')
+    t.is(sink.requests[0]?.body.toString(), event.body)
+    const told = await other.waitFor(1)
+    const payload = JSON.parse(told.body.toString())
+    t.is(payload.event, 'webhook.delivery_exhausted')
+    t.is(payload.dealId, delivery?.id)
+    t.deepEqual(payload.fields, ['deliveryId', 'endpointId', 'eventId'])
+    await ended(observer.id)
+  },
+)
 
 test.serial('an answer 410 switches the endpoint off, tells the others, and keeps what it is still owed', async (t) => {
   await using deps = await openDeliverer()

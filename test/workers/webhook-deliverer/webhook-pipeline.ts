@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
-import { type Config, loadConfig } from '#shared/platform/config.ts'
-import { createLog } from '#shared/platform/log.ts'
-import type { WorkerDeps } from '../../workers/define-worker.ts'
-import { openWorkers } from '../../workers/open-workers.ts'
-import { sweeper } from '../../workers/sweeper/sweeper.ts'
-import { webhookDeliverer } from '../../workers/webhook-deliverer/webhook-deliverer.ts'
-import { createDatabase, createVhost } from '../support/services.ts'
+import { type Config, loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import type { WorkerDeps } from '../../../workers/define-worker.ts'
+import { openWorkers } from '../../../workers/open-workers.ts'
+import { sweeper } from '../../../workers/sweeper/sweeper.ts'
+import { webhookDeliverer } from '../../../workers/webhook-deliverer/webhook-deliverer.ts'
+import { createDatabase, createVhost } from '../../support/services.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const known = [webhookDeliverer, sweeper]
 
 /** Workers on a database and a virtual host of their own, in this process or in others that can be killed. */
@@ -30,6 +30,7 @@ export async function openPipeline(env: Record<string, string> = {}): Promise<Pi
     DATABASE_URL: databaseUrl,
     AMQP_URL: resources.use(await createVhost()).url,
     SECRET_KEY: randomBytes(32).toString('hex'),
+    HOST: '127.0.0.1',
     METRICS_PORT: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { ANSWER_DAYS, DELIVERY_DAYS, pruneAnswers, pruneDeliveries } from '#shared/webhooks/retention-store.ts'
-import { eventually } from '../support/eventually.ts'
-import { openHttpSink } from '../support/http-sink.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline } from './webhook-pipeline.ts'
 import { addEndpoint, attemptsOf, deliveriesOf, emit } from './webhook-support.ts'
 

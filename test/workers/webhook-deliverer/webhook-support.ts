@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { recordEvent } from '#shared/events/store.ts'
-import type { ApiEnv } from '#shared/oauth/access-token.ts'
-import type { Outbox } from '#shared/platform/outbox.ts'
-import type { Secrets } from '#shared/platform/secrets.ts'
-import { createSecrets } from '#shared/platform/secrets.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
 import { insertEndpoint, type NewEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { formatSecret } from '#shared/webhooks/signing-secret.ts'
-import type { RecordedRequest } from '../support/http-sink.ts'
+import type { RecordedRequest } from '../../support/http-sink.ts'
 import type { Pipeline } from './webhook-pipeline.ts'
 
 export interface TestEndpoint {
@@ -19,7 +19,7 @@ export interface TestEndpoint {
   secret: string
 }
 
-export async function addOrganisation(db: Knex): Promise<number> {
+async function addOrganisation(db: Knex): Promise<number> {
   const [row] = await db('organisations').insert({ name: 'Test' }).returning(['id'])
   return Number(row?.id)
 }

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { parseBadgeFormat, renderBadge } from '#shared/badges/render.ts'
-import { badgeSignature, resolveBadgeTag, verifyBadgeSignature } from '#shared/badges/signature.ts'
-import { badgeState } from '#shared/badges/state.ts'
-import { badgeSvg } from '#shared/badges/svg.ts'
-import { badgesView, badgeUrls } from '#shared/badges/urls.ts'
+import { parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/render.ts'
+import { badgeSignature, resolveBadgeTag, verifyBadgeSignature } from '#shared/monitoring/badges/signature.ts'
+import { badgeState, countStatus, NO_CHECKS } from '#shared/monitoring/badges/state.ts'
+import { badgeSvg } from '#shared/monitoring/badges/svg.ts'
+import { badgesView, badgeUrls } from '#shared/monitoring/badges/urls.ts'
 
 const secret = 'a server secret'
 const key = '0b3e0b1c-51b6-4a0e-9b0a-6f7f1c7a5b11'
@@ -70,7 +70,7 @@ for (const [statuses, states, status] of [
 ] as const) {
   test(`a badge of ${states} states over [${statuses.join(', ')}] is ${status}`, (t) => {
     const count = (wanted: string) => statuses.filter((one) => one === wanted).length
-    t.deepEqual(badgeState(statuses, states), {
+    t.deepEqual(badgeState(statuses.reduce(countStatus, NO_CHECKS), states), {
       status,
       total: statuses.length,
       grace: count('grace'),

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { channelKinds, findKind } from '#shared/channels/kinds.ts'
+import { channelKinds, findKind } from '#shared/monitoring/channels/kinds.ts'
 
 const parse = (kind: string, config: unknown) => {
   const found = findKind(kind)
@@ -147,8 +147,8 @@ for (const value of ['15550100', '+0155501', '+1555abc', '+1', '', 15550100, '+1
   })
 
 test('a webhook given one "url" uses it for both directions, and posts when it has a body', (t) => {
-  const verdict = parse('webhook', { url: 'https://example.com/$STATUS', body_up: 'ok' })
-  t.like(verdict, {
+  const result = parse('webhook', { url: 'https://example.com/$STATUS', body_up: 'ok' })
+  t.like(result, {
     ok: true,
     config: {
       url_down: 'https://example.com/$STATUS',

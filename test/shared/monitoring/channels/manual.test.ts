@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
-import { channelKinds } from '#shared/channels/kinds.ts'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
 
 for (const [kind, { label, help }] of channelKinds)
   test(`the manual describes ${kind} in the words of its help`, async (t) => {

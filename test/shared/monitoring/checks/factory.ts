@@ -1,5 +1,5 @@
-import type { Check } from '#shared/checks/check.ts'
-import { DEFAULT_SETTINGS } from '#shared/checks/settings.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 
 /** A check as it is after its creation, with some members changed. */
 export function aCheck(changes: Partial<Check> = {}): Check {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { NonIntegerNumber, parseJsonBody } from '#shared/checks/json-body.ts'
+import { NonIntegerNumber, parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text))
 const unparsable = { ok: false, error: 'could not parse request body' } as const

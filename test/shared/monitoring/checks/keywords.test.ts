@@ -1,6 +1,6 @@
 import test from 'ava'
-import { htmlToText } from '#shared/checks/html-text.ts'
-import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/checks/keywords.ts'
+import { htmlToText } from '#shared/monitoring/checks/html-text.ts'
+import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
 import { aCheck } from './factory.ts'
 
 const filters = { filterHttpBody: true, failureKw: 'ERROR, FATAL', successKw: 'OK,all done', startKw: 'BEGIN' }

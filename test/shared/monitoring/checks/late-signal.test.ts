@@ -1,6 +1,6 @@
 import test from 'ava'
-import { type RecordedSignal, settleRun } from '#shared/checks/late-signal.ts'
-import { applySignal, pause, type Signal, sweep } from '#shared/checks/state-machine.ts'
+import { type RecordedSignal, settleRun } from '#shared/monitoring/checks/late-signal.ts'
+import { applySignal, pause, type Signal, sweep } from '#shared/monitoring/checks/state-machine.ts'
 import { aCheck } from './factory.ts'
 
 const T0 = 1_704_888_000_000_000

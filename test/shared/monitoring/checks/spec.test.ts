@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { resolveChannels } from '#shared/checks/channels-field.ts'
-import { parseJsonBody } from '#shared/checks/json-body.ts'
-import { applySpec, DEFAULT_SETTINGS, uniqueCriteria } from '#shared/checks/settings.ts'
-import { type CheckSpec, parseCheckSpec } from '#shared/checks/spec.ts'
-import { parseFlipFilters } from '#shared/flips/filters.ts'
-import { parsePingPath, parsePingQuery } from '#shared/pings/url.ts'
-import { isValidSchedule } from '#shared/schedules/schedule.ts'
-import { resolveTimeZone } from '#shared/schedules/time-zones.ts'
+import { resolveChannels } from '#shared/monitoring/checks/channels-field.ts'
+import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { applySpec, DEFAULT_SETTINGS, uniqueCriteria } from '#shared/monitoring/checks/settings.ts'
+import { type CheckSpec, parseCheckSpec } from '#shared/monitoring/checks/spec.ts'
+import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
+import { parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
+import { isValidSchedule } from '#shared/monitoring/schedules/schedule.ts'
+import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
 
 interface ErrorCase {
   name: string
@@ -21,7 +21,7 @@ interface ErrorCase {
   expectBody: unknown
 }
 
-const vectors = new URL('../../vectors/monitoring-errors.json', import.meta.url)
+const vectors = new URL('../../../vectors/monitoring-errors.json', import.meta.url)
 const cases: ErrorCase[] = JSON.parse(readFileSync(vectors, 'utf8'))
 const rules = { isValidSchedule, resolveTimeZone }
 const v3 = { slugFromName: false }

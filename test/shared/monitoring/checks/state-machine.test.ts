@@ -1,7 +1,14 @@
 import test from 'ava'
-import type { Check, StoredStatus } from '#shared/checks/check.ts'
-import { applySignal, type PingType, pause, resume, type StatusChange, sweep } from '#shared/checks/state-machine.ts'
-import { shownStatus } from '#shared/checks/status.ts'
+import type { Check, StoredStatus } from '#shared/monitoring/checks/check.ts'
+import {
+  applySignal,
+  type PingType,
+  pause,
+  resume,
+  type StatusChange,
+  sweep,
+} from '#shared/monitoring/checks/state-machine.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { toIsoMicros } from '#shared/time.ts'
 import { aCheck } from './factory.ts'
 

@@ -6,7 +6,7 @@ import {
   nextPing,
   shownStatus,
   shownStatusV1,
-} from '#shared/checks/status.ts'
+} from '#shared/monitoring/checks/status.ts'
 import { aCheck } from './factory.ts'
 
 const T0 = Date.parse('2024-01-10T12:00:00Z') * 1000 + 123_456

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { toCheckView } from '#shared/checks/view.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import { aCheck } from './factory.ts'
 
 const T0 = Date.parse('2024-01-10T12:00:00Z') * 1000 + 999_999

@@ -1,17 +1,17 @@
 import test from 'ava'
 import {
+  checkMonthlyLimit,
+  checkRecipientLimit,
   hasRecipientLimit,
-  monthlyLimitVerdict,
   monthlyMeterOf,
   monthStart,
-  recipientLimitVerdict,
-} from '#shared/notifications/limits.ts'
+} from '#shared/monitoring/notifications/limits.ts'
 
 for (const kind of ['ntfy', 'telegram', 'po', 'signal'])
   test(`a recipient of ${kind} gets six messages a minute, the seventh waits`, (t) => {
     t.true(hasRecipientLimit(kind))
-    t.is(recipientLimitVerdict(kind, 5), null)
-    t.like(recipientLimitVerdict(kind, 6), {
+    t.is(checkRecipientLimit(kind, 5), null)
+    t.like(checkRecipientLimit(kind, 6), {
       result: 'temporary',
       error: 'Rate limit exceeded',
       final: false,
@@ -19,9 +19,14 @@ for (const kind of ['ntfy', 'telegram', 'po', 'signal'])
     })
   })
 
+test('an address gets thirty mails a minute, the next one waits', (t) => {
+  t.is(checkRecipientLimit('email', 29), null)
+  t.like(checkRecipientLimit('email', 30), { result: 'temporary', final: false, retryAfterSeconds: 60 })
+})
+
 test('other kinds have no such limit', (t) => {
   t.false(hasRecipientLimit('webhook'))
-  t.is(recipientLimitVerdict('webhook', 1_000_000), null)
+  t.is(checkRecipientLimit('webhook', 1_000_000), null)
 })
 
 for (const [kind, meter, error] of [
@@ -31,13 +36,13 @@ for (const [kind, meter, error] of [
 ] as const)
   test(`${kind} is counted under ${meter} and stops at the monthly limit without being disabled`, (t) => {
     t.is(monthlyMeterOf(kind), meter)
-    t.is(monthlyLimitVerdict(kind, 9, 10), null)
-    t.like(monthlyLimitVerdict(kind, 10, 10), { result: 'temporary', error, final: true })
+    t.is(checkMonthlyLimit(kind, 9, 10), null)
+    t.like(checkMonthlyLimit(kind, 10, 10), { result: 'temporary', error, final: true })
   })
 
 test('kinds that cost nothing are not counted', (t) => {
   t.is(monthlyMeterOf('email'), null)
-  t.is(monthlyLimitVerdict('email', 1_000_000, 0), null)
+  t.is(checkMonthlyLimit('email', 1_000_000, 0), null)
 })
 
 test('a month begins at midnight UTC', (t) => {

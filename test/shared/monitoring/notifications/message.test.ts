@@ -1,9 +1,9 @@
 import test from 'ava'
-import { htmlText, markdownText } from '#shared/notifications/chat-text.ts'
-import { formatDuration, formatPeriod } from '#shared/notifications/durations.ts'
-import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/notifications/escapes.ts'
-import { factsOf, formatInstant, smsText, summaryOf } from '#shared/notifications/message.ts'
-import { flipTime, someNotification, someRecovery } from '../../support/notification.ts'
+import { htmlText, markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { formatDuration, formatPeriod } from '#shared/monitoring/notifications/durations.ts'
+import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
+import { factsOf, formatInstant, smsText, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
 
 for (const [seconds, text] of [
   [0, '0 seconds'],

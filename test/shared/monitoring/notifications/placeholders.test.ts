@@ -1,5 +1,5 @@
 import test from 'ava'
-import { fillTemplate, type PlaceholderValues } from '#shared/notifications/placeholders.ts'
+import { fillTemplate, type PlaceholderValues } from '#shared/monitoring/notifications/placeholders.ts'
 
 const values: PlaceholderValues = {
   uuid: 'the-uuid',
@@ -35,7 +35,7 @@ for (const [template, position, filled] of [
   })
 }
 
-test('a value is never expanded again', (t) => {
+test('B32: a value is never expanded again', (t) => {
   t.is(fillTemplate('$NAME', { ...values, name: '$CODE $' }, 'body'), '$CODE $')
 })
 

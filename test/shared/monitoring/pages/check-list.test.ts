@@ -1,6 +1,6 @@
 import test from 'ava'
-import { formatCursor, parseListQuery, summarise } from '#shared/pages/check-list.ts'
-import { downDays } from '#shared/pages/down-days.ts'
+import { formatCursor, parseListQuery, summarise } from '#shared/monitoring/pages/check-list.ts'
+import { downDays } from '#shared/monitoring/pages/down-days.ts'
 
 const parse = (query: string) => parseListQuery(new URLSearchParams(query))
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readMailText } from '#shared/pings/mail-text.ts'
+import { readMailText } from '#shared/monitoring/pings/mail-text.ts'
 
 const read = (...lines: string[]) => readMailText(Buffer.from(lines.join('\r\n')))
 

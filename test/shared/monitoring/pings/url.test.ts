@@ -1,5 +1,6 @@
 import test from 'ava'
-import { isUuid, parsePingPath, parsePingQuery } from '#shared/pings/url.ts'
+import { parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
+import { isUuid } from '#shared/uuid.ts'
 
 const uuid = '803f680d-e89b-492b-82ef-2be7b774a92d'
 

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { parseCron } from '#shared/schedules/cron.ts'
-import { nextInRealTime, nextInWallTime } from '#shared/schedules/occurrences.ts'
-import { parseOnCalendar } from '#shared/schedules/on-calendar.ts'
-import { isValidSchedule, nextOccurrence } from '#shared/schedules/schedule.ts'
-import type { WallPattern } from '#shared/schedules/wall-pattern.ts'
-import { type ZoneClock, zoneClock } from '#shared/schedules/zone-clock.ts'
+import { parseCron } from '#shared/monitoring/schedules/cron.ts'
+import { nextInRealTime, nextInWallTime } from '#shared/monitoring/schedules/occurrences.ts'
+import { parseOnCalendar } from '#shared/monitoring/schedules/on-calendar.ts'
+import { isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { WallPattern } from '#shared/monitoring/schedules/wall-pattern.ts'
+import { type ZoneClock, zoneClock } from '#shared/monitoring/schedules/zone-clock.ts'
 
 const startOf2026 = Date.UTC(2026, 0, 1) / 1000
 
@@ -28,7 +28,7 @@ const hostile: [title: string, expression: string][] = [
   ['a property every object has', 'constructor'],
 ]
 for (const [title, expression] of hostile) {
-  test(`${title} is no schedule, and asking for its next occurrence gives none`, (t) => {
+  test(`B26: ${title} is no schedule, and asking for its next occurrence gives none`, (t) => {
     t.false(isValidSchedule(expression))
     t.is(nextOccurrence('cron', expression, 'Europe/Riga', startOf2026 * 1e6), null)
     t.is(nextOccurrence('oncalendar', expression, 'Europe/Riga', startOf2026 * 1e6), null)
@@ -73,7 +73,7 @@ function counted(pattern: WallPattern, clock: ZoneClock) {
 }
 
 for (const zone of ['Europe/Riga', 'Africa/Casablanca', 'Antarctica/Troll', 'Australia/Lord_Howe']) {
-  test(`a search in ${zone} takes few steps, however rare the occurrence`, (t) => {
+  test(`B26: a search in ${zone} takes few steps, however rare the occurrence`, (t) => {
     const clock = zoneClock(zone)
     const crons = ['* * * * *', '* 2 29 2 1', '*/7 * * 2 MON#5', '* * */20 * 1L', '* * L 2 0'].map(parseCron)
     const lines = ['*:*:*', 'Mon *-02-29 2:30', '*-*-31 *:*:*', '2199-12-31'].flatMap(

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { nextOccurrence, type ScheduleKind } from '#shared/schedules/schedule.ts'
+import { nextOccurrence, type ScheduleKind } from '#shared/monitoring/schedules/schedule.ts'
 
 const MINUTE = 60_000_000
 const DAY = 1440 * MINUTE
@@ -56,7 +56,7 @@ const changes: [zone: string, around: string][] = [
 ]
 
 for (const [zone, day] of changes) {
-  test(`around ${day} in ${zone}, occurrences are those a minute-by-minute walk finds`, (t) => {
+  test(`F19: around ${day} in ${zone}, occurrences are those a minute-by-minute walk finds`, (t) => {
     const start = at(`${day}T00:00:00Z`) - 2 * DAY
     const end = start + 5 * DAY
     const wallAt = wallClock(zone)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { z } from 'zod'
-import { guessKind, isValidSchedule, nextOccurrence } from '#shared/schedules/schedule.ts'
+import { guessKind, isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 
 const Occurrences = z.object({
@@ -15,7 +15,7 @@ const Occurrences = z.object({
 })
 const Invalid = z.object({ kind: z.enum(['cron', 'oncalendar']), expression: z.string(), valid: z.literal(false) })
 
-const file = new URL('../../vectors/schedules.json', import.meta.url)
+const file = new URL('../../../vectors/schedules.json', import.meta.url)
 const vectors = z.array(z.union([Invalid, Occurrences])).parse(JSON.parse(readFileSync(file, 'utf8')))
 
 function micros(iso: string): Micros {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { z } from 'zod'
-import { nextOccurrence } from '#shared/schedules/schedule.ts'
-import { isZoneName, resolveTimeZone } from '#shared/schedules/time-zones.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { isZoneName, resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
 
-const file = new URL('../../vectors/timezones.json', import.meta.url)
+const file = new URL('../../../vectors/timezones.json', import.meta.url)
 const vectors = z
   .object({ accepted: z.array(z.string()), aliases: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(file, 'utf8')))

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { mapRecord, recognise, type SourceRecord } from '#shared/colending/map-record.ts'
-import { genericEnvelope } from '#shared/colending/mappings/generic.ts'
-import { MAPPINGS } from '#shared/colending/mappings/registry.ts'
-import { type Transform, transformed } from '#shared/colending/transforms.ts'
+import { mapRecord, recognise, type SourceRecord } from '#shared/risk/colending/map-record.ts'
+import { genericEnvelope } from '#shared/risk/colending/mappings/generic.ts'
+import { MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
+import { type Transform, transformed } from '#shared/risk/colending/transforms.ts'
 
 const values: [Transform, unknown, unknown][] = [
   ['money', '125000.50', 125_000.5],

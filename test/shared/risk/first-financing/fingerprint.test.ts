@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { fingerprint, orderFingerprint, receivableFingerprints } from '#shared/first-financing/fingerprint.ts'
-import { rf1Input, rf2Input, rf3Input } from '#shared/first-financing/fingerprint-input.ts'
-import { financialYear } from '#shared/identifiers/financial-year.ts'
-import type { DocumentType } from '#shared/identifiers/irn.ts'
+import { fingerprint, orderFingerprint, receivableFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { rf1Input, rf2Input, rf3Input } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { financialYear } from '#shared/risk/identifiers/financial-year.ts'
+import type { DocumentType } from '#shared/risk/identifiers/irn.ts'
 
 interface Case {
   supplierGstin: string
@@ -22,7 +22,9 @@ interface Case {
 }
 
 // JSON.parse knows no types; the file's shape is fixed.
-const { fingerprints } = JSON.parse(readFileSync(new URL('../../vectors/signals.json', import.meta.url), 'utf8')) as {
+const { fingerprints } = JSON.parse(
+  readFileSync(new URL('../../../vectors/signals.json', import.meta.url), 'utf8'),
+) as {
   fingerprints: { hmacKeyHex: string; cases: Case[] }
 }
 const key = Buffer.from(fingerprints.hmacKeyHex, 'hex')

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { validateCin, validateLlpin } from '#shared/identifiers/company-number.ts'
-import { financialYear } from '#shared/identifiers/financial-year.ts'
-import { gstinCheckCharacter, gstinClass, validateGstin } from '#shared/identifiers/gstin.ts'
-import { gstinLegacyStates, gstinStates } from '#shared/identifiers/gstin-states.ts'
-import type { IdentifierResult } from '#shared/identifiers/identifier.ts'
+import { validateCin, validateLlpin } from '#shared/risk/identifiers/company-number.ts'
+import { financialYear } from '#shared/risk/identifiers/financial-year.ts'
+import { gstinCheckCharacter, gstinClass, validateGstin } from '#shared/risk/identifiers/gstin.ts'
+import { gstinLegacyStates, gstinStates } from '#shared/risk/identifiers/gstin-states.ts'
+import type { IdentifierResult } from '#shared/risk/identifiers/identifier.ts'
 import {
   computeIrn,
   type DocumentType,
@@ -12,16 +12,16 @@ import {
   matchIrn,
   validateDocumentNumber,
   validateIrn,
-} from '#shared/identifiers/irn.ts'
-import { leiCheckDigits, validateLei } from '#shared/identifiers/lei.ts'
-import { validatePan } from '#shared/identifiers/pan.ts'
+} from '#shared/risk/identifiers/irn.ts'
+import { leiCheckDigits, validateLei } from '#shared/risk/identifiers/lei.ts'
+import { validatePan } from '#shared/risk/identifiers/pan.ts'
 import {
   validateEbrcNumber,
   validateIec,
   validateIfsc,
   validateSecurityInterestId,
-} from '#shared/identifiers/trade-codes.ts'
-import { validateUdyam } from '#shared/identifiers/udyam.ts'
+} from '#shared/risk/identifiers/trade-codes.ts'
+import { validateUdyam } from '#shared/risk/identifiers/udyam.ts'
 
 interface Vectors {
   gstinStateCodes: Record<string, string>
@@ -51,7 +51,9 @@ interface Vectors {
 }
 
 // JSON.parse knows no types; the file's shape is fixed.
-const vectors = JSON.parse(readFileSync(new URL('../../vectors/identifiers.json', import.meta.url), 'utf8')) as Vectors
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../vectors/identifiers.json', import.meta.url), 'utf8'),
+) as Vectors
 
 const validators: Record<string, (value: string) => IdentifierResult<object, string>> = {
   GSTIN: (value) => validateGstin(value),

@@ -1,12 +1,12 @@
-import { gstinCheckCharacter } from '#shared/identifiers/gstin.ts'
-import { type ComposeInput, composePack } from '#shared/packs/compose-pack.ts'
-import type { PackRequest } from '#shared/packs/request.ts'
-import { gatherRegistryResults } from '#shared/registries/gather.ts'
-import { demoInvoiceTokens } from '#shared/registries/sandbox/demo-invoices.ts'
-import { demoFirstSeenMonth } from '#shared/registries/sandbox/demo-trade.ts'
-import { generateSandboxKey, sandboxInvoiceKey } from '#shared/registries/sandbox/invoice-key.ts'
-import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/registries/sandbox/registries.ts'
-import { withSandboxFindings } from '#shared/registries/sandbox/scenarios.ts'
+import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { type ComposeInput, composePack } from '#shared/risk/packs/compose-pack.ts'
+import type { PackRequest } from '#shared/risk/packs/request.ts'
+import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
+import { demoInvoiceTokens } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import { demoFirstSeenMonth } from '#shared/risk/registries/sandbox/demo-trade.ts'
+import { generateSandboxKey, sandboxInvoiceKey } from '#shared/risk/registries/sandbox/invoice-key.ts'
+import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
+import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { VirtualClock } from '../registries/virtual-clock.ts'
 
 export const signingKey = generateSandboxKey()
@@ -22,7 +22,7 @@ export const demoRequest: PackRequest = {
 export const NOON = Date.parse('2026-11-21T06:30:00.000Z')
 
 /** A registration whose PAN ends in the two given digits. */
-export function gstinEnding(prefix: string, digits: string): string {
+function gstinEnding(prefix: string, digits: string): string {
   const first14 = `${prefix}${digits}C1Z`
   return first14 + (gstinCheckCharacter(first14) ?? '')
 }

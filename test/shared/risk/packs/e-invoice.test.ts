@@ -1,12 +1,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import test from 'ava'
-import { parsePaise } from '#shared/packs/money.ts'
-import { type TokenReason, verifyInvoiceToken } from '#shared/packs/signals/e-invoice-token.ts'
-import type { InvoiceKey } from '#shared/packs/signals/invoice-keys.ts'
-import { signDemoInvoice } from '#shared/registries/sandbox/demo-invoices.ts'
-import { latestDemoInvoice } from '#shared/registries/sandbox/demo-trade.ts'
-import { generateSandboxKey, sandboxInvoiceKey } from '#shared/registries/sandbox/invoice-key.ts'
-import { SANDBOX_SEED } from '#shared/registries/sandbox/registries.ts'
+import { parsePaise } from '#shared/risk/packs/money.ts'
+import { type TokenReason, verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
+import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
+import { signDemoInvoice } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import { latestDemoInvoice } from '#shared/risk/registries/sandbox/demo-trade.ts'
+import { generateSandboxKey, sandboxInvoiceKey } from '#shared/risk/registries/sandbox/invoice-key.ts'
+import { SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { demoRequest, NOON, sandboxPack, signingKey } from './demo-pack.ts'
 
 const keys = [sandboxInvoiceKey(signingKey)]
@@ -49,11 +49,11 @@ function tampered(): string {
 }
 
 test('a token signed by a trusted key between the parties of a leg verifies', (t) => {
-  const verdict = verifyInvoiceToken(good, context)
-  t.is(verdict.reason, null)
-  t.true(verdict.signatureVerified)
-  t.is(verdict.leg, 'A_TO_B')
-  t.is(verdict.document?.totalPaise, demo.valuePaise)
+  const check = verifyInvoiceToken(good, context)
+  t.is(check.reason, null)
+  t.true(check.signatureVerified)
+  t.is(check.leg, 'A_TO_B')
+  t.is(check.document?.totalPaise, demo.valuePaise)
 })
 
 const attacker = generateSandboxKey()
@@ -123,9 +123,9 @@ const failures: [string, () => string, TokenReason, boolean][] = [
 ]
 for (const [what, token, reason, isSigned] of failures) {
   test(`a token with ${what} fails with ${reason}`, (t) => {
-    const verdict = verifyInvoiceToken(token(), context)
-    t.is(verdict.reason, reason)
-    t.is(verdict.signatureVerified, isSigned)
+    const check = verifyInvoiceToken(token(), context)
+    t.is(check.reason, reason)
+    t.is(check.signatureVerified, isSigned)
   })
 
   test(`a pack with a token with ${what} is never clear`, async (t) => {
@@ -155,16 +155,16 @@ test('a sandbox key is worth nothing in production', (t) => {
 
 test('a key is trusted only for its own days', (t) => {
   const later: InvoiceKey[] = keys.map((key) => ({ ...key, notBefore: '2027-01-01' }))
-  const verdict = verifyInvoiceToken(good, { ...context, keys: later })
-  t.is(verdict.reason, 'KEY_NOT_VALID_THEN')
-  t.false(verdict.signatureVerified)
+  const check = verifyInvoiceToken(good, { ...context, keys: later })
+  t.is(check.reason, 'KEY_NOT_VALID_THEN')
+  t.false(check.signatureVerified)
 })
 
 test('a key that is not RSA verifies nothing', (t) => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const spkiPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  const verdict = verifyInvoiceToken(good, { ...context, keys: keys.map((key) => ({ ...key, spkiPem })) })
-  t.is(verdict.reason, 'BAD_SIGNATURE')
+  const check = verifyInvoiceToken(good, { ...context, keys: keys.map((key) => ({ ...key, spkiPem })) })
+  t.is(check.reason, 'BAD_SIGNATURE')
 })
 
 test('one leg with a good token and one without is clear, and the absence is said neutrally', async (t) => {
@@ -212,3 +212,18 @@ test('an invoice of a period that is not due yet is corroborated by its signatur
   t.is(pack.signalLevel, 'CLEAR')
   t.is(pack.gradedSignals.find((signal) => signal.key === 'eInvoice')?.status, 'DOCUMENT_SIGNED')
 })
+
+for (const [what, irn] of [
+  ['36,000 letters', 'x'.repeat(36_000)],
+  ['half a character', '\ud800'],
+  ['markup', '<b>'.padEnd(64, '0')],
+  ['a reference with a space behind it', `${'0'.repeat(64)} `],
+] as const) {
+  test(`H2, L4: of a token whose reference is ${what} nothing is taken over`, (t) => {
+    const token = resigned(({ data }) => {
+      data.Irn = irn
+    })
+    const verdict = verifyInvoiceToken(token, context)
+    t.like(verdict, { reason: 'IRN_MISMATCH', document: null, signatureVerified: true })
+  })
+}

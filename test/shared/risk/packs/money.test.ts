@@ -1,5 +1,5 @@
 import test from 'ava'
-import { divideHalfEven, inrText, parsePaise, toInr } from '#shared/packs/money.ts'
+import { divideHalfEven, inrText, parsePaise, toInr } from '#shared/risk/packs/money.ts'
 
 for (const [amount, paise] of [
   [18250000.5, 1_825_000_050],

@@ -1,6 +1,6 @@
-import { anchorObject, PACK_EVENT_TYPE } from '#shared/anchoring/leaf.ts'
-import type { PackBody } from '#shared/packs/pack-schema.ts'
-import type { PackPdfInput } from '#shared/packs/pdf/render.ts'
+import type { PackBody } from '#shared/risk/packs/pack-schema.ts'
+import type { PackPdfInput } from '#shared/risk/packs/pdf/render.ts'
+import { anchorObject, PACK_EVENT_TYPE } from '#shared/transparency/anchoring/leaf.ts'
 import { sandboxPack } from './demo-pack.ts'
 
 const CHECKPOINT = `log.example/v1/transparency/sandbox\n57\n${'q'.repeat(43)}=\n\n— log.example/v1/transparency/sandbox ${'A'.repeat(92)}\n`

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { packDocument } from '#shared/packs/pdf/document.ts'
-import { inrFigure } from '#shared/packs/pdf/figures.ts'
-import { latinText } from '#shared/packs/pdf/latin-text.ts'
-import { qrMatrix } from '#shared/packs/pdf/qr-matrix.ts'
-import { renderPackPdf } from '#shared/packs/pdf/render.ts'
-import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
+import { packDocument } from '#shared/risk/packs/pdf/document.ts'
+import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { latinText } from '#shared/risk/packs/pdf/latin-text.ts'
+import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
+import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
+import { NO_POPPLER, readPdf } from '../../../support/risk-poppler.ts'
 import { scenarioGstins } from './demo-pack.ts'
 import { pdfInput } from './pdf-input.ts'
 
@@ -151,4 +151,10 @@ test('a QR code has its three finders', (t) => {
     [0, size - 7],
   ])
     t.true(runs.some((run) => run.x === x && run.y === y && run.length === 7))
+})
+
+test('H2: a text longer than any of ours is cut where it is drawn, and says so', (t) => {
+  const drawn = latinText('₹'.repeat(36_000))
+  t.true(drawn.length < 10_000)
+  t.true(drawn.endsWith('… (cut)'))
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isModeAllowed, parsePackRequest } from '#shared/packs/request.ts'
+import { isModeAllowed, parsePackRequest } from '#shared/risk/packs/request.ts'
 import { demoRequest } from './demo-pack.ts'
 
 function faults(body: unknown): string[] {
@@ -64,6 +64,13 @@ const bad: [string, object, string[]][] = [
   ['a subcontract of zero', { ...demoRequest, subcontractValue: 0 }, ['subcontractValue NOT_POSITIVE']],
   ['an unknown member', { ...demoRequest, packId: 'x', grade: 'y' }, ['packId UNKNOWN_FIELD', 'grade UNKNOWN_FIELD']],
   ['an unknown consent family', { ...demoRequest, consents: { pan: 'x' } }, ['consents.pan UNKNOWN_FIELD']],
+  [
+    'a consent handle that no header can carry (H4)',
+    { ...demoRequest, consents: { gst: '€' } },
+    ['consents.gst FORMAT'],
+  ],
+  ['a consent handle with a space', { ...demoRequest, consents: { epfo: 'a b' } }, ['consents.epfo FORMAT']],
+  ['an empty consent handle', { ...demoRequest, consents: { aa: '' } }, ['consents.aa TOO_SMALL']],
   ['a date that does not exist', { ...demoRequest, poDate: '2026-02-30' }, ['poDate FORMAT']],
   ['a control character in the order number', { ...demoRequest, poNumber: 'PO\u001f1' }, ['poNumber FORMAT']],
   ['a token over 64 KiB', { ...demoRequest, eInvoices: ['a.b.c', 'x'.repeat(65_537)] }, ['eInvoices[1] TOO_LARGE']],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { AnchorSchema, PackBodySchema, PackSchema } from '#shared/packs/pack-schema.ts'
-import { GRADED_KEYS } from '#shared/packs/policy.ts'
+import { AnchorSchema, PackBodySchema, PackSchema } from '#shared/risk/packs/pack-schema.ts'
+import { GRADED_KEYS } from '#shared/risk/packs/policy.ts'
 import { demoRequest, NOON, sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 test('the demo parties give a clear pack with every member of the contract filled', async (t) => {
@@ -29,7 +29,9 @@ test('the demo parties give a clear pack with every member of the contract fille
 })
 
 test('the worked example of the contract fits the response schema', (t) => {
-  const vectors: unknown = JSON.parse(readFileSync(new URL('../../vectors/pack-anchor.json', import.meta.url), 'utf8'))
+  const vectors: unknown = JSON.parse(
+    readFileSync(new URL('../../../vectors/pack-anchor.json', import.meta.url), 'utf8'),
+  )
   const { pack } = vectors as { pack: { delivered: unknown; anchor: unknown } }
   t.deepEqual(PackSchema.parse(pack.delivered), pack.delivered)
   t.deepEqual(AnchorSchema.parse(pack.anchor), pack.anchor)

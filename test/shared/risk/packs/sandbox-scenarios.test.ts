@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { PackBodySchema, type SignalLevel } from '#shared/packs/pack-schema.ts'
+import { PackBodySchema, type SignalLevel } from '#shared/risk/packs/pack-schema.ts'
 import { sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 type Outcome = Awaited<ReturnType<typeof sandboxPack>>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { gatewayOpenapi } from '#shared/registries/gateway-openapi.ts'
+import { gatewayOpenapi } from '#shared/risk/registries/gateway-openapi.ts'
 
 test('the committed gateway contract is the one the connectors read by', (t) => {
-  const path = new URL('../../../docs/registries/gateway.openapi.json', import.meta.url)
+  const path = new URL('../../../../docs/registries/gateway.openapi.json', import.meta.url)
   const committed: unknown = JSON.parse(readFileSync(path, 'utf8'))
   t.deepEqual(committed, JSON.parse(JSON.stringify(gatewayOpenapi())))
 })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { createBreakers } from '#shared/registries/breaker.ts'
-import type { RegistryContext, RegistryDeps, RegistryResult } from '#shared/registries/connector.ts'
-import { createRegistrySet, type RegistryConfig, type RegistrySet } from '#shared/registries/registry-set.ts'
+import { createBreakers } from '#shared/risk/registries/breaker.ts'
+import type { RegistryContext, RegistryDeps, RegistryResult } from '#shared/risk/registries/connector.ts'
+import { createRegistrySet, type RegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
 import { type Answer, fetchRequest, ok, recordingGateway, refused } from './recording-gateway.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

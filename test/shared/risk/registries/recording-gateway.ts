@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { HttpRequest } from '#shared/registries/connector.ts'
+import { type HttpRequest, NoAnswerError } from '#shared/risk/registries/connector.ts'
 
-export interface RecordedRequest {
+interface RecordedRequest {
   method: string
   url: URL
   headers: IncomingMessage['headers']
@@ -61,6 +61,8 @@ export const fetchRequest: HttpRequest = async ({ method, url, headers, body, si
     signal,
     redirect: 'manual',
     ...(body === undefined ? {} : { body }),
+  }).catch((error: unknown) => {
+    throw new NoAnswerError('connection', { cause: error })
   })
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, headers: Object.fromEntries(response.headers), body: bytes }

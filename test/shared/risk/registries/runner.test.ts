@@ -1,7 +1,12 @@
 import test from 'ava'
-import { createBreakers } from '#shared/registries/breaker.ts'
-import type { HttpRequest, IncomingResponse, RegistryContext } from '#shared/registries/connector.ts'
-import { createRegistry, type RegistrySpec } from '#shared/registries/runner.ts'
+import { createBreakers } from '#shared/risk/registries/breaker.ts'
+import {
+  type HttpRequest,
+  type IncomingResponse,
+  NoAnswerError,
+  type RegistryContext,
+} from '#shared/risk/registries/connector.ts'
+import { createRegistry, type RegistrySpec } from '#shared/risk/registries/runner.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 const START = 1_000_000
@@ -108,4 +113,62 @@ test('a parser that throws is the registry’s condition, not ours', async (t) =
   const deps = { http: async () => answer(200), now: clock.now, sleep: clock.sleep, random: () => 0 }
   const result = await createRegistry(throwing, deps, createBreakers()).fetch(context(), null)
   t.is(result.missingReason, 'UNPARSEABLE')
+})
+
+for (const [what, fail] of [
+  ['a 5xx', async () => answer(503)],
+  ['a failed connection', async () => Promise.reject(new NoAnswerError('connection'))],
+  ['a time-out', async () => Promise.reject(new NoAnswerError('timeout'))],
+] as const) {
+  test(`H4: five times ${what} of the registry open the breaker of the organisation that asked, and of no other`, async (t) => {
+    let calls = 0
+    const { registry } = probe(async () => {
+      calls += 1
+      return await fail()
+    })
+    for (let call = 0; call < 5; call++) await registry.fetch(context(), null)
+    const before = calls
+    t.is((await registry.fetch(context(), null)).attempts, 0)
+    t.is(calls, before)
+    t.true((await registry.fetch({ ...context(), orgId: 'other' }, null)).attempts > 0)
+  })
+}
+
+test('H4: a request that we cannot build or send is no failure of the registry', async (t) => {
+  let calls = 0
+  const { registry } = probe(async () => {
+    calls += 1
+    throw new TypeError('Invalid character in header content ["x-consent-handle"]')
+  })
+  for (let call = 0; call < 20; call++) {
+    const result = await registry.fetch(context(), null)
+    t.deepEqual([result.status, result.missingReason], ['ERROR', 'UPSTREAM_ERROR'])
+  }
+  t.is(calls, 20)
+
+  const clock = new VirtualClock(START)
+  const unbuildable: RegistrySpec<boolean, string> = {
+    ...spec,
+    parse: (body) => ({ data: body.toString(), asOf: null }),
+    request(isBuildable) {
+      if (!isBuildable) throw new URIError('URI malformed')
+      return { method: 'GET', url: 'https://probe.invalid/', headers: {} }
+    },
+  }
+  const deps = { http: async () => answer(200), now: clock.now, sleep: clock.sleep, random: () => 0 }
+  const second = createRegistry(unbuildable, deps, createBreakers())
+  for (let call = 0; call < 20; call++) t.is((await second.fetch(context(), false)).attempts, 0)
+  t.is((await second.fetch(context(), true)).status, 'OK')
+})
+
+test('a registry that was given less than its own time, because the pack had no more, is not held to be late', async (t) => {
+  let calls = 0
+  const { clock, registry } = probe(() => {
+    calls += 1
+    return new Promise(() => {})
+  })
+  for (let call = 0; call < 10; call++) {
+    t.is((await registry.fetch(context('PRODUCTION', clock.now() + 1000), null)).missingReason, 'TIMEOUT')
+  }
+  t.true(calls >= 10)
 })

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { validateLei } from '#shared/identifiers/lei.ts'
-import type { RegistryContext } from '#shared/registries/connector.ts'
-import { demoInt } from '#shared/registries/sandbox/demo-values.ts'
-import { createSandboxRegistries, SANDBOX_SEED } from '#shared/registries/sandbox/registries.ts'
+import { validateLei } from '#shared/risk/identifiers/lei.ts'
+import type { RegistryContext } from '#shared/risk/registries/connector.ts'
+import { demoInt } from '#shared/risk/registries/sandbox/demo-values.ts'
+import { createSandboxRegistries, SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 const START = Date.parse('2026-11-21T06:30:00.000Z')

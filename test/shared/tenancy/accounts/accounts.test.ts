@@ -1,7 +1,7 @@
 import test from 'ava'
-import { normalEmail } from '#shared/accounts/email.ts'
-import { hashPassword, passwordProblem, verifyPassword } from '#shared/accounts/password.ts'
-import { may, type Right, type Role } from '#shared/accounts/roles.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
 
 const rights: Record<Role, Right[]> = {
   owner: ['view', 'edit', 'manage', 'own'],

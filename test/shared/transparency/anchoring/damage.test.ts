@@ -1,16 +1,16 @@
 import test from 'ava'
-import { openCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { decodeEntryBundle, encodeEntryBundle } from '#shared/anchoring/entry-bundle.ts'
-import { decodeLogEntry } from '#shared/anchoring/leaf.ts'
-import { formatVerifierKey, parseVerifierKey } from '#shared/anchoring/note-key.ts'
-import { flatPolicy, formatPolicy, parsePolicy } from '#shared/anchoring/policy.ts'
-import { parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
-import { parseTilePath, tilePath } from '#shared/anchoring/tile-path.ts'
-import { parseTlogProof } from '#shared/anchoring/tlog-proof.ts'
-import { type Verdict, verifyAnchored } from '#shared/anchoring/verify.ts'
-import { decideCosigning } from '#shared/anchoring/witness-protocol.ts'
 import { parseJson } from '#shared/canonical/parse-json.ts'
 import { DomainError, ValidationError } from '#shared/errors.ts'
+import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeEntryBundle, encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
+import { decodeLogEntry } from '#shared/transparency/anchoring/leaf.ts'
+import { formatVerifierKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { flatPolicy, formatPolicy, parsePolicy } from '#shared/transparency/anchoring/policy.ts'
+import { parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
+import { parseTilePath, tilePath } from '#shared/transparency/anchoring/tile-path.ts'
+import { parseTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
+import { type Verification, verifyAnchored } from '#shared/transparency/anchoring/verify.ts'
+import { decideCosigning } from '#shared/transparency/anchoring/witness-protocol.ts'
 import { SmallLog } from './small-log.ts'
 import { anchorVectors, merkleVectors, vectorLog, vectorWitness } from './vectors.ts'
 
@@ -117,7 +117,7 @@ test('a damaged pack or proof is never verified as anything but the pack that wa
   log.fill(4)
   const text = JSON.stringify(pack.delivered)
   const proof = JSON.stringify({ entry: pack.logEntry, tlogProof: log.tlogProof(4, [vectorWitness]) })
-  const judge = (object: string, beside: string): Verdict => {
+  const judge = (object: string, beside: string): Verification => {
     // A text that is no object is refused like any other malformed input.
     const value = parseJson(object)
     if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('no object')

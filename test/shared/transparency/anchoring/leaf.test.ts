@@ -1,4 +1,5 @@
 import test from 'ava'
+import { canonicalize } from '#shared/canonical/jcs.ts'
 import {
   ANCHOR_NOTE,
   anchorObject,
@@ -7,8 +8,7 @@ import {
   eventOf,
   payloadSha256,
   txIdOf,
-} from '#shared/anchoring/leaf.ts'
-import { canonicalize } from '#shared/canonical/jcs.ts'
+} from '#shared/transparency/anchoring/leaf.ts'
 import { anchorVectors } from './vectors.ts'
 
 for (const name of ['pack', 'webhook'] as const) {

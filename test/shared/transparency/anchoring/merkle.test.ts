@@ -9,8 +9,8 @@ import {
   rootOf,
   verifyConsistency,
   verifyInclusion,
-} from '#shared/anchoring/merkle.ts'
-import { proveConsistency, proveInclusion, rootAt } from '#shared/anchoring/merkle-proof.ts'
+} from '#shared/transparency/anchoring/merkle.ts'
+import { proveConsistency, proveInclusion, rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
 
 interface Probe {
   id: string
@@ -31,7 +31,7 @@ interface Vectors {
     consistency: (Probe & { size1: number; size2: number; root1: string; root2: string })[]
   }
 }
-const vectors: Vectors = JSON.parse(readFileSync(new URL('../../vectors/merkle.json', import.meta.url), 'utf8'))
+const vectors: Vectors = JSON.parse(readFileSync(new URL('../../../vectors/merkle.json', import.meta.url), 'utf8'))
 const hex = (text: string): Uint8Array => Buffer.from(text, 'hex')
 const base64 = (text: string): Uint8Array => Buffer.from(text ?? '', 'base64')
 const tree = vectors.eightLeafTree

@@ -1,8 +1,19 @@
 import test from 'ava'
-import { openCheckpoint, parseCheckpoint, readCheckpoint, signCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { cosignedMessage } from '#shared/anchoring/cosignature.ts'
-import { openNote, parseNote, signatureLine, signNote } from '#shared/anchoring/note.ts'
-import { formatVerifierKey, LOG_KEY, noteKey, parseVerifierKey, signerFromSeed } from '#shared/anchoring/note-key.ts'
+import {
+  openCheckpoint,
+  parseCheckpoint,
+  readCheckpoint,
+  signCheckpoint,
+} from '#shared/transparency/anchoring/checkpoint.ts'
+import { cosignedMessage } from '#shared/transparency/anchoring/cosignature.ts'
+import { openNote, parseNote, signatureLine, signNote } from '#shared/transparency/anchoring/note.ts'
+import {
+  formatVerifierKey,
+  LOG_KEY,
+  noteKey,
+  parseVerifierKey,
+  signerFromSeed,
+} from '#shared/transparency/anchoring/note-key.ts'
 import { merkleVectors, vectorLog, vectorWitness } from './vectors.ts'
 
 const { c2spPublishedExample, checkpoint: vector, invalid } = merkleVectors.signedNotes

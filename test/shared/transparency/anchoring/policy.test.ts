@@ -1,6 +1,12 @@
 import test from 'ava'
-import { LOG_KEY, type NoteSigner, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
-import { flatPolicy, formatPolicy, isQuorumReached, parsePolicy, policyKeys } from '#shared/anchoring/policy.ts'
+import { LOG_KEY, type NoteSigner, signerFromSeed, WITNESS_KEY } from '#shared/transparency/anchoring/note-key.ts'
+import {
+  flatPolicy,
+  formatPolicy,
+  isQuorumReached,
+  parsePolicy,
+  policyKeys,
+} from '#shared/transparency/anchoring/policy.ts'
 import { merkleVectors, vectorLog } from './vectors.ts'
 
 const { logVkey, witnessVkey } = merkleVectors.signedNotes.checkpoint

@@ -1,13 +1,13 @@
-import { signCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { encodeEntryBundle } from '#shared/anchoring/entry-bundle.ts'
-import { anchorObject, eventOf } from '#shared/anchoring/leaf.ts'
-import { leafHash } from '#shared/anchoring/merkle.ts'
-import { proveConsistency, proveInclusion } from '#shared/anchoring/merkle-proof.ts'
-import { signatureLine } from '#shared/anchoring/note.ts'
-import type { NoteSigner } from '#shared/anchoring/note-key.ts'
-import { tilePath } from '#shared/anchoring/tile-path.ts'
-import { appendToTiles, EMPTY_FRONTIER, frontierRoot, tileHashReader } from '#shared/anchoring/tiles.ts'
-import { formatTlogProof } from '#shared/anchoring/tlog-proof.ts'
+import { signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
+import { anchorObject, eventOf } from '#shared/transparency/anchoring/leaf.ts'
+import { leafHash } from '#shared/transparency/anchoring/merkle.ts'
+import { proveConsistency, proveInclusion } from '#shared/transparency/anchoring/merkle-proof.ts'
+import { signatureLine } from '#shared/transparency/anchoring/note.ts'
+import type { NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
+import { tilePath } from '#shared/transparency/anchoring/tile-path.ts'
+import { appendToTiles, EMPTY_FRONTIER, frontierRoot, tileHashReader } from '#shared/transparency/anchoring/tiles.ts'
+import { formatTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
 
 /** A log held in memory, made with the same parts as the real one; entry `i` is a log entry unless given. */
 export class SmallLog {

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { decodeEntryBundle, encodeEntryBundle } from '#shared/anchoring/entry-bundle.ts'
-import { leafHash, rootOf, verifyConsistency, verifyInclusion } from '#shared/anchoring/merkle.ts'
-import { proveConsistency, proveInclusion, rootAt } from '#shared/anchoring/merkle-proof.ts'
-import { edgeTiles, indexPath, parseTilePath, TILE_WIDTH, tilePath, tileWidthAt } from '#shared/anchoring/tile-path.ts'
+import { decodeEntryBundle, encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
+import { leafHash, rootOf, verifyConsistency, verifyInclusion } from '#shared/transparency/anchoring/merkle.ts'
+import { proveConsistency, proveInclusion, rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
+import {
+  edgeTiles,
+  indexPath,
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tileWidthAt,
+} from '#shared/transparency/anchoring/tile-path.ts'
 import {
   appendToTiles,
   EMPTY_FRONTIER,
@@ -14,7 +21,7 @@ import {
   type Tile,
   tileHashReader,
   tilesNeeded,
-} from '#shared/anchoring/tiles.ts'
+} from '#shared/transparency/anchoring/tiles.ts'
 
 interface VectorTile {
   level: number
@@ -35,7 +42,7 @@ interface Vectors {
   }
   tilePaths: { index: number; path: string }[]
 }
-const vectors: Vectors = JSON.parse(readFileSync(new URL('../../vectors/merkle.json', import.meta.url), 'utf8'))
+const vectors: Vectors = JSON.parse(readFileSync(new URL('../../../vectors/merkle.json', import.meta.url), 'utf8'))
 const synthetic = vectors.syntheticTree
 const entries = Array.from({ length: 70_000 }, (_, at) => Buffer.from(`leaf-${at}`))
 const leaves = entries.map(leafHash)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { LOG_KEY, type NoteSigner, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
+import { LOG_KEY, type NoteSigner, signerFromSeed, WITNESS_KEY } from '#shared/transparency/anchoring/note-key.ts'
 
 interface MerkleVectors {
   signedNotes: {
@@ -33,10 +33,10 @@ interface AnchoredVector {
 }
 
 export const merkleVectors: MerkleVectors = JSON.parse(
-  readFileSync(new URL('../../vectors/merkle.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../vectors/merkle.json', import.meta.url), 'utf8'),
 )
 export const anchorVectors: { pack: AnchoredVector; webhook: AnchoredVector } = JSON.parse(
-  readFileSync(new URL('../../vectors/pack-anchor.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../vectors/pack-anchor.json', import.meta.url), 'utf8'),
 )
 
 /** The published test log and witness of `merkle.json`. */

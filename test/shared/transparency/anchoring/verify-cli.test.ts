@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { formatVerifierKey } from '#shared/anchoring/note-key.ts'
-import { flatPolicy, formatPolicy } from '#shared/anchoring/policy.ts'
+import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
+import { flatPolicy, formatPolicy } from '#shared/transparency/anchoring/policy.ts'
 import { SmallLog } from './small-log.ts'
 import { anchorVectors, vectorLog, vectorWitness } from './vectors.ts'
 
@@ -33,7 +33,7 @@ function file(name: string, content: unknown): string {
 }
 
 function verify(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const program = new URL('../../../shared/anchoring/verify-cli.ts', import.meta.url).pathname
+  const program = new URL('../../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
   // No settings at all: the program needs neither server nor configuration.
   return spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
 }
@@ -75,7 +75,7 @@ test('a changed pack fails, in JSON too', (t) => {
 
 test('bad usage and unreadable input are told apart from a verdict', (t) => {
   for (const [args, message] of [
-    [[], /expected one file/],
+    [[], /expected one FILE/],
     [[join(folder, 'absent.json')], /ENOENT/],
     [[file('twice.json', '{"a":1,"a":2}')], /INVALID_JSON.*appears twice/],
     [[file('deep.json', '['.repeat(100_000))], /INVALID_JSON.*nested deeper/],

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { LOG_KEY, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
-import { flatPolicy, type TrustPolicy } from '#shared/anchoring/policy.ts'
-import { type ProofBundle, parseProofBundle } from '#shared/anchoring/proof-bundle.ts'
-import { type CheckName, type Verdict, verifyAnchored } from '#shared/anchoring/verify.ts'
 import { type JsonObject, type JsonValue, parseJson } from '#shared/canonical/parse-json.ts'
+import { LOG_KEY, signerFromSeed, WITNESS_KEY } from '#shared/transparency/anchoring/note-key.ts'
+import { flatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { type ProofBundle, parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
+import { type CheckName, type Verification, verifyAnchored } from '#shared/transparency/anchoring/verify.ts'
 import { SmallLog } from './small-log.ts'
 import { anchorVectors, vectorLog, vectorWitness } from './vectors.ts'
 
@@ -35,7 +35,7 @@ function asObject(value: JsonValue): JsonObject {
   return value
 }
 
-function outcome({ verdict, checks }: Verdict): [string, Partial<Record<CheckName, string>>] {
+function outcome({ verdict, checks }: Verification): [string, Partial<Record<CheckName, string>>] {
   return [verdict, Object.fromEntries(checks.map(({ name, result, code }) => [name, code ?? result]))]
 }
 

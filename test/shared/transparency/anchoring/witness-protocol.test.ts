@@ -1,10 +1,10 @@
 import test from 'ava'
-import { type Checkpoint, signCheckpoint } from '#shared/anchoring/checkpoint.ts'
-import { EMPTY_ROOT, leafHash, rootOf } from '#shared/anchoring/merkle.ts'
-import { proveConsistency } from '#shared/anchoring/merkle-proof.ts'
-import { signatureLine } from '#shared/anchoring/note.ts'
-import { LOG_KEY, signerFromSeed, WITNESS_KEY } from '#shared/anchoring/note-key.ts'
-import { formatTlogProof, parseTlogProof } from '#shared/anchoring/tlog-proof.ts'
+import { type Checkpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { EMPTY_ROOT, leafHash, rootOf } from '#shared/transparency/anchoring/merkle.ts'
+import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
+import { signatureLine } from '#shared/transparency/anchoring/note.ts'
+import { LOG_KEY, signerFromSeed, WITNESS_KEY } from '#shared/transparency/anchoring/note-key.ts'
+import { formatTlogProof, parseTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
 import {
   acceptCosignatures,
   decideCosigning,
@@ -12,7 +12,7 @@ import {
   parseAddCheckpoint,
   type WitnessDecision,
   type WitnessedTree,
-} from '#shared/anchoring/witness-protocol.ts'
+} from '#shared/transparency/anchoring/witness-protocol.ts'
 import { merkleVectors, vectorLog, vectorWitness } from './vectors.ts'
 
 const origin = vectorLog.key.name

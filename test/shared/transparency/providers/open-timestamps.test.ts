@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
-import type { AdapterRequest, CheckpointReceipt } from '#shared/anchoring/checkpoint-adapter.ts'
-import { createOpenTimestamps } from '#shared/providers/open-timestamps.ts'
+import type { AdapterRequest, CheckpointReceipt } from '#shared/transparency/anchoring/checkpoint-adapter.ts'
+import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
 import {
   apply,
   formatDetached,
@@ -14,7 +14,7 @@ import {
   parseDetached,
   parseTimestamp,
   type Timestamp,
-} from '#shared/providers/open-timestamps-format.ts'
+} from '#shared/transparency/providers/open-timestamps-format.ts'
 import { merkleVectors } from '../anchoring/vectors.ts'
 
 const checkpoint = merkleVectors.signedNotes.checkpoint.body

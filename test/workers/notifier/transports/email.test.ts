@@ -1,10 +1,10 @@
 import test from 'ava'
 import PostalMime from 'postal-mime'
-import { createMailer } from '#shared/platform/mailer.ts'
-import { transports } from '../../../workers/notifier/transports/registry.ts'
-import { someNotification, someRecovery } from '../../support/notification.ts'
-import { type MailRefusal, openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
-import { openTransportContext } from '../../support/transport-context.ts'
+import { createMailer } from '#shared/delivery/mailer.ts'
+import { transports } from '../../../../workers/notifier/transports/registry.ts'
+import { someNotification, someRecovery } from '../../../support/notification.ts'
+import { type MailRefusal, openSmtpSink, type SmtpSink } from '../../../support/smtp-sink.ts'
+import { openTransportContext } from '../../../support/transport-context.ts'
 
 const open = (sink: Pick<SmtpSink, 'url'>) =>
   createMailer({ url: sink.url, from: 'Signalbox <alerts@signals.example>' })
@@ -86,7 +86,7 @@ test('only the end of a long body is quoted, with a note', async (t) => {
   t.true(mail.text?.includes('only its end is shown'))
 })
 
-test('names, descriptions and bodies cannot add markup or headers', async (t) => {
+test('B32: names, descriptions and bodies cannot add markup or headers', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   const check = { ...someNotification().check, name: 'x\r\nBcc: all@example.org', desc: '<script>alert(1)</script>' }

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { transports } from '../../../workers/notifier/transports/registry.ts'
-import { openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
-import { someNotification, someRecovery } from '../../support/notification.ts'
-import { openTransportContext } from '../../support/transport-context.ts'
+import { transports } from '../../../../workers/notifier/transports/registry.ts'
+import { openHttpSink, type RecordedRequest } from '../../../support/http-sink.ts'
+import { someNotification, someRecovery } from '../../../support/notification.ts'
+import { openTransportContext } from '../../../support/transport-context.ts'
 import { type Kind, kinds } from './service-forms.ts'
 
 async function open(kind: Kind, timeoutMs?: number) {

@@ -2,7 +2,7 @@ const key = '124f983e0e3dcaeba921cfcef46efd084576e783'
 const page = `https://signals.example/checks/${key}`
 
 /** What one request must look like. */
-export interface Sent {
+interface Sent {
   method?: string
   url?: string
   headers?: Record<string, string>

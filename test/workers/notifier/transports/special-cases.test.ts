@@ -1,12 +1,12 @@
 import test from 'ava'
-import { channelKinds } from '#shared/channels/kinds.ts'
 import type { Outcome } from '#shared/delivery/outcome.ts'
 import { permanent } from '#shared/delivery/outcome.ts'
-import { createHttpClient } from '#shared/platform/http-client.ts'
-import { transports } from '../../../workers/notifier/transports/registry.ts'
-import { openHttpSink } from '../../support/http-sink.ts'
-import { someNotification, someRecovery } from '../../support/notification.ts'
-import { openTransportContext } from '../../support/transport-context.ts'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
+import { transports } from '../../../../workers/notifier/transports/registry.ts'
+import { openHttpSink } from '../../../support/http-sink.ts'
+import { someNotification, someRecovery } from '../../../support/notification.ts'
+import { openTransportContext } from '../../../support/transport-context.ts'
 
 const transport = (kind: string) => {
   const found = transports.get(kind)
@@ -183,3 +183,28 @@ test('chat messages cut long bodies and say so, and quote nothing of e-mails', a
   await transport('pushbullet').send(context, config, someNotification({ lastPing: mail }))
   t.false(String(sink.requests[1]?.body).includes('private'))
 })
+
+for (const kind of ['mattermost', 'rocketchat', 'msteamsw', 'matrix'] as const)
+  test(`L12: names and tags call nobody and link nowhere in a message by ${kind}`, async (t) => {
+    await using sink = await openHttpSink()
+    await using context = openTransportContext()
+    const check = { ...someNotification().check, name: '[win](https://evil.example)', tags: '@all [x](y)' }
+    const url = `${sink.url}/hook`
+    const config = kind === 'matrix' ? { homeserver: sink.url, access_token: 't', room_id: '!r' } : { url }
+    await transports.get(kind)?.send(context, config, someNotification({ check }))
+    const message = JSON.parse((await sink.waitFor(1)).body.toString(), (name, value) =>
+      // Read where cards are not shown, as plain text.
+      name === 'fallbackText' ? undefined : value,
+    )
+    const texts: string[] = []
+    JSON.stringify(message, (_name, value) => {
+      if (typeof value === 'string') texts.push(value)
+      return value
+    })
+    if (kind === 'matrix') t.deepEqual(message['m.mentions'], {})
+    else
+      t.deepEqual(
+        texts.filter((text) => /(?<!\\)\]\(|(?<!\\)@all/.test(text)),
+        [],
+      )
+  })

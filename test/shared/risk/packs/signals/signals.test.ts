@@ -1,15 +1,15 @@
 import test from 'ava'
-import { accountCashflow } from '#shared/packs/signals/account-cashflow.ts'
+import { accountCashflow } from '#shared/risk/packs/signals/account-cashflow.ts'
 import {
   doubleFinancing,
   type OwnRegistryFindings,
   type RegistryMatch,
-} from '#shared/packs/signals/double-financing.ts'
-import { relatedParty } from '#shared/packs/signals/related-party.ts'
-import { returnWindow } from '#shared/packs/signals/return-window.ts'
-import { ledgerWindow } from '#shared/packs/signals/trade-ledger.ts'
-import { tradeRelationship } from '#shared/packs/signals/trade-relationship.ts'
-import type { CompanyMaster, SecuritySearch, TradeLedger } from '#shared/registries/registry-data.ts'
+} from '#shared/risk/packs/signals/double-financing.ts'
+import { relatedParty } from '#shared/risk/packs/signals/related-party.ts'
+import { returnWindow } from '#shared/risk/packs/signals/return-window.ts'
+import { ledgerWindow } from '#shared/risk/packs/signals/trade-ledger.ts'
+import { tradeRelationship } from '#shared/risk/packs/signals/trade-relationship.ts'
+import type { CompanyMaster, SecuritySearch, TradeLedger } from '#shared/risk/registries/registry-data.ts'
 
 const at = (instant: string) => Date.parse(instant)
 

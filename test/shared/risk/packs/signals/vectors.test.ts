@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { addDays, addMonths, monthsFrom } from '#shared/packs/calendar.ts'
-import { type Paise, parsePaise } from '#shared/packs/money.ts'
-import { averageMonthlyBalance, balanceTier } from '#shared/packs/signals/account-cashflow.ts'
-import { capacity } from '#shared/packs/signals/capacity.ts'
-import { tradeTrend } from '#shared/packs/signals/trade-trend.ts'
+import { addDays, addMonths, monthsFrom } from '#shared/risk/packs/calendar.ts'
+import { type Paise, parsePaise } from '#shared/risk/packs/money.ts'
+import { averageMonthlyBalance, balanceTier } from '#shared/risk/packs/signals/account-cashflow.ts'
+import { capacity } from '#shared/risk/packs/signals/capacity.ts'
+import { tradeTrend } from '#shared/risk/packs/signals/trade-trend.ts'
 
 interface Vectors {
   trend: { name: string; monthlyPaise: (number | null)[]; trend: string }[]
@@ -28,7 +28,9 @@ interface Vectors {
 }
 
 // JSON.parse knows no types; the file's shape is fixed.
-const vectors = JSON.parse(readFileSync(new URL('../../../vectors/signals.json', import.meta.url), 'utf8')) as Vectors
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../../vectors/signals.json', import.meta.url), 'utf8'),
+) as Vectors
 
 function paise(amount: number): Paise {
   const value = parsePaise(amount)

@@ -1,0 +1,68 @@
+import test from 'ava'
+import { MICROS_PER_SECOND } from '#shared/time.ts'
+import { eventually } from '../support/eventually.ts'
+import { openProduct, type Product } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const HOUR_MS = 3_600_000
+/**
+ * Deadline eight seconds after the last ping: a stamp that is ten seconds old is past it at once, and a busy machine
+ * still pings in time.
+ */
+const PERIOD = { timeoutSeconds: 7, graceSeconds: 1 }
+
+const statusOf = async ({ db }: Product, id: number) => (await db('checks').where({ id }).first('status'))?.status
+const futurePings = async ({ db }: Product) => (await db('pings').whereRaw('at > clock_timestamp()')).length
+
+for (const [said, skewMs] of [
+  ['ten seconds behind', -10_000],
+  ['an hour ahead', HOUR_MS],
+] as const) {
+  test(`F19: pings through an ingress whose clock is ${said} move no deadline`, async (t) => {
+    await using product = await openProduct()
+    const project = await product.project()
+    const right = await product.ingress()
+    const wrong = await product.ingress({}, { CLOCK_SKEW_MS: String(skewMs) })
+    const checks = await Promise.all([1, 2, 3, 4].map(() => addCheck(right.deps, project.id, PERIOD)))
+    await product.workers(['ping-evaluator', 'sweeper'])
+    const startedAt = performance.now()
+    let turn = 0
+    // Time for the sweep to find what would be overdue.
+    await eventually('eight seconds of pings to pass', async () => {
+      const { base } = turn++ % 2 === 0 ? right : wrong
+      for (const { uuid } of checks) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
+      return performance.now() - startedAt > 8_000
+    })
+    const flips = await product.db('flips').select('to_status')
+    t.deepEqual(
+      flips.map((flip) => flip.to_status),
+      ['up', 'up', 'up', 'up'],
+      'each came up once',
+    )
+    t.is(await futurePings(product), 0)
+
+    for (const [index, { base }] of [right, wrong].entries()) {
+      const check = checks[index]
+      t.is((await fetch(`${base}/ping/${check?.uuid}/fail`)).status, 200)
+      await eventually('the check to be down', async () => (await statusOf(product, check?.id ?? 0)) === 'down')
+    }
+    const offset = (await wrong.deps.metrics.clockOffset.get()).values[0]?.value ?? 0
+    t.true(Math.abs(offset + skewMs / 1000) < 1, `the gauge shows ${offset}`)
+    t.deepEqual(wrong.deps.clock.problems(), [], 'its stamps are right all the same')
+  })
+}
+
+test('F19: a ping that claims to come from the future arrived now, and is counted', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const right = await product.ingress()
+  const ahead = await product.ingress({ now: () => right.deps.now() + 3600 * MICROS_PER_SECOND })
+  const check = await addCheck(right.deps, project.id)
+  const { metrics } = await product.workers(['ping-evaluator'])
+  t.is((await fetch(`${ahead.base}/ping/${check.uuid}`)).status, 200)
+  await eventually('the check to be up', async () => (await statusOf(product, check.id)) === 'up')
+  t.is(await futurePings(product), 0)
+  t.is((await metrics.pingsRestamped.get()).values[0]?.value, 1)
+  t.is((await fetch(`${right.base}/ping/${check.uuid}/fail`)).status, 200)
+  await eventually('the check to be down', async () => (await statusOf(product, check.id)) === 'down')
+})

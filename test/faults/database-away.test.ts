@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { eventually } from '../support/eventually.ts'
+import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+import { createDatabase } from '../support/services.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+/** Longer than any check here may be silent, and than anything that is known of one stays fresh. */
+const AWAY_SECONDS = 62
+
+test('a database that is away for a minute costs no ping of a known check and takes none down', async (t) => {
+  await using database = await createDatabase()
+  await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
+  await using product = await openProduct({
+    DATABASE_URL: postgres.through(database.url),
+    DATABASE_TIMEOUT_MS: '2000',
+    CHECK_CACHE_SECONDS: '1',
+  })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((slug) => addCheck(deps, project.id, { slug, timeoutSeconds: 20, graceSeconds: 5 })),
+  )
+  const forgotten = await addCheck(deps, project.id, { timeoutSeconds: 20, graceSeconds: 5 })
+  await product.workers(['ping-evaluator', 'sweeper', 'notifier'])
+  const ledger = new Ledger()
+  const pingAll = async () => {
+    const targets = checks.flatMap(({ uuid, slug }) => [uuid, `${project.pingKey}/${slug}`])
+    let left = targets.length
+    await sendPings({
+      base: () => base,
+      checks: targets,
+      connections: 8,
+      ledger,
+      more: () => left-- > 0,
+      timeoutMs: 10_000,
+    })
+  }
+  await pingAll()
+  t.is((await fetch(`${base}/ping/${forgotten.uuid}`)).status, 200)
+
+  postgres.cut({ refusing: true })
+  const since = performance.now()
+  const away = () => (performance.now() - since) / 1000
+  for (; away() < AWAY_SECONDS; await pause(500)) {
+    // The second half is the worse one: connections are made, and nothing is ever said on them.
+    if (away() > AWAY_SECONDS / 2) {
+      postgres.restore()
+      postgres.blackhole(true)
+    }
+    await pingAll()
+  }
+  t.deepEqual([...ledger.answers.keys()], ['200'])
+  postgres.cut()
+  postgres.restore()
+
+  t.deepEqual(await auditPings(product, ledger), [])
+  // The sweeps that come now find the one that was silent, and only that one.
+  const down = async () => await product.db('flips').where({ to_status: 'down' }).pluck('check_id')
+  await eventually('the silent one to go down', async () => (await down()).length > 0)
+  t.deepEqual((await down()).map(Number), [forgotten.id])
+
+  const pingForgotten = async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status
+  t.is(await pingForgotten(), 200)
+  await product.db('checks').where({ id: forgotten.id }).delete()
+  await eventually('a check whose deletion nobody announced to be unknown', async () => (await pingForgotten()) === 404)
+})

@@ -1,0 +1,140 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import { addCheck, createTeam, join } from '../ingress/web/people.ts'
+import { openApp, type TestApp } from '../support/app.ts'
+import { eventually } from '../support/eventually.ts'
+import { type MailProduct, openMailProduct, startMail } from '../support/mail-product.ts'
+
+/** `make memory` holds 10,000, which needs twice as many open files: both ends are in this process. */
+const IDLE_CONNECTIONS = Number(process.env.IDLE_CONNECTIONS ?? 2_000)
+/** Of both ends together. */
+const BYTES_PER_CONNECTION = 60_000
+const WATCHERS = 200
+const SLOW_READERS = 20
+const MAIL_BYTES = 32 * 1024 * 1024
+const SLACK_BYTES = 48 * 1024 * 1024
+const MINUTE_MS = 60_000
+
+let app: TestApp
+let mail: MailProduct
+test.before(async () => {
+  app = await openApp()
+  mail = await openMailProduct()
+  await mail.startWorker('pingEvaluator')
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await mail?.[Symbol.asyncDispose]()
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: unknown = runInNewContext('gc')
+
+/** Bytes that are held on to: heap and buffers, after a collection. */
+function held(): number {
+  if (typeof collectGarbage === 'function') collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function isBack(before: number): Promise<void> {
+  await eventually('the memory to be free again', () => held() < before + SLACK_BYTES, MINUTE_MS)
+}
+
+/** An open connection from one of many addresses of the loopback. */
+async function openFrom(index: number): Promise<Socket> {
+  const localAddress = `127.0.${1 + Math.floor(index / 200)}.${1 + (index % 200)}`
+  const socket = connect({ host: '127.0.0.1', port: app.port, localAddress })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+async function closeAll(sockets: readonly Socket[]): Promise<void> {
+  await Promise.all(
+    sockets.map(async (socket) => {
+      if (socket.closed) return
+      const closed = once(socket, 'close')
+      socket.destroy()
+      await closed
+    }),
+  )
+}
+
+test.serial(
+  `B20 ${IDLE_CONNECTIONS} idle connections are little each, hinder no ping, and leave nothing`,
+  async (t) => {
+    const team = await createTeam(app, 'Idle')
+    const uuid = await addCheck(await join(app, team, 'owner', 'idle@example.com'), team)
+    const before = held()
+    const sockets: Socket[] = []
+    while (sockets.length < IDLE_CONNECTIONS) {
+      const at = sockets.length
+      sockets.push(...(await Promise.all(Array.from({ length: 100 }, (_, n) => openFrom(at + n)))))
+    }
+    // Each has been used once: a connection that is kept alive holds more than one that never spoke.
+    for (const socket of sockets) socket.write(`GET /ping/${uuid} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await Promise.all(sockets.map((socket) => once(socket, 'data')))
+    t.true(held() - before < IDLE_CONNECTIONS * BYTES_PER_CONNECTION + SLACK_BYTES)
+    t.is((await fetch(`${app.url}/ping/${uuid}`)).status, 200)
+    await closeAll(sockets)
+    await isBack(before)
+  },
+)
+
+test.serial('B20 clients that ask for much and read nothing hold no more than their answers', async (t) => {
+  const answer = (await (await fetch(`${app.url}/openapi.json`)).arrayBuffer()).byteLength
+  const before = held()
+  const sockets = await Promise.all(Array.from({ length: SLOW_READERS }, (_, n) => openFrom(n)))
+  for (const socket of sockets) {
+    socket.pause()
+    socket.write('GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50))
+  }
+  t.is((await fetch(`${app.url}/livez`)).status, 200)
+  // What is asked for behind an answer that nobody reads is not prepared.
+  t.true(held() - before < SLOW_READERS * answer * 5 + SLACK_BYTES)
+  await closeAll(sockets)
+  await isBack(before)
+})
+
+test.serial('B20 people who watch pages cost little each, and leave nothing behind', async (t) => {
+  const team = await createTeam(app, 'Watched')
+  const owner = await join(app, team, 'owner', 'watching@example.com')
+  const path = `/projects/${team.project.uuid}/checks`
+  await addCheck(owner, team)
+  const { text } = await owner.get(path)
+  const address = (/data-live="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
+  const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const before = held()
+  let watching = 0
+  const requests = Array.from({ length: WATCHERS }, () =>
+    get(`${app.url}${address}`, { headers: { cookie }, agent: false }, (answer) => {
+      answer.on('error', () => {}).once('data', () => (watching += 1))
+      answer.resume()
+    }).on('error', () => {}),
+  )
+  await eventually('all to watch', () => watching === WATCHERS)
+  t.true(held() - before < WATCHERS * 2 * BYTES_PER_CONNECTION + SLACK_BYTES)
+  for (const request of requests) request.destroy()
+  await isBack(before)
+})
+
+test.serial('B33 a mail of 32 MB is held once while it comes in, and not after it', async (t) => {
+  const check = await mail.addCheck()
+  const before = held()
+  const session = await startMail(mail.port, [check.address])
+  const chunk = Buffer.from(`${'x'.repeat(1022)}\r\n`.repeat(1024))
+  for (let sent = 0; sent + chunk.length < MAIL_BYTES; sent += chunk.length) {
+    if (!session.socket.write(chunk)) await once(session.socket, 'drain')
+  }
+  await eventually('most of it to be here', () => held() - before > MAIL_BYTES / 2)
+  t.true(held() - before < 2 * MAIL_BYTES + SLACK_BYTES)
+  t.is(await session.command('.'), '250 OK')
+  await session[Symbol.asyncDispose]()
+  t.is((await mail.pings(check.id, 1)).length, 1)
+  await isBack(before)
+})

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { nowMicros } from '#shared/time.ts'
+import { commands } from '../../ingress/admin/registry.ts'
+import { runAdmin } from '../../ingress/admin/run.ts'
+import { openBrokerProbe } from '../support/broker-probe.ts'
+import { eventually } from '../support/eventually.ts'
+import { auditPings, backlogEmpty, Ledger, sendPings } from '../support/ledger.ts'
+import { openProduct, type Product } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const DEAD = 'pings.0.dead'
+
+/** One shard with an evaluator, and a check to ping. */
+async function openStory(env: Record<string, string> = {}) {
+  const resources = new AsyncDisposableStack()
+  const product = resources.use(await openProduct({ PING_SHARDS: '1', ...env }))
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  const worker = resources.use(await product.workers(['ping-evaluator']))
+  const probe = resources.use(await openBrokerProbe(product.config.amqpUrl))
+  const ledger = new Ledger()
+  const ping = async (count: number) => {
+    let left = count
+    const more = () => left-- > 0
+    await sendPings({ base: () => base, checks: [check.uuid], connections: 2, ledger, more })
+  }
+  const waiting = async () => (await worker.metrics.waiting.get()).values.reduce((sum, { value }) => sum + value, 0)
+  return { product, worker, probe, ledger, ping, waiting, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+}
+
+async function raise(product: Product, sqlState: string): Promise<void> {
+  await product.db.raw(`
+    CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '${sqlState}'; END $$;
+    CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON pings FOR EACH ROW EXECUTE FUNCTION refuse();
+  `)
+}
+
+test('accepted pings wait while a column is missing or the server is ill, and are counted after it', async (t) => {
+  await using story = await openStory()
+  const { product, ping, waiting, ledger } = story
+  await ping(5)
+  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid TO rid_elsewhere')
+  await ping(5)
+  await eventually('pings to wait for the column', async () => (await waiting()) > 0)
+  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid_elsewhere TO rid')
+  await eventually('nothing to wait any more', async () => (await waiting()) === 0)
+
+  for (const sqlState of ['53100', '58030', 'XX000', '42P01']) {
+    await raise(product, sqlState)
+    await ping(5)
+    await eventually(`pings to wait for the end of ${sqlState}`, async () => (await waiting()) > 0)
+    await product.db.raw('DROP TRIGGER refuse ON pings')
+    await eventually('nothing to wait any more', async () => (await waiting()) === 0)
+  }
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('accepted'), 30)
+  t.is(await story.probe.depth(DEAD), 0)
+})
+
+test('a pooler that forgets prepared statements costs no ping', async (t) => {
+  await using story = await openStory({ DB_POOL: '1' })
+  const { product, ping, ledger } = story
+  for (let round = 0; round < 3; round++) {
+    await ping(5)
+    await backlogEmpty(product.config)
+    await story.worker.db.raw('DEALLOCATE ALL')
+  }
+  await ping(5)
+  t.deepEqual(await auditPings(product, ledger), [])
+  t.is(ledger.count('accepted'), 20)
+  t.is(await story.probe.depth(DEAD), 0)
+})
+
+test('what the data seems to be at fault for is given up only on the schema this process was made for', async (t) => {
+  await using story = await openStory()
+  const { product, ping, waiting } = story
+  const [newest] = await product.db('migrations').orderBy('id', 'desc').limit(1)
+  await product.db('migrations').where({ id: newest.id }).delete()
+  await raise(product, '23514')
+  await ping(1)
+  await eventually('the ping to wait for its schema', async () => (await waiting()) > 0)
+  t.is(await story.probe.depth(DEAD), 0)
+  await product.db('migrations').insert(newest)
+  const [letter] = await story.probe.take(DEAD, 1)
+  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'error 23514')
+})
+
+test('one command replays what was given up for a fault that was not its own, and notes it', async (t) => {
+  await using story = await openStory()
+  const { product, probe } = story
+  const { id } = await product.db('checks').first('id')
+  const put = async (lastError: string) => {
+    const stream = randomUUID()
+    const ping = {
+      checkId: Number(id),
+      kind: 'success' as const,
+      exitStatus: null,
+      receivedAt: nowMicros(),
+      scheme: 'http',
+      remoteAddr: null,
+      method: 'GET',
+      ua: lastError,
+      rid: null,
+      body: null,
+    }
+    await probe.put(DEAD, encodePingBatch({ stream, seq: 1, pings: [ping] }), {
+      persistent: true,
+      messageId: `${stream}:1`,
+      type: 'ping.batch',
+      headers: { v: PING_BATCH_VERSION, 'x-signalbox-reason': 'FAILED', 'x-signalbox-last-error': lastError },
+    })
+  }
+  for (const lastError of ['error 42703', 'error 23514', 'error 26000', 'TypeError', 'error XX000'])
+    await put(lastError)
+  const admin = (...args: string[]) =>
+    runAdmin(args, commands, async () => ({
+      config: product.config,
+      db: product.db,
+      secrets: createSecrets(product.config.secretKey),
+      log: createLog('silent', 'test'),
+      actor: 'tester',
+      async [Symbol.asyncDispose]() {},
+    }))
+  t.is((await admin('dead-letters', 'replay-ours')).status, 0)
+  await backlogEmpty(product.config)
+  const counted = async () => (await product.db('pings').pluck('ua')).sort()
+  t.deepEqual(await counted(), ['error 26000', 'error 42703', 'error XX000'])
+  t.is((await admin('dead-letters', 'replay-ours', '--error', 'TypeError')).status, 0)
+  await backlogEmpty(product.config)
+  t.true((await counted()).includes('TypeError'))
+  t.is(await probe.depth(DEAD), 1, 'what was at fault itself stays')
+  const noted = await product.db('dead_letter_actions').where({ action: 'replay', actor: 'tester' })
+  t.is(noted.length, 4)
+})

@@ -1,0 +1,110 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import test from 'ava'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
+import { eventually } from '../support/eventually.ts'
+import { startMail } from '../support/mail-product.ts'
+import { listeningPort, openProduct, type Product } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+/** Four seconds after its last ping a check is overdue; it is pinged every two. */
+const PERIOD = { timeoutSeconds: 3, graceSeconds: 1 }
+const EVERY_MS = 2_000
+const DOMAIN = 'hc.example.org'
+
+/** For a busy machine more than the five seconds that are usual. */
+const PATIENCE = { PUBLISH_TIMEOUT_MS: '8000' }
+
+const down = async ({ db }: Product): Promise<number> => (await db('checks').where({ status: 'down' })).length
+
+/** Times that a check went down at a deadline although a ping had moved it on by then. */
+async function overtaken({ db }: Product): Promise<number> {
+  const { rows } = await db.raw(
+    `SELECT count(*)::int AS count FROM flips WHERE to_status = 'down' AND EXISTS (
+       SELECT 1 FROM pings WHERE pings.check_id = flips.check_id AND pings.at <= flips.at
+         AND pings.at > flips.at - interval '4 seconds')`,
+  )
+  return rows[0].count
+}
+
+async function mailTo(port: number, address: string): Promise<string> {
+  await using session = await startMail(port, [address])
+  return await session.command('Subject: done\r\n\r\ndone\r\n.')
+}
+
+test('a ping that was in time wins although its confirm takes nearly as long as it may, at every listener', async (t) => {
+  await using product = await openProduct({ PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE })
+  const { amqpUrl } = product.config
+  await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port || 5672) })
+  const project = await product.project()
+  // The listeners reach the broker another way than the sweeper, whose barriers come back at once.
+  const behindProxy = { AMQP_URL: proxy.through(amqpUrl) }
+  const { base, deps } = await product.ingress({}, behindProxy)
+  await using resources = new AsyncDisposableStack()
+  const mailConfig = loadConfig({ ...product.env, ...behindProxy })
+  const mail = await openMailIngress(resources, mailConfig, createLog('silent', 'test'))
+  await mail.deps.broker.connected()
+  // One that died without signing off must not stop the sweep.
+  const dying = product.spawn('ingress')
+  await listeningPort(dying)
+  await eventually('three listeners to be known', async () => (await product.db('beats')).length === 3, 60_000)
+  dying.signal('SIGKILL')
+  await dying.exited
+
+  // One after the other: four hundred at once may wait longer for a connection than the pool allows.
+  const added: { uuid: string }[] = []
+  while (added.length < 405) added.push(await addCheck(deps, project.id, PERIOD))
+  const [checks, byMail] = [added.slice(5), added.slice(0, 5)]
+  await product.workers(['ping-evaluator', 'sweeper'])
+
+  const answers: Promise<number | string>[] = []
+  const wave = () => {
+    for (const { uuid } of checks) answers.push(fetch(`${base}/ping/${uuid}`).then(({ status }) => status))
+    for (const { uuid } of byMail) {
+      answers.push(mailTo(mail.server.port, `${uuid}@${DOMAIN}`).then((reply) => reply.slice(0, 3)))
+    }
+  }
+  wave()
+  await Promise.all(answers)
+  const waves = setInterval(wave, EVERY_MS)
+  for (const holdMs of [3_500, 4_600]) {
+    proxy.hold(true)
+    await wait(holdMs)
+    proxy.hold(false)
+    const held = answers.length
+    await eventually('two more waves to go out', () => answers.length >= held + 2 * (checks.length + byMail.length))
+  }
+  clearInterval(waves)
+  const seen = new Set(await Promise.all(answers))
+  t.deepEqual(seen, new Set([200, '250']), 'every ping was accepted')
+  t.is(await overtaken(product), 0, 'and none was overtaken by a sweep')
+
+  // From now on nobody pings: the sweep was held back, not stopped.
+  await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length, 60_000)
+})
+
+test('in a quiet system a check goes down a second or two after its deadline, also when a listener has signed off', async (t) => {
+  // Held back by a silent listener it would take half a minute.
+  await using product = await openProduct({ PUBLISH_TIMEOUT_MS: '30000' })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const other = product.spawn('ingress')
+  await listeningPort(other)
+  await eventually('both listeners to be known', async () => (await product.db('beats')).length === 2, 60_000)
+  t.is(await other.stop(), 0)
+  const ended = await product.db('beats').whereNotNull('ended').select('ended')
+  t.deepEqual(ended, [{ ended: 'clean' }])
+
+  await product.workers(['ping-evaluator', 'sweeper'])
+  const check = await addCheck(deps, project.id, PERIOD)
+  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+  const late = await eventually('the check to be down', async () => {
+    const { rows } = await product.db.raw(
+      `SELECT extract(epoch FROM clock_timestamp() - at)::float AS late FROM flips WHERE to_status = 'down'`,
+    )
+    return rows[0]?.late
+  })
+  t.true(late >= 1 && late < 12, `${late} s after its deadline`)
+})

@@ -1,0 +1,54 @@
+import test from 'ava'
+import { eventually } from '../support/eventually.ts'
+import { exchange } from './exchange.ts'
+import { largestRequests } from './largest-input.ts'
+import { openTarget, type Target } from './target.ts'
+
+/** The longest turn of the event loop that a request may cause, in milliseconds of the main thread's own time. */
+const MAX_TURN_MS = 100
+/** Routes asked as one tenant: some delete what they can, and every key has its rate limit. */
+const ROUTES_PER_TENANT = 12
+
+let target: Target
+test.before(async () => {
+  target = await openTarget()
+})
+test.after.always(() => target?.[Symbol.asyncDispose]())
+
+test('the largest input of every route holds the event loop for less than 100 ms, and others ping meanwhile', async (t) => {
+  t.timeout(300_000)
+  const bystander = await target.tenant()
+  const ping = Buffer.from(
+    `GET /ping/${bystander.variables.uuid} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
+  )
+  const unanswered: string[] = []
+  const pings: string[] = []
+  for (let first = 0; first < target.routes.length; first += ROUTES_PER_TENANT) {
+    const tenant = await target.tenant()
+    for (const route of target.routes.slice(first, first + ROUTES_PER_TENANT)) {
+      for (const { label, bytes } of largestRequests(route, tenant)) {
+        const asked = exchange(target.httpPort, bytes, true)
+        pings.push((await exchange(target.httpPort, ping, true)).answer.slice(9, 12))
+        const { answer, isAnswered } = await asked
+        if (!isAnswered || /^HTTP\/1\.1 5(?!03)/.test(answer)) unanswered.push(`${label}: ${answer.slice(0, 40)}`)
+      }
+    }
+  }
+  t.deepEqual(unanswered, [])
+  t.deepEqual([...new Set(pings)], ['200'])
+  // The watch logs a turn at its next look, so what came before this answer is in the log.
+  await eventually('the process to answer once more', async () => {
+    return (await exchange(target.httpPort, ping, true)).answer.includes(' 200 ')
+  })
+  t.deepEqual(slowTurns(target.processes.ingress?.output() ?? ''), [])
+})
+
+/** Turns with requests that took the main thread's own time, by the watch in the product; a busy machine makes none. */
+function slowTurns(log: string): string[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('event-loop.slow-turn'))
+    .map((line): { cpuMs: number; routes: string[] } => JSON.parse(line))
+    .filter(({ cpuMs, routes }) => routes.length > 0 && cpuMs > MAX_TURN_MS)
+    .map(({ cpuMs, routes }) => `${cpuMs} ms: ${routes.join(', ')}`)
+}

@@ -1,0 +1,121 @@
+import { randomInt } from 'node:crypto'
+import test from 'ava'
+import { exchange } from './exchange.ts'
+import { makeRequest } from './http-request.ts'
+import { makeMailSession } from './mail-session.ts'
+import { randomOf } from './random.ts'
+import { openTarget, type Target } from './target.ts'
+
+// `make fuzz` runs this file with 10,000 requests and a new seed; the suite with few and always the same. A failure
+// names the seed and the case that repeat it.
+
+const { FUZZ_REQUESTS, FUZZ_SEED, FUZZ_CASE, FUZZ_MINUTES = '4' } = process.env
+const count = Number(FUZZ_REQUESTS ?? 500)
+const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomInt(2 ** 31)))
+const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
+/** Cases of one test; each test asks as a tenant of its own. */
+const BATCH = 250
+/** Requests in flight at once. */
+const CONCURRENCY = 12
+/** Memory that a process may have gained from the middle of a long run to its end. */
+const MAX_GROWTH_BYTES = 128 * 1024 * 1024
+
+let target: Target
+let deadline = 0
+let sent = 0
+/** How often each status was answered: a run of nothing but 400 and 401 tries nothing. */
+const statuses = new Map<string, number>()
+let halfway: Record<string, number> | undefined
+
+test.before(async () => {
+  target = await openTarget()
+  deadline = performance.now() + Number(FUZZ_MINUTES) * 60_000
+})
+test.after.always(async () => {
+  await target?.[Symbol.asyncDispose]()
+})
+
+for (let first = 0; first < count; first += BATCH) {
+  const cases = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => first + index)
+  if (only !== undefined && !cases.includes(only)) continue
+  test.serial(
+    `mutated requests ${first} to ${first + cases.length - 1} are answered, none with a fault of ours`,
+    async (t) => {
+      t.timeout(300_000)
+      const tenant = await target.tenant()
+      const left = (only === undefined ? cases : [only]).values()
+      const faults: string[] = []
+      const work = async () => {
+        for (const index of left) {
+          if (performance.now() > deadline) return
+          const fault = await tryCase(index, tenant)
+          if (fault) faults.push(fault)
+          sent++
+        }
+      }
+      await Promise.all(Array.from({ length: CONCURRENCY }, work))
+      if (sent >= count / 2) halfway ??= target.memory()
+      t.deepEqual(faults, [], `seed ${seed}`)
+    },
+  )
+}
+
+test.serial('after them every process still runs, answers and holds no more memory', async (t) => {
+  t.log(`${sent} of ${count} requests, seed ${seed}`)
+  t.log(
+    [...statuses]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([status, times]) => `${times} x ${status}`)
+      .join(', '),
+  )
+  if (only === undefined)
+    t.true((statuses.get('200') ?? 0) > sent / 10, 'enough requests get through to what they ask for')
+  for (const [name, { pid, output }] of Object.entries(target.processes)) {
+    t.notThrows(() => process.kill(pid, 0), `${name}:\n${output().slice(-2_000)}`)
+  }
+  const { answer } = await exchange(
+    target.httpPort,
+    Buffer.from('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'),
+    true,
+  )
+  t.regex(answer, /^HTTP\/1\.1 200 /)
+  const { answer: greeting } = await exchange(target.mailPort, Buffer.from('EHLO a\r\nQUIT\r\n'), true, 'server')
+  t.regex(greeting, /^220 [\s\S]*^221 /m)
+  for (const [name, bytes] of Object.entries(target.memory())) {
+    const grownBytes = bytes - (halfway?.[name] ?? bytes)
+    t.true(grownBytes < MAX_GROWTH_BYTES, `${name} grew by ${Math.round(grownBytes / 1_048_576)} MB`)
+  }
+})
+
+/** @returns what is wrong with the answer, and how to see it again */
+async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant']>>): Promise<string | undefined> {
+  const random = randomOf(seed, index)
+  const isMail = random.oneIn(10)
+  const made = isMail
+    ? { ...makeMailSession(random, tenant.mailAddress), isWhole: false }
+    : makeRequest(random, target.routes, tenant)
+  const { answer, isAnswered } = await exchange(
+    isMail ? target.mailPort : target.httpPort,
+    made.bytes,
+    made.isWhole,
+    isMail ? 'server' : 'client',
+  )
+  const status = answer.slice(isMail ? 0 : 9, isMail ? 3 : 12) || 'silence'
+  statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  const fault = isMail ? mailFault(answer) : httpFault(answer)
+  if (isAnswered && !fault) return undefined
+  const what = isAnswered ? fault : 'no answer'
+  const start = made.bytes.toString('latin1').slice(0, 600)
+  return `${made.label}: ${what} (again: FUZZ_SEED=${seed} FUZZ_CASE=${index} make fuzz)\n${JSON.stringify(start)}`
+}
+
+/** 501 is Node's word for an unknown transfer coding, 505 for a version; 503 is said on purpose. */
+function httpFault(answer: string): string | undefined {
+  const [line = ''] = answer.split('\r\n')
+  return /^HTTP\/1\.1 5(?!0[135])/.test(line) ? line : undefined
+}
+
+/** The one reply of the mail listener that says that it failed itself. */
+function mailFault(answer: string): string | undefined {
+  return /^451 .*/m.exec(answer)?.[0]
+}

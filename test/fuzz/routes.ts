@@ -1,0 +1,92 @@
+import type { IngressDeps } from '../../ingress/deps.ts'
+import { documentedRoutes, openApiDocument } from '../../ingress/openapi.ts'
+import { createWebRouter } from '../../ingress/web/frame/router.ts'
+import { isObject } from './json-mutation.ts'
+
+/** One method of one address: what a mutated request starts from. */
+export type FuzzRoute = {
+  method: string
+  /** variable parts in braces */
+  path: string
+  kind: 'ping' | 'api' | 'page'
+  /** names of query parameters that it knows */
+  query: readonly string[]
+  headers: readonly string[]
+  /** JSON Schema of its JSON body */
+  body?: unknown
+}
+
+export const openApi = openApiDocument()
+
+/** Everything the HTTP listener answers: pings, the documented API, pages, and what has no document. */
+export function allRoutes(deps: IngressDeps): FuzzRoute[] {
+  return [...pingRoutes, ...documentedRoutes.map(apiRoute), ...otherRoutes, ...pageRoutes(deps)]
+}
+
+const pingRoutes: readonly FuzzRoute[] = [
+  '/ping/{uuid}',
+  '/ping/{uuid}/start',
+  '/ping/{uuid}/fail',
+  '/ping/{uuid}/log',
+  '/ping/{uuid}/{exitStatus}',
+  '/ping/{pingKey}/{slug}',
+  '/ping/{pingKey}/{slug}/fail',
+  '/ping/{pingKey}/{slug}/{exitStatus}',
+].flatMap((path) =>
+  ['GET', 'POST', 'HEAD'].map((method) => ({
+    method,
+    path,
+    kind: 'ping' as const,
+    query: ['rid', 'create'],
+    headers: ['User-Agent', 'X-Forwarded-For'],
+  })),
+)
+
+const otherRoutes: readonly FuzzRoute[] = ['/livez', '/readyz', '/docs', '/openapi.json', '/ping/', '/nothing'].map(
+  (path) => ({ method: 'GET', path, kind: 'api', query: [], headers: [] }),
+)
+
+function apiRoute(route: (typeof documentedRoutes)[number]): FuzzRoute {
+  return {
+    method: route.method.toUpperCase(),
+    path: route.path,
+    kind: 'api',
+    query: Object.keys(route.query?.shape ?? {}),
+    headers: Object.keys(route.headers?.shape ?? {}),
+    body: bodySchema(route.path, route.method),
+  }
+}
+
+function bodySchema(path: string, method: string): unknown {
+  return ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'].reduce<unknown>(
+    (at, name) => (isObject(at) ? at[name] : undefined),
+    openApi,
+  )
+}
+
+/** The pages have no document: their addresses are read from the router that answers them. */
+function pageRoutes(deps: IngressDeps): FuzzRoute[] {
+  return layersOf(createWebRouter(deps)).map(({ method, path }) => ({
+    method,
+    path: path.replace(/:(\w+)/g, '{$1}'),
+    kind: 'page',
+    query: ['page', 'tag', 'search', 'next', 'state', 'code'],
+    headers: ['Accept', 'Sec-Fetch-Site', 'Last-Event-ID'],
+  }))
+}
+
+function layersOf(router: unknown): { method: string; path: string }[] {
+  const stack = hasStack(router) ? router.stack : []
+  return stack.flatMap((layer) => {
+    if (!isObject(layer)) return []
+    const { route, handle } = layer
+    if (!isObject(route) || typeof route.path !== 'string' || !isObject(route.methods)) return layersOf(handle)
+    const path = route.path
+    return Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path }))
+  })
+}
+
+/** Express's routers are functions with a list of layers. */
+function hasStack(router: unknown): router is { stack: readonly unknown[] } {
+  return typeof router === 'function' && 'stack' in router && Array.isArray(router.stack)
+}

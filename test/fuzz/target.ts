@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createTeam, join } from '../ingress/web/people.ts'
+import { demoRequest, openClient } from '../support/platform-client.ts'
+import { listeningPort, openProduct, type SpawnedProcess } from '../support/product.ts'
+import { addCheck, addProject } from '../support/projects.ts'
+import type { Known } from './http-request.ts'
+import { allRoutes, type FuzzRoute } from './routes.ts'
+
+const MAIL_DOMAIN = 'mail.example.org'
+
+/** The product as three processes, and one tenant at a time to ask as. */
+export interface Target extends AsyncDisposable {
+  routes: readonly FuzzRoute[]
+  httpPort: number
+  mailPort: number
+  processes: Readonly<Record<string, SpawnedProcess>>
+  /** a new tenant with one of everything: earlier requests may have deleted what they could */
+  tenant(): Promise<Known & { mailAddress: string }>
+  /** resident memory of each process in bytes; 0 where the system does not say */
+  memory(): Record<string, number>
+}
+
+export async function openTarget(): Promise<Target> {
+  await using opening = new AsyncDisposableStack()
+  const product = opening.use(
+    await openProduct({
+      PING_EMAIL_DOMAIN: MAIL_DOMAIN,
+      PLATFORM_RATE_LIMIT_PER_MINUTE: '0',
+      PING_RATE_LIMIT_PER_MINUTE: '0',
+    }),
+  )
+  const { deps } = await product.ingress()
+  const ingress = product.spawn('ingress')
+  const smtp = product.spawn('smtp')
+  const workers = product.spawn('workers')
+  const httpPort = await listeningPort(ingress)
+  const mailPort = await listeningPort(smtp)
+  const base = `http://127.0.0.1:${httpPort}`
+  const processes = { ingress, smtp, workers }
+  const app = { url: base, port: httpPort, deps, [Symbol.asyncDispose]: async () => undefined }
+
+  const resources = opening.move()
+  return {
+    routes: allRoutes(deps),
+    httpPort,
+    mailPort,
+    processes,
+    async tenant() {
+      const team = await createTeam(app, `Team ${randomUUID()}`)
+      const person = await join(app, team, 'owner', `${randomUUID()}@example.com`)
+      const { project, rwKey, pingKey } = await addProject(deps)
+      const check = await addCheck(deps, project.id, { slug: 'job', name: 'job' })
+      const shown = await addCheck(deps, team.project.id, { name: 'shown' })
+      const client = await openClient(product, base)
+      const { json } = await client.post('/v1/po/risk-signals/packs', demoRequest)
+      const variables: Record<string, string> = {
+        uuid: check.uuid,
+        pingKey,
+        slug: 'job',
+        exitStatus: '1',
+        n: '1',
+        check: shown.uuid,
+        project: team.project.uuid,
+        organisation: team.organisationUuid,
+        env: 'sandbox',
+        packId: String(json?.packId ?? json?.id ?? randomUUID()),
+        kind: 'webhook',
+        version: 'v3',
+      }
+      return {
+        variables,
+        apiKey: rwKey,
+        bearer: client.token,
+        cookie: [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        csrf: await person.token('/account'),
+        mailAddress: `${check.uuid}@${MAIL_DOMAIN}`,
+      }
+    },
+    memory: () => Object.fromEntries(Object.entries(processes).map(([name, { pid }]) => [name, residentBytes(pid)])),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+function residentBytes(pid: number): number {
+  if (process.platform !== 'linux') return 0
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1024
+}

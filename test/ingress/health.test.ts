@@ -1,0 +1,48 @@
+import test from 'ava'
+import { openListenerProblems, openLoopDelay } from '../../ingress/health.ts'
+import { openApp } from '../support/app.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/send.ts'
+
+/** Holds up the event loop. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('L2 the lateness of the loop is remembered for a while, however often it is asked for', async (t) => {
+  using loop = openLoopDelay(60_000)
+  await eventually('the first measure', async () => loop.worstMs() > 0)
+  block(300)
+  await eventually('the measure to be taken', async () => loop.worstMs() >= 250)
+  for (let asked = 0; asked < 100; asked++) t.true(loop.worstMs() >= 250)
+})
+
+test('a lateness is forgotten in time', async (t) => {
+  using loop = openLoopDelay(500)
+  await eventually('the first measure', async () => loop.worstMs() > 0)
+  block(2_000)
+  await eventually('the measure to be taken', async () => loop.worstMs() >= 1_900)
+  await eventually('it to be forgotten', async () => loop.worstMs() < 1_900)
+  t.pass()
+})
+
+test('L2 a listener on a late loop is not ready, and stays so while anybody asks', async (t) => {
+  await using app = await openApp({ workers: [] })
+  using listener = openListenerProblems(app.deps, 60_000)
+  app.deps.readiness.add(listener.problems)
+  block(2_300)
+  await eventually('the process to be unready', async () => (await send(app.url, '/readyz')).status === 503)
+  for (let asked = 0; asked < 5; asked++) {
+    const answer = await send(app.url, '/readyz')
+    t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
+  }
+  t.regex((await app.deps.readiness.problems()).join(), /event loop: was \d+ ms late/)
+})
+
+test('L2 the public port tells nothing of what is wrong', async (t) => {
+  await using app = await openApp({ workers: [] })
+  app.deps.readiness.add(() => ['broker: connect ECONNREFUSED 192.0.2.1:5672'])
+  const answer = await send(app.url, '/readyz')
+  t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
+})

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import test from 'ava'
+import {
+  type MailProduct,
+  openMailProduct,
+  openSmtpSession,
+  type SmtpSession,
+  startMail,
+} from '../../support/mail-product.ts'
+
+const HERE = '127.0.0.1'
+const ELSEWHERE = '127.0.0.2'
+
+let mail: MailProduct
+
+test.before(async () => {
+  mail = await openMailProduct(undefined, {
+    TRUSTED_PROXIES: '192.0.2.1',
+    SMTP_CONNECTIONS_PER_ADDRESS: '5',
+    MAIL_RATE_LIMIT_PER_ADDRESS: '30',
+    MAIL_RATE_LIMIT_PER_CHECK: '2',
+  })
+  await mail.startWorker('pingEvaluator')
+})
+test.after.always(async () => await mail?.[Symbol.asyncDispose]())
+
+/** A mail of 18 MB without its end. */
+async function leaveUnfinished(address: string, from: string): Promise<SmtpSession> {
+  const session = await startMail(mail.port, [address], from)
+  const chunk = Buffer.from(`${'x'.repeat(1022)}\r\n`.repeat(1024))
+  for (let sent = 0; sent < 18 && !session.socket.destroyed; sent++) {
+    if (!session.socket.write(chunk)) await once(session.socket, 'drain')
+  }
+  return session
+}
+
+test.serial('B33 M6 connections of one address are counted, and nobody else is hindered', async (t) => {
+  const open = []
+  for (let n = 0; n < 5; n++) open.push(await openSmtpSession(mail.port, true, HERE))
+  await using refused = await openSmtpSession(mail.port, false, HERE)
+  t.regex(await refused.reply(), /^421 4\.7\.0 Too many connections/)
+  await refused.closed
+  await using other = await openSmtpSession(mail.port, true, ELSEWHERE)
+  t.is(await other.command('NOOP'), '250 OK')
+  for (const session of open) await session[Symbol.asyncDispose]()
+  await using again = await openSmtpSession(mail.port, true, HERE)
+  t.is(await again.command('NOOP'), '250 OK')
+})
+
+test.serial('B33 M6 unfinished mails of one address leave room for those of others', async (t) => {
+  const check = await mail.addCheck()
+  await using _first = await leaveUnfinished(check.address, HERE)
+  await using _second = await leaveUnfinished(check.address, HERE)
+  await using third = await leaveUnfinished(check.address, HERE)
+  t.regex(await third.command('.'), /^452 4\.3\.1/)
+  await using honest = await startMail(mail.port, [check.address], ELSEWHERE)
+  t.is(await honest.command('Subject: honest\r\n\r\n.'), '250 OK')
+  const [ping] = await mail.pings(check.id, 1)
+  t.is(ping?.remoteAddr, ELSEWHERE)
+})
+
+test.serial('M6 beyond its share a check records pings without the mails’ text', async (t) => {
+  const check = await mail.addCheck()
+  const filtered = await mail.addCheck({ filterBody: true, successKw: 'SUCCESS', failureKw: 'FAILURE' })
+  const texts = ['SUCCESS 1', 'FAILURE 2', 'FAILURE 3', 'SUCCESS 4']
+  for (const text of texts) {
+    await using session = await startMail(mail.port, [check.address, filtered.address], ELSEWHERE)
+    t.is(await session.command(`Subject: x\r\n\r\n${text}\r\n.`), '250 OK')
+  }
+  const pings = await mail.pings(check.id, 4)
+  t.deepEqual(
+    pings.map(({ body }) => body !== null && body.length > 0),
+    [true, true, false, false],
+  )
+  const types = (await mail.pings(filtered.id, 4)).map(({ type }) => type)
+  t.deepEqual(types, ['success', 'fail', 'fail', 'success'], 'keywords are searched all the same')
+})
+
+test.serial('B33 M6 an address that sends too many mails is told to wait, another is served', async (t) => {
+  const check = await mail.addCheck()
+  await using eager = await openSmtpSession(mail.port, true, '127.0.0.3')
+  let refusal = ''
+  for (let n = 0; n < 200 && refusal === ''; n++) {
+    const answer = await eager.command('MAIL FROM:<a@example.org>')
+    if (!answer.startsWith('250')) refusal = answer
+    else await eager.command('RSET')
+  }
+  t.regex(refusal, /^450 4\.7\.1 Too many mails/)
+  await using other = await startMail(mail.port, [check.address], ELSEWHERE)
+  t.is(await other.command('Subject: x\r\n\r\n.'), '250 OK')
+})

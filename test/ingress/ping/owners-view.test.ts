@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { createMetrics } from '#shared/platform/process/metrics.ts'
+import { quotaNotices } from '../../../workers/sweeper/sweeps/quota-notices.ts'
+import { openApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
+import { send } from '../../support/send.ts'
+import { openSmtpSink } from '../../support/smtp-sink.ts'
+import { addCheck, createTeam, join } from '../web/people.ts'
+import { aPingedProject } from './listeners.ts'
+
+test('L6, B25: pings that were not logged stand on the page of their check, with how many and why', async (t) => {
+  const now = Date.now() * 1000
+  await using app = await openApp({
+    env: { PING_RATE_LIMIT_PER_MINUTE: '2' },
+    override: { now: () => now, metrics: createMetrics() },
+  })
+  const team = await createTeam(app, 'Limited')
+  const owner = await join(app, team, 'owner')
+  const uuid = await addCheck(owner, team)
+  for (let i = 0; i < 5; i++) await send(app.url, `/ping/${uuid}`)
+  const page = await eventually('the page to say so', async () => {
+    const { text } = await owner.get(`/checks/${uuid}`)
+    return /pings were not logged/.test(text) ? text : undefined
+  })
+  t.regex(page, /3 pings were not logged since/)
+  t.regex(page, /more often than the limit of 2 a minute allows/)
+})
+
+test('an ignored ping says on the page why it was ignored', async (t) => {
+  await using app = await openApp()
+  const team = await createTeam(app, 'Ignored')
+  const owner = await join(app, team, 'owner')
+  for (const [reason, settings, request] of [
+    ['only POST counts for this check', { post_only: '1' }, {}],
+    ['it held none of the keywords', { filter_http_body: '1', success_kw: 'done' }, { method: 'POST', body: 'what' }],
+    ['the check was paused, to be resumed by hand', { manual_resume: '1' }, {}],
+  ] as const) {
+    const uuid = await addCheck(owner, team, settings)
+    if ('manual_resume' in settings) await owner.post(`/checks/${uuid}/pause`, {}, `/checks/${uuid}`)
+    await send(app.url, `/ping/${uuid}`, request)
+    t.true((await owner.get(`/checks/${uuid}`)).text.includes(reason), reason)
+    t.true((await owner.get(`/checks/${uuid}/pings/1`)).text.includes(`ignored: ${reason}`), reason)
+  }
+  const uuid = await addCheck(owner, team)
+  await send(app.url, `/ping/${uuid}`)
+  t.false((await owner.get(`/checks/${uuid}`)).text.includes('ignored'))
+})
+
+test('the ping key shows when a ping or a mail used it last', async (t) => {
+  await using app = await openApp()
+  const { pingKey, uuid, project } = await aPingedProject(app)
+  const used = async () =>
+    (await app.deps.db('project_keys').where({ project_id: project.id, kind: 'ping' }).first()).last_used_at
+  await send(app.url, `/ping/${uuid}`)
+  t.is(await used(), null)
+  await send(app.url, `/ping/${pingKey}/job`)
+  t.true((await eventually('the use to be noted', used)) instanceof Date)
+})
+
+test('L6, B27: a leaked ping key makes twice as many checks as the limit at most, and the owners are told once', async (t) => {
+  await using sink = await openSmtpSink()
+  await using product = await openProduct({ SMTP_URL: sink.url })
+  t.is(product.config.checkLimit, 1000)
+  const { base } = await product.ingress()
+  const project = await product.project()
+  for (const [role, email] of [
+    ['owner', 'owner@example.org'],
+    ['member', 'member@example.org'],
+  ]) {
+    await product.db.raw(
+      `WITH u AS (INSERT INTO users (email, name, password_hash) VALUES (?, '', '') RETURNING id)
+       INSERT INTO memberships (organisation_id, user_id, role) SELECT ?, id, ? FROM u`,
+      [String(email), project.organisationId, String(role)],
+    )
+  }
+  await product.db.raw(
+    `INSERT INTO checks (project_id, name, slug) SELECT ?, 's' || n, 's' || n FROM generate_series(1, 1990) AS n`,
+    [project.id],
+  )
+  const statuses: number[] = []
+  for (let i = 0; i < 30; i++) {
+    statuses.push((await fetch(`${base}/ping/${project.pingKey}/${randomUUID()}?create=1`)).status)
+  }
+  t.deepEqual([statuses.filter((it) => it === 201).length, statuses.filter((it) => it === 404).length], [10, 20])
+  const refused = await fetch(`${base}/api/v3/checks/`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': project.apiKey },
+    body: '{}',
+  })
+  t.is(refused.status, 403)
+
+  const deps = await product.workers([])
+  for (let i = 0; i < 3; i++) await quotaNotices.run({ deps, barriers: { sweepable: async () => [] }, now: 0 })
+  t.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['owner@example.org']],
+  )
+  t.regex(String(sink.mails[0]?.raw), /has reached its limit of 1000 checks/)
+  const audit = await product.db('audit_log').where({ action: 'project.check-limit-reached' })
+  t.is(audit.length, 1)
+})

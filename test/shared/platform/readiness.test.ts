@@ -1,0 +1,89 @@
+import test from 'ava'
+import { freePort } from '../../../stack/free-port.ts'
+import { openApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { send } from '../../support/send.ts'
+import { createDatabase } from '../../support/services.ts'
+import { startTcpProxy } from '../../support/tcp-proxy.ts'
+
+/** An ingress that knows a database at `url`, and what it says of itself. */
+async function openStory(url: string) {
+  const port = await freePort()
+  const app = await openApp({
+    workers: [],
+    env: { DATABASE_URL: url, METRICS_PORT: String(port), DATABASE_TIMEOUT_MS: '1500' },
+  })
+  const status = async (path: string) => (await send(app.url, path)).status
+  return {
+    app,
+    status,
+    /** A machine with other work may make the loop late for a moment, which is a reason of its own. */
+    isReadyForPings: () => eventually('it to be ready for pings', async () => (await status('/readyz/pings')) === 200),
+    reasons: async () => {
+      const { status: code, text } = await send(`http://127.0.0.1:${port}`, '/readyz')
+      return {
+        status: code,
+        database: (JSON.parse(text).reasons as string[]).filter((it) => it.startsWith('database:')),
+      }
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  }
+}
+
+test.serial('an ingress whose database goes away is ready for pings and for nothing else, and says why', async (t) => {
+  await using database = await createDatabase()
+  await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) })
+  await using story = await openStory(proxy.through(database.url))
+  await eventually('the process to be ready', async () => (await story.status('/readyz')) === 200)
+  await story.isReadyForPings()
+
+  proxy.cut({ refusing: true })
+  await eventually('the process to be unready', async () => (await story.status('/readyz')) === 503)
+  await story.isReadyForPings()
+  t.deepEqual(await story.reasons(), { status: 503, database: ['database: cannot be reached (ECONNRESET)'] })
+
+  proxy.restore()
+  await eventually('the process to be ready', async () => (await story.status('/readyz')) === 200)
+  proxy.hold(true)
+  await eventually('the silence to be noticed', async () => {
+    return (await story.reasons()).database.join() === 'database: does not answer in time'
+  })
+  await story.isReadyForPings()
+  t.pass()
+})
+
+test.serial('an ingress without its broker is not ready for pings', async (t) => {
+  await using database = await createDatabase()
+  await using story = await openStory(database.url)
+  await story.isReadyForPings()
+  story.app.deps.pingReadiness.add(() => ['broker (publish): blocked, memory'])
+  const answer = await send(story.app.url, '/readyz/pings')
+  t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
+})
+
+const refused: readonly [why: string, change: (url: URL) => void, said: RegExp][] = [
+  ['a login that is not there', (url) => (url.username = 'nobody-here'), /^database: refuses the login \(28000\)$/],
+  [
+    'a database that is not there',
+    (url) => (url.pathname = '/none'),
+    /^database: there is no such database \(3D000\)$/,
+  ],
+  ['a port where nobody listens', (url) => (url.port = '1'), /^database: cannot be reached \(ECONNREFUSED\)$/],
+  ['a name without an address', (url) => (url.hostname = 'db.invalid'), /^database: its name cannot be resolved \(E/],
+  ['TLS with a server without it', (url) => (url.search = '?sslmode=require'), /^database: does not speak TLS$/],
+]
+for (const [why, change, said] of refused) {
+  test.serial(`the metrics port names the kind of a database's failure: ${why}`, async (t) => {
+    await using database = await createDatabase()
+    const url = new URL(database.url)
+    change(url)
+    await using story = await openStory(url.href)
+    const { status, database: reasons } = await story.reasons()
+    t.is(status, 503)
+    t.true(
+      reasons.some((reason) => said.test(reason)),
+      reasons.join(),
+    )
+    t.false(reasons.join().includes('127.0.0.1'))
+  })
+}

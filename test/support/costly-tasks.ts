@@ -1,0 +1,20 @@
+import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
+
+/** Tasks that take what they are told to, for tests of the threads that run them. */
+export const tasks = {
+  spin: (ms: number) => {
+    const end = performance.now() + ms
+    while (performance.now() < end);
+    return ms
+  },
+  hoard: () => {
+    const kept: number[][] = []
+    for (;;) kept.push(Array<number>(1_000_000).fill(0.5))
+  },
+  fail: () => {
+    throw new RangeError('as it was told')
+  },
+  settings: () => Object.keys(process.env),
+} as const
+
+export const run = taskRunner(tasks)

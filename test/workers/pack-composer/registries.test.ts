@@ -1,0 +1,57 @@
+import test from 'ava'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import type { RegistryContext } from '#shared/risk/registries/connector.ts'
+import { openProductionRegistries, registryTools } from '../../../workers/pack-composer/registries.ts'
+import { ok, recordingGateway } from '../../shared/risk/registries/recording-gateway.ts'
+
+const gstin = '29AAACR5678D1Z5'
+
+function context(orgId: string, handle: string): RegistryContext {
+  return {
+    env: 'PRODUCTION',
+    orgId,
+    consent: { handle, id: null, purposeCode: null, expiresAt: null },
+    deadline: Date.now() + 20_000,
+    signal: new AbortController().signal,
+    requestId: 'r',
+  }
+}
+
+function openRegistries(url: string) {
+  const config = loadConfig({
+    HOST: '127.0.0.1',
+    DATABASE_URL: 'postgres://localhost/none',
+    AMQP_URL: 'amqp://localhost/none',
+    SECRET_KEY: 'registries-of-a-test-registries-of-a-test',
+    REGISTRIES: JSON.stringify({ taxReturns: { url } }),
+  })
+  return openProductionRegistries(config, registryTools(Date.now))
+}
+
+test('H4: handles that no header can carry switch the registries off for nobody', async (t) => {
+  await using gateway = await recordingGateway([ok({})])
+  await using open = openRegistries(gateway.url)
+  const { outwardSupplies } = open.registries
+  // The API refuses such handles; requests stored before may still hold them.
+  for (let pack = 0; pack < 10; pack++) {
+    t.is((await outwardSupplies.fetch(context('attacker', '€'), { gstin })).status, 'ERROR')
+  }
+  t.is(gateway.requests.length, 0)
+  await outwardSupplies.fetch(context('victim', 'handle-1'), { gstin })
+  await outwardSupplies.fetch(context('attacker', 'handle-2'), { gstin })
+  t.deepEqual(
+    gateway.requests.map(({ headers }) => headers['x-consent-handle']),
+    ['handle-1', 'handle-2'],
+  )
+})
+
+test('H4: a gateway that is away opens the breaker of who asked it', async (t) => {
+  await using gateway = await recordingGateway(['RESET'])
+  await using open = openRegistries(gateway.url)
+  const { outwardSupplies } = open.registries
+  for (let pack = 0; pack < 5; pack++) await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })
+  const asked = gateway.requests.length
+  t.is((await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })).attempts, 0)
+  t.is(gateway.requests.length, asked)
+  t.is((await outwardSupplies.fetch(context('two', 'handle-1'), { gstin })).attempts, 1)
+})

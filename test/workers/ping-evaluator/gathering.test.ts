@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import { createGathering } from '../../../workers/ping-evaluator/gathering.ts'
+
+const AN_HOUR = 3_600_000
+
+async function isDone(turn: Promise<void>): Promise<boolean> {
+  return await Promise.race([turn.then(() => true), setImmediate(false)])
+}
+
+test('what comes alone is handled at once', async (t) => {
+  const gathering = createGathering(0)
+  for (let turn = 0; turn < 3; turn++) t.true(await isDone(gathering.turn()))
+})
+
+test('what follows closely is let gather, until somebody is in a hurry', async (t) => {
+  const gathering = createGathering(AN_HOUR)
+  t.true(await isDone(gathering.turn()), 'the first has nothing to wait for')
+  const second = gathering.turn()
+  t.false(await isDone(second))
+  gathering.hurry()
+  await second
+  const third = gathering.turn()
+  t.false(await isDone(third), 'the hurry was for the turn before')
+  gathering.hurry()
+  await third
+})
+
+test('a hurry from before the wait begins is not forgotten', async (t) => {
+  const gathering = createGathering(AN_HOUR)
+  await gathering.turn()
+  gathering.hurry()
+  t.true(await isDone(gathering.turn()))
+})
