@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
+import { freePort } from '../stack/free-port.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -91,15 +91,6 @@ export async function addChecks(db: Knex, count: number): Promise<string[]> {
     [count],
   )
   return rows.map(({ uuid }) => uuid)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }
 
 async function answering(url: string): Promise<void> {
