@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
-import { DomainError, type FieldError, UnavailableError, ValidationError } from '#shared/errors.ts'
+import { DomainError, type ErrorCode, type FieldError, UnavailableError, ValidationError } from '#shared/errors.ts'
 import { asUnavailable, isDataException } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from './deps.ts'
-import { MethodNotAllowedError, PayloadTooLargeError, RateLimitedError } from './middleware/request-errors.ts'
+import { MethodNotAllowedError } from './middleware/request-errors.ts'
 import { requestIdOf } from './middleware/request-id.ts'
 
-/** The status and title of every code. A code that is not here is a mistake of ours, and a 500. */
-const CODES: Readonly<Record<string, { status: number; title: string }>> = {
+/** The status and title of every code. */
+const CODES: Readonly<Record<ErrorCode, { status: number; title: string }>> = {
   VALIDATION_ERROR: { status: 400, title: 'The request is not valid' },
   IDEMPOTENCY_KEY_REQUIRED: { status: 400, title: 'An idempotency key is required' },
   UNAUTHORIZED: { status: 401, title: 'Authentication is required' },
@@ -29,7 +29,7 @@ const CODES: Readonly<Record<string, { status: number; title: string }>> = {
 export interface Problem {
   status: number
   title: string
-  code: string
+  code: ErrorCode
   message: string
   errors: readonly FieldError[]
   retryAfterSeconds: number | null
@@ -41,20 +41,20 @@ export interface Problem {
  */
 export function toProblem(thrown: unknown, response: Response, deps: IngressDeps): Problem {
   const error = isDataException(thrown) ? unstorable(thrown, response, deps) : asUnavailable(thrown)
-  const known = error instanceof DomainError ? CODES[error.code] : undefined
-  if (!(error instanceof DomainError) || !known) {
+  if (!(error instanceof DomainError)) {
     deps.log.error({ requestId: requestIdOf(response), ...describeError(error) }, 'request.failed')
-    return { ...problemOf('INTERNAL'), message: 'an unexpected error; the request id finds it in our log' }
+    const message = 'an unexpected error; the request id finds it in our log'
+    return { ...CODES.INTERNAL, code: 'INTERNAL', message, errors: [], retryAfterSeconds: null }
   }
   if (error instanceof UnavailableError) {
     deps.log.warn({ requestId: requestIdOf(response), ...describeError(error) }, 'request.unavailable')
   }
   return {
-    ...known,
+    ...CODES[error.code],
     code: error.code,
     message: error.message,
     errors: error instanceof ValidationError ? error.errors : [],
-    retryAfterSeconds: retryAfter(error),
+    retryAfterSeconds: error.retryAfterSeconds,
   }
 }
 
@@ -62,16 +62,6 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
 function unstorable(thrown: unknown, response: Response, deps: IngressDeps): ValidationError {
   deps.log.warn({ requestId: requestIdOf(response), ...describeError(thrown) }, 'request.value-refused-by-database')
   return new ValidationError('a value of the request is out of range')
-}
-
-function problemOf(code: string): Problem {
-  const { status, title } = CODES[code] ?? { status: 500, title: code }
-  return { status, title, code, message: title, errors: [], retryAfterSeconds: null }
-}
-
-function retryAfter(error: DomainError): number | null {
-  if (error instanceof UnavailableError || error instanceof RateLimitedError) return error.retryAfterSeconds
-  return null
 }
 
 /**
@@ -137,7 +127,7 @@ export function refuseMethodWithProblem(request: Request, response: Response, me
 /** Sets `Retry-After`, and closes connections whose body was not read to its end. */
 export function setRetryHeaders(problem: Problem, response: Response): void {
   if (problem.retryAfterSeconds !== null) response.setHeader('Retry-After', problem.retryAfterSeconds)
-  if (problem.code === new PayloadTooLargeError('').code) response.setHeader('Connection', 'close')
+  if (problem.code === 'PAYLOAD_TOO_LARGE') response.setHeader('Connection', 'close')
 }
 
 /** Too late for an answer: the connection is cut, so that nobody takes half of one for a whole. */

@@ -1,10 +1,34 @@
+/** Every reason for which a caller is refused: stable, greppable, safe to show. `ingress/errors.ts` has their statuses. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'IDEMPOTENCY_KEY_REQUIRED'
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'CONFLICT'
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'RATE_LIMITED'
+  | 'INTERNAL'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'SERVICE_UNAVAILABLE'
+
+/** An error of ours with a stable code. What is not a DomainError too is nothing to tell a caller of: a 500. */
+export abstract class CodedError extends Error {
+  abstract readonly code: string
+}
+
 /**
  * The errors of the domain. They know nothing of HTTP: `ingress/errors.ts` alone turns a `code` into a status
  * and a body, one renderer per dialect.
  */
-export abstract class DomainError extends Error {
-  /** Stable, greppable, safe to show to a caller. */
-  abstract readonly code: string
+export abstract class DomainError extends CodedError {
+  abstract override readonly code: ErrorCode
+  /** when the same request may succeed; null where time alone changes nothing */
+  readonly retryAfterSeconds: number | null = null
 }
 
 /** One thing wrong with one member of the input. `path` is the member as the caller wrote it, `code` a stable reason. */
@@ -47,14 +71,24 @@ export class ConflictError extends DomainError {
 /** A dependency (database, broker, registry) cannot serve now; the caller may retry. */
 export class UnavailableError extends DomainError {
   readonly code = 'UPSTREAM_UNAVAILABLE'
-  readonly retryAfterSeconds: number
+  override readonly retryAfterSeconds: number
   constructor(message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
     super(message, options)
     this.retryAfterSeconds = options.retryAfterSeconds ?? 5
   }
 }
 
+/** Too many requests of this caller. */
+export class RateLimitedError extends DomainError {
+  readonly code = 'RATE_LIMITED'
+  override readonly retryAfterSeconds: number
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
 /** A message that no retry can mend: the worker runtime dead-letters it at once. */
-export class PermanentError extends DomainError {
+export class PermanentError extends CodedError {
   readonly code = 'PERMANENT'
 }

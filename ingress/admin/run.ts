@@ -1,4 +1,4 @@
-import { DomainError } from '#shared/errors.ts'
+import { CodedError } from '#shared/errors.ts'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
 
@@ -38,7 +38,7 @@ export async function runAdmin(
     return { status: output.failed ? 1 : 0, stdout, stderr: '' }
   } catch (error) {
     if (error instanceof CommandLineError) return { status: 2, stdout: '', stderr: `${error.message}\n` }
-    if (error instanceof DomainError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }
+    if (error instanceof CodedError) return { status: 1, stdout: '', stderr: `${error.message || error.code}\n` }
     throw error
   }
 }

@@ -1,9 +1,9 @@
 import type { Response } from 'express'
+import { RateLimitedError } from '#shared/errors.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { secondsUntilToken, type TokenGrant, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from './per-process.ts'
-import { RateLimitedError } from './request-errors.ts'
 
 /** A project may use several keys at once, but not without end. */
 const PROJECT_FACTOR = 5

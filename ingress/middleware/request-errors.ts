@@ -15,16 +15,6 @@ export class MethodNotAllowedError extends DomainError {
   readonly code = 'METHOD_NOT_ALLOWED'
 }
 
-/** Too many requests of this caller. */
-export class RateLimitedError extends DomainError {
-  readonly code = 'RATE_LIMITED'
-  readonly retryAfterSeconds: number
-  constructor(message: string, retryAfterSeconds: number) {
-    super(message)
-    this.retryAfterSeconds = retryAfterSeconds
-  }
-}
-
 /** The connection closed before the body was complete: nobody is left to answer. */
 export class AbortedRequestError extends DomainError {
   readonly code = 'VALIDATION_ERROR'

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { RateLimitedError } from '#shared/errors.ts'
 import { email } from '#shared/monitoring/channels/kinds/email.ts'
 import { listMemberAddresses, listVerifiedRecipients } from '#shared/monitoring/channels/recipient-store.ts'
 import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
@@ -7,7 +8,6 @@ import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import { type LinkMailDeps, queueLinkMail } from '../link-mail.ts'
-import { RateLimitedError } from '../middleware/request-errors.ts'
 import { openConfig } from './integration-config.ts'
 
 /** Requests for consent: to one address, and of one project. A quarter of an hour refills a bucket. */

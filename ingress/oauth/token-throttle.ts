@@ -1,9 +1,8 @@
-import { UnavailableError } from '#shared/errors.ts'
+import { RateLimitedError, UnavailableError } from '#shared/errors.ts'
 import { THROTTLE_SHARE_PER_SECOND, type ThrottleRule, throttleRules } from '#shared/tenancy/oauth/throttle.ts'
 import { returnTokens, secondsUntilToken, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { perProcess } from '../middleware/per-process.ts'
-import { RateLimitedError } from '../middleware/request-errors.ts'
 
 const TOO_MANY = 'too many failed attempts'
 /**

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { ApiEnv } from '#shared/environment.ts'
-import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
+import { ForbiddenError, RateLimitedError, UnauthorizedError } from '#shared/errors.ts'
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import type { TokenBuckets } from '#shared/platform/process/token-buckets.ts'
@@ -8,7 +8,6 @@ import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oa
 import { type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress } from '../middleware/client-address.ts'
-import { RateLimitedError } from '../middleware/request-errors.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
 import { platformServices, VERIFICATIONS_PER_MINUTE } from './services.ts'
 

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { Knex } from 'knex'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import {
@@ -61,9 +61,4 @@ export async function answerOnce(
     await storeAnswer(tx, once.scope, once.fingerprint, answer, once.retentionDays)
     return answer
   })
-}
-
-/** Says when to come back, where an error knows it. */
-export function setRetryAfter(error: unknown, response: Response): void {
-  if (error instanceof IdempotencyInProgressError) response.setHeader('Retry-After', String(error.retryAfterSeconds))
 }

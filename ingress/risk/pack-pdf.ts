@@ -86,7 +86,7 @@ export async function packPdf(
   if (!source) throw new NotFoundError('there is no such pack')
   const existing = await findPdf(deps.db, packId)
   if (existing) return existing
-  if (source.state === 'FAILED') throw new PackFailedError(source.failureCode ?? 'INTERNAL')
+  if (source.state === 'FAILED') throw new PackFailedError()
   if (source.body === null) return null
   const proof = await awaitProof(deps, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
   if (!proof) return null

@@ -11,7 +11,7 @@ import { defineRoute, type ParamNames, type PathParam, type ResponseDocument, ty
 import { type Answer, jsonAnswer, sendAnswer } from './answer.ts'
 import { authenticate, type Caller, limitCaller, requireScope } from './authenticate.ts'
 import { problemResponses } from './documents.ts'
-import { answerOnce, keyScope, readIdempotencyKey, setRetryAfter } from './idempotency.ts'
+import { answerOnce, keyScope, readIdempotencyKey } from './idempotency.ts'
 import { parseWith, readJson } from './json-body.ts'
 
 /** What a handler learns of the request; parsed, authenticated, permitted. */
@@ -86,20 +86,15 @@ export function defineWrite<const P extends string, Body>(
       ...spec.responses,
     },
     async handle(request, response, deps) {
-      try {
-        const caller = await admit(request, response, deps, spec.scope)
-        const key = readIdempotencyKey(request)
-        const json = await readJson(request)
-        const body = parseWith(spec.body, json)
-        const params = request.params
-        const fingerprint = requestFingerprint({ method: 'POST', route: spec.path, params, body: json })
-        const once = { scope: keyScope(caller, key), fingerprint, retentionDays: spec.retentionDays ?? 1 }
-        const call = { caller, params, query: undefined, body, requestId: requestIdOf(response) }
-        sendAnswer(response, await answerOnce(deps, once, (tx, enqueue) => spec.handle(call, tx, enqueue, deps)))
-      } catch (error) {
-        setRetryAfter(error, response)
-        throw error
-      }
+      const caller = await admit(request, response, deps, spec.scope)
+      const key = readIdempotencyKey(request)
+      const json = await readJson(request)
+      const body = parseWith(spec.body, json)
+      const params = request.params
+      const fingerprint = requestFingerprint({ method: 'POST', route: spec.path, params, body: json })
+      const once = { scope: keyScope(caller, key), fingerprint, retentionDays: spec.retentionDays ?? 1 }
+      const call = { caller, params, query: undefined, body, requestId: requestIdOf(response) }
+      sendAnswer(response, await answerOnce(deps, once, (tx, enqueue) => spec.handle(call, tx, enqueue, deps)))
     },
   })
 }

@@ -1,10 +1,10 @@
-import { DomainError } from '../errors.ts'
+import { CodedError } from '../errors.ts'
 
 /** How deep a value may nest before it is refused: bounds the recursion here and in the parser, and ends cycles. */
 export const MAX_JSON_DEPTH = 256
 
 /** The value has no canonical JSON form. `path` is the member, as in `a.b[2]`; empty for the value itself. */
-export class CanonicalJsonError extends DomainError {
+export class CanonicalJsonError extends CodedError {
   readonly code = 'NOT_CANONICAL_JSON'
   readonly path: string
   constructor(message: string, path: string) {

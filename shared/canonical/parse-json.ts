@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { CodedError } from '../errors.ts'
 import { formatJsonPath, MAX_JSON_DEPTH } from './jcs.ts'
 
 /** What is wrong with the text; stable, for the answer's field error. */
@@ -15,7 +15,7 @@ export type JsonFault =
   | 'NUMBER_NOT_EXACT'
 
 /** The text is not JSON that means the same to everybody. `offset` counts UTF-16 units; `path` is as in `a.b[2]`. */
-export class JsonParseError extends DomainError {
+export class JsonParseError extends CodedError {
   readonly code = 'INVALID_JSON'
   readonly fault: JsonFault
   readonly path: string

@@ -1,6 +1,6 @@
-import { DomainError } from '#shared/errors.ts'
+import { CodedError } from '#shared/errors.ts'
 
 /** The log is not advanced, because that could fork it; the message tells the operator how to proceed. */
-export class LogRefusedError extends DomainError {
+export class LogRefusedError extends CodedError {
   readonly code = 'LOG_REFUSED'
 }

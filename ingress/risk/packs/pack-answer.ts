@@ -14,12 +14,11 @@ export const PendingPackSchema = z
   })
   .meta({ id: 'PendingPack' })
 
-/** The pack could not be composed; what is told is what was stored. */
+/** The pack could not be composed, for a reason of ours. */
 export class PackFailedError extends DomainError {
-  readonly code: string
-  constructor(code: string) {
+  readonly code = 'INTERNAL'
+  constructor() {
     super('the pack could not be composed; a new request may succeed')
-    this.code = code
   }
 }
 
@@ -31,6 +30,6 @@ export function pendingAnswer(packId: string): Answer {
 
 /** 200 with the bytes that were stored, 202 while it is not finished. @throws PackFailedError */
 export function packAnswer(packId: string, outcome: PackOutcome): Answer {
-  if (outcome.state === 'FAILED') throw new PackFailedError(outcome.failureCode ?? 'INTERNAL')
+  if (outcome.state === 'FAILED') throw new PackFailedError()
   return outcome.body === null ? pendingAnswer(packId) : { status: 200, headers: {}, body: outcome.body }
 }

@@ -12,7 +12,7 @@ import { defineRoute } from '../../route.ts'
 import { type Answer, sendAnswer } from '../answer.ts'
 import type { Caller } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
-import { findReplay, keyScope, readIdempotencyKey, setRetryAfter } from '../idempotency.ts'
+import { findReplay, keyScope, readIdempotencyKey } from '../idempotency.ts'
 import { readJson, validationError } from '../json-body.ts'
 import { readPreference } from '../prefer.ts'
 import { admit, IdempotencyHeaders } from '../risk-route.ts'
@@ -44,12 +44,7 @@ export const requestPackRoute = defineRoute({
     ...problemResponses(400, 401, 403, 409, 413, 415, 422, 429, 500, 503),
   },
   async handle(request, response, deps) {
-    try {
-      sendAnswer(response, await requestPack(request, response, deps))
-    } catch (error) {
-      setRetryAfter(error, response)
-      throw error
-    }
+    sendAnswer(response, await requestPack(request, response, deps))
   },
 })
 

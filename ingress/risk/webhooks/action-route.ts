@@ -12,7 +12,7 @@ import { requestIdOf } from '../../middleware/request-id.ts'
 import { defineRoute, type ParamNames, type PathParam, type Route } from '../../route.ts'
 import { type Answer, jsonAnswer, sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
-import { answerOnce, keyScope, readIdempotencyKey, setRetryAfter } from '../idempotency.ts'
+import { answerOnce, keyScope, readIdempotencyKey } from '../idempotency.ts'
 import { JSON_LIMIT, parseJsonBytes, parseWith, readJsonBytes } from '../json-body.ts'
 import { admit, type Call, IdempotencyHeaders } from '../risk-route.ts'
 
@@ -53,26 +53,21 @@ export function defineAction<const P extends string, Body>(spec: Change<P, Body>
     method: 'post',
     headers: IdempotencyHeaders,
     async handle(request, response, deps) {
-      try {
-        const caller = await admit(request, response, deps, spec.scope)
-        const key = readIdempotencyKey(request)
-        const json = await readOptionalJson(request)
-        const body = parseWith(spec.body, json)
-        const { params } = request
-        const fingerprint = requestFingerprint({ method: 'POST', route: spec.path, params, body: json })
-        const call = { caller, params, query: undefined, body, requestId: requestIdOf(response) }
-        const refusal = (await spec.examine?.(call, deps)) ?? null
-        const once = { scope: keyScope(caller, key), fingerprint }
-        const answer = await answerOnce(deps, once, async (tx, enqueue) => {
-          if (refusal) throw refusal
-          const made = jsonAnswer(status, (await spec.handle(call, tx, enqueue, deps)) ?? {})
-          return spec.seal ? { ...made, body: deps.secrets.seal(made.body) } : made
-        })
-        sendAnswer(response, spec.seal ? { ...answer, body: deps.secrets.open(answer.body) } : answer)
-      } catch (error) {
-        setRetryAfter(error, response)
-        throw error
-      }
+      const caller = await admit(request, response, deps, spec.scope)
+      const key = readIdempotencyKey(request)
+      const json = await readOptionalJson(request)
+      const body = parseWith(spec.body, json)
+      const { params } = request
+      const fingerprint = requestFingerprint({ method: 'POST', route: spec.path, params, body: json })
+      const call = { caller, params, query: undefined, body, requestId: requestIdOf(response) }
+      const refusal = (await spec.examine?.(call, deps)) ?? null
+      const once = { scope: keyScope(caller, key), fingerprint }
+      const answer = await answerOnce(deps, once, async (tx, enqueue) => {
+        if (refusal) throw refusal
+        const made = jsonAnswer(status, (await spec.handle(call, tx, enqueue, deps)) ?? {})
+        return spec.seal ? { ...made, body: deps.secrets.seal(made.body) } : made
+      })
+      sendAnswer(response, spec.seal ? { ...answer, body: deps.secrets.open(answer.body) } : answer)
     },
   })
 }

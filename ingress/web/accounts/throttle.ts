@@ -1,7 +1,7 @@
+import { RateLimitedError } from '#shared/errors.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import { forgetAttempts } from '#shared/tenancy/accounts/attempts-store.ts'
 import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
-import { RateLimitedError } from '../../middleware/request-errors.ts'
 import type { Context } from '../frame/context.ts'
 
 /** A quarter of an hour refills a bucket. */

@@ -8,7 +8,7 @@ export class IdempotencyKeyRequiredError extends DomainError {
 /** The same request is being answered right now, here or in another process. */
 export class IdempotencyInProgressError extends DomainError {
   readonly code = 'IDEMPOTENCY_IN_PROGRESS'
-  readonly retryAfterSeconds: number
+  override readonly retryAfterSeconds: number
   constructor(retryAfterSeconds: number) {
     super('the first request with this key is still being answered')
     this.retryAfterSeconds = retryAfterSeconds

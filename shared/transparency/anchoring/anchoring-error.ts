@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { CodedError } from '../../errors.ts'
 
 /** Everything that can be wrong with something that claims to come from a log. Stable, for callers to switch on. */
 export type AnchoringCode =
@@ -22,7 +22,7 @@ export type AnchoringCode =
   | 'LOG_ROLLED_BACK'
 
 /** What was read breaks the format named by the code; the message never quotes more than a few characters of it. */
-export class AnchoringError extends DomainError {
+export class AnchoringError extends CodedError {
   readonly code: AnchoringCode
   constructor(code: AnchoringCode, message: string, options?: ErrorOptions) {
     super(message, options)

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
-import { DomainError } from '../../errors.ts'
+import { CodedError } from '../../errors.ts'
 import { CommandLineError, parseOptions } from '../../platform/process/command-line.ts'
 import { parseVerifierKey } from './note-key.ts'
 import { flatPolicy, parsePolicy, type TrustPolicy } from './policy.ts'
@@ -58,7 +58,7 @@ function main(): number {
   } catch (error) {
     const isUsage = error instanceof CommandLineError
     console.error(
-      error instanceof DomainError ? `${error.code}: ${error.message}` : isUsage ? error.message : String(error),
+      error instanceof CodedError ? `${error.code}: ${error.message}` : isUsage ? error.message : String(error),
     )
     return 2
   }

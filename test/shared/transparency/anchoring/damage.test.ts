@@ -1,6 +1,6 @@
 import test from 'ava'
 import { parseJson } from '#shared/canonical/parse-json.ts'
-import { DomainError, ValidationError } from '#shared/errors.ts'
+import { CodedError, ValidationError } from '#shared/errors.ts'
 import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { decodeEntryBundle, encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
 import { decodeLogEntry } from '#shared/transparency/anchoring/leaf.ts'
@@ -93,7 +93,7 @@ for (const [what, text, read] of readers)
       try {
         read(damaged)
       } catch (error) {
-        if (!(error instanceof DomainError)) t.fail(`${JSON.stringify(damaged)}: ${String(error)}`)
+        if (!(error instanceof CodedError)) t.fail(`${JSON.stringify(damaged)}: ${String(error)}`)
       }
     }
     t.notThrows(() => read(text))
@@ -130,7 +130,7 @@ test('a damaged pack or proof is never verified as anything but the pack that wa
       // Damage to white space or to informative members changes nothing.
       if (verdict.verdict === 'VERIFIED') t.like(verdict, { payloadSha256: pack.payloadSha256, txId: pack.txId })
     } catch (error) {
-      if (!(error instanceof DomainError)) t.fail(String(error))
+      if (!(error instanceof CodedError)) t.fail(String(error))
     }
   }
 })
