@@ -11,12 +11,14 @@ export const OVERDUE_PAGE = 5_000
 
 /** Whether any check has to be looked at; one look at an index. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
-  const rows = await query(db, `SELECT 1 FROM checks WHERE sweep_at < ${timestampOf('?::bigint')} LIMIT 1`, [before])
+  const rows = await query(db, `SELECT 1 FROM check_marks WHERE look_at < ${timestampOf('?::bigint')} LIMIT 1`, [
+    before,
+  ])
   return rows.length > 0
 }
 
 export interface Swept {
-  /** checks looked at; fewer than OVERDUE_PAGE when no more are due */
+  /** checks looked at; fewer than OVERDUE_PAGE when no more are due, or when others hold all that are */
   looked: number
   /** of the checks taken down, to be published after the commit */
   messages: OutboxRow[]
@@ -25,61 +27,93 @@ export interface Swept {
 }
 
 /**
- * Looks at the checks whose time has come, most overdue first, in one statement. Those past their deadline go down:
- * status, a flip dated at the deadline, and the message. For the others a ping has moved the deadline on: they are
- * looked at again then. A check that a ping has locked is left for the next sweep, and so is one of a shard that is
- * not given.
- * @param shards those whose queues are known to hold nothing older
+ * Takes checks down that are overdue, a page at a time, most overdue first:
+ *
+ * 1. due: locks the marks that have passed. Only now are deadlines read, so that one which a ping brings nearer
+ *    meanwhile is either seen, or its writer waits for this transaction to move the mark it then lowers.
+ * 2. still due: of their checks, locks those past their deadline. One that a ping has locked is left for the next sweep.
+ *    For a check whose deadline a ping has moved on, the mark follows it; without a deadline the mark goes. Neither
+ *    touches `checks`.
+ * 3. flipped: they go down and lose deadline and mark. No index of `checks` is touched.
+ * 4. recorded: a flip each, dated at the deadline.
+ * 5. sent: a message each, published by the caller after the commit.
+ *
+ * @param shards those whose queues are known to hold nothing older; checks of others are left alone
  */
 export async function sweepOverdue(
   db: Knex,
   before: Micros,
   shards: { answered: readonly number[]; total: number },
 ): Promise<Swept> {
-  const values = [before, shards.total, shards.answered, OVERDUE_PAGE, before, checkFlipped.name, RESEND_AFTER]
-  const rows = await transaction(db, async (tx) => {
-    await tx.raw(KEEP_INDEX_ORDER)
-    return await query<OutboxRow & SweptRow>(tx, SWEEP_OVERDUE, values)
+  return await transaction(db, async (tx) => {
+    await tx.raw(KEEP_PLAN)
+    const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
+    if (!due || due.ids === null) return { looked: 0, messages: [], down: [] }
+    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [due.ids, before, checkFlipped.name, RESEND_AFTER])
+    const [first] = rows
+    const looked = first?.settled === 0 ? 0 : due.count
+    return { looked, messages: rows.filter((row) => row.id !== null), down: first?.down ?? [] }
   })
-  const [first] = rows
-  return { looked: first?.looked ?? 0, messages: rows.filter((row) => row.id !== null), down: first?.down ?? [] }
+}
+
+interface Due {
+  /** an array as the database writes it; null when nothing is due */
+  ids: string | null
+  count: number
 }
 
 interface SweptRow {
   id: number | null
-  looked: number
+  /** marks moved or removed */
+  settled: number
   /** only in the first row */
   down: number[] | null
 }
 
 /**
- * With many checks overdue the planner prefers to fetch and sort all of them for each page. Walking the index stops
- * after one page.
+ * With many checks overdue the planner prefers to fetch and sort all of their marks for each page, and to read all
+ * checks for the sake of some thousand. Walking the indexes stops after one page.
  */
-const KEEP_INDEX_ORDER = 'SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off'
+export const KEEP_PLAN = `
+  SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;
+  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 
-const SWEEP_OVERDUE = `
-  WITH due AS (
+/** Step 1. @param values before (microseconds), number of shards, shards, limit */
+export const DUE = `
+  SELECT array_agg(check_id)::text AS ids, count(*) AS count
+  FROM (SELECT check_id FROM check_marks
+        WHERE look_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
+        ORDER BY look_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
+
+/** Steps 2 to 5. @param values ids, before (microseconds), name of the message, time until it is sent again */
+export const TAKE_DOWN = `
+  WITH asked AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before),
+  still_due AS (
     SELECT id, status, alert_after FROM checks
-    WHERE sweep_at < ${timestampOf('?::bigint')} AND id % ? = ANY(?::bigint[])
-    ORDER BY sweep_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED),
-  decided AS (
-    SELECT id, status, alert_after, coalesce(alert_after < ${timestampOf('?::bigint')} AND status <> 'down', false) AS is_over
-    FROM due),
-  swept AS (
-    UPDATE checks SET status = CASE WHEN is_over THEN 'down' ELSE checks.status END,
-           alert_after = CASE WHEN is_over THEN NULL ELSE decided.alert_after END,
-           sweep_at = CASE WHEN is_over THEN NULL ELSE decided.alert_after END
-    FROM decided WHERE checks.id = decided.id
-    RETURNING checks.id, decided.status AS from_status, decided.alert_after AS deadline, is_over),
+    WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND alert_after < (SELECT before FROM asked) AND status <> 'down'
+    FOR NO KEY UPDATE SKIP LOCKED),
+  moved AS (
+    UPDATE check_marks SET look_at = checks.alert_after FROM checks
+    WHERE check_id = ANY((SELECT ids FROM asked)::bigint[]) AND checks.id = check_id AND checks.status <> 'down'
+      AND checks.alert_after >= (SELECT before FROM asked)
+    RETURNING check_id),
   flipped AS (
+    UPDATE checks SET status = 'down', alert_after = NULL FROM still_due WHERE checks.id = still_due.id
+    RETURNING checks.id, still_due.status AS from_status, still_due.alert_after AS deadline),
+  ended AS (
+    DELETE FROM check_marks WHERE check_id IN (
+      SELECT id FROM flipped UNION ALL
+      SELECT id FROM checks
+      WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND (alert_after IS NULL OR status = 'down'))
+    RETURNING check_id),
+  recorded AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)
-    SELECT id, deadline, from_status, 'down', 'timeout' FROM swept WHERE is_over ORDER BY deadline
+    SELECT id, deadline, from_status, 'down', 'timeout' FROM flipped ORDER BY deadline
     RETURNING id, check_id),
   sent AS (
     INSERT INTO outbox (message_id, message, payload, resend_at)
-    SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM flipped
+    SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM recorded
     RETURNING id, message_id, message, payload)
-  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.looked,
-         CASE WHEN row_number() OVER () = 1 THEN (SELECT json_agg(check_id) FROM flipped) END AS down
-  FROM (SELECT count(*) AS looked FROM due) counted LEFT JOIN sent ON true`
+  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.settled,
+         CASE WHEN row_number() OVER () = 1 THEN (SELECT json_agg(check_id) FROM recorded) END AS down
+  FROM (SELECT (SELECT count(*) FROM moved) + (SELECT count(*) FROM ended) AS settled) counted LEFT JOIN sent ON true`

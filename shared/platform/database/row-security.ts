@@ -37,6 +37,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   verified_recipients: ofProject,
   check_channels: through('checks', 'check_channels.check_id'),
   client_secrets: through('clients', 'client_secrets.client_id'),
+  check_marks: through('checks', 'check_marks.check_id'),
   flips: through('checks', 'flips.check_id'),
   limited_pings: through('checks', 'limited_pings.check_id'),
   notification_attempts: through('notifications', 'notification_attempts.notification_id'),

@@ -80,7 +80,7 @@ test.serial('a missed deadline, and the message about it, are told', async (t) =
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
   const integration = await watch(t, `/integrations/${channel.uuid}`)
   const past = new Date(Date.now() - 60_000)
-  await app.deps.db('checks').where({ uuid }).update({ alert_after: past, sweep_at: past })
+  await app.deps.db('checks').where({ uuid }).update({ alert_after: past })
   await eventually('the sweep', () => list().includes('down'))
   await eventually('the attempt', () => integration().length > 0)
   t.pass()

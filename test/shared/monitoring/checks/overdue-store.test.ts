@@ -1,0 +1,206 @@
+import test from 'ava'
+import type { Knex } from 'knex'
+import { DUE, hasOverdue, KEEP_PLAN, sweepOverdue, TAKE_DOWN } from '#shared/monitoring/checks/overdue-store.ts'
+import { nowMicros } from '#shared/time.ts'
+import { up as fillMarks } from '../../../../migrations/20261122120100_fill_check_marks.ts'
+import { openProduct } from '../../../support/product.ts'
+
+const ALL = { answered: [0], total: 1 }
+const sweep = (db: Knex, shards = ALL) => sweepOverdue(db, nowMicros(), shards)
+
+/** Checks that are up, one per given deadline: minutes from now, null for none. @returns their ids */
+async function addUp(db: Knex, deadlines: readonly (number | null)[]): Promise<number[]> {
+  const [organisation] = await db('organisations').insert({ name: 'o' }).returning('id')
+  const [project] = await db('projects').insert({ organisation_id: organisation?.id, name: 'p' }).returning('id')
+  const { rows } = await db.raw<{ rows: { id: number }[] }>(
+    `INSERT INTO checks (project_id, status, alert_after)
+     SELECT ?, 'up', now() + make_interval(secs => minutes * 60) FROM unnest(?::float[]) AS t(minutes) RETURNING id`,
+    [project?.id, [...deadlines]],
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function setDeadline(db: Knex, id: number, minutes: number | null): Promise<void> {
+  await db.raw('UPDATE checks SET alert_after = now() + make_interval(secs => ?::float * 60) WHERE id = ?', [
+    minutes,
+    id,
+  ])
+}
+
+/** Minutes from now at which the sweep looks, by check. */
+async function marks(db: Knex): Promise<Map<number, number>> {
+  const { rows } = await db.raw<{ rows: { id: number; minutes: number }[] }>(
+    `SELECT check_id AS id, round(extract(epoch FROM look_at - now()) / 60)::int AS minutes FROM check_marks`,
+  )
+  return new Map(rows.map(({ id, minutes }) => [id, minutes]))
+}
+
+test('what is overdue goes down once, dated at its deadline, and loses its mark', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [late, , pinged, none] = await addUp(db, [-3, 5, -2, null])
+  t.true(await hasOverdue(db, nowMicros()))
+  await setDeadline(db, pinged ?? 0, 7)
+  t.deepEqual([...(await marks(db)).values()].sort(), [-2, -3, 5], 'a ping that moves the deadline on leaves the mark')
+  const first = await sweep(db)
+  t.like(first, { looked: 2, down: [late] })
+  t.is(first.messages.length, 1)
+  const flips = await db('flips').select(
+    'check_id',
+    'reason',
+    db.raw('round(extract(epoch FROM now() - at) / 60) AS ago'),
+  )
+  t.deepEqual(
+    flips.map(({ check_id, reason, ago }) => [check_id, reason, Number(ago)]),
+    [[late, 'timeout', 3]],
+  )
+  t.like(await db('checks').where({ id: late }).first(), { status: 'down', alert_after: null })
+  t.deepEqual([...(await marks(db)).values()].sort(), [5, 7])
+  t.false((await marks(db)).has(none ?? 0))
+  t.like(await sweep(db), { looked: 0, messages: [], down: [] })
+  t.false(await hasOverdue(db, nowMicros()))
+})
+
+test('checks of a shard that did not answer stay as they are', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const ids = await addUp(db, [-1, -1, -1, -1])
+  const { down } = await sweep(db, { answered: [1], total: 2 })
+  t.deepEqual(
+    down.toSorted((a, b) => a - b),
+    ids.filter((id) => id % 2 === 1),
+  )
+  t.is((await marks(db)).size, 2)
+})
+
+test('looking in vain touches no row of checks, and going down none of its indexes', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [late, pinged] = await addUp(db, [-1, -1])
+  await setDeadline(db, pinged ?? 0, 10)
+  await db.raw('VACUUM checks')
+  const versionOf = () => db('checks').where({ id: pinged }).first(db.raw('ctid::text, xmin::text, xmax::text'))
+  const before = await versionOf()
+  await db.transaction(async (tx) => {
+    const updates = async () => {
+      const { rows } = await tx.raw<{ rows: { updated: number; hot: number }[] }>(
+        `SELECT n_tup_upd::int AS updated, n_tup_hot_upd::int AS hot FROM pg_stat_xact_user_tables WHERE relname = 'checks'`,
+      )
+      return { updated: rows[0]?.updated ?? 0, hot: rows[0]?.hot ?? 0 }
+    }
+    const { updated, hot } = await updates()
+    t.deepEqual((await sweep(tx)).down, [late])
+    t.deepEqual(await updates(), { updated: updated + 1, hot: hot + 1 })
+  })
+  t.deepEqual(await versionOf(), before)
+  t.is((await marks(db)).get(pinged ?? 0), 10)
+})
+
+test('a check that a ping has locked is left for the next sweep', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [locked, other] = await addUp(db, [-2, -1])
+  await db.transaction(async (ping) => {
+    await ping('checks').where({ id: locked }).forNoKeyUpdate().select('id')
+    t.deepEqual((await sweep(db)).down, [other])
+    t.like(await sweep(db), { looked: 0, down: [] }, 'a page that others hold is no reason to look again at once')
+  })
+  t.deepEqual((await sweep(db)).down, [locked])
+})
+
+test('a deadline that comes nearer while a sweep looks is not lost, whoever is first', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [first = 0, second = 0] = await addUp(db, [-1, -1])
+  for (const id of [first, second]) await setDeadline(db, id, 600)
+
+  await db.transaction(async (ping) => {
+    await setDeadline(ping, first, 3)
+    const { looked } = await sweep(db)
+    t.is(looked, 1, 'the mark of the one that is being pinged is left alone')
+  })
+  t.is((await marks(db)).get(second), 600)
+  await sweep(db)
+  t.is((await marks(db)).get(first), 3)
+
+  await db.raw("UPDATE check_marks SET look_at = now() - interval '1 minute' WHERE check_id = ?", [second])
+  const sweeping = await db.transaction()
+  t.is((await sweep(sweeping)).looked, 1)
+  const pinged = setDeadline(db, second, 4)
+  await sweeping.commit()
+  await pinged
+  t.is((await marks(db)).get(second), 4, 'the writer waited for the mark, and then lowered it')
+})
+
+test('whatever is written, a check with a deadline has a mark that is not later', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const ids = await addUp(
+    db,
+    Array.from({ length: 12 }, (_, n) => (n % 3 === 0 ? null : n - 5)),
+  )
+  let seed = 7
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  for (let step = 0; step < 150; step++) {
+    const id = ids[random(ids.length)] ?? 0
+    const what = random(5)
+    if (what === 0) await sweep(db)
+    else if (what === 1) await db('checks').where({ id }).update({ alert_after: null, status: 'paused' })
+    else if (what === 2) await db('checks').where({ id }).update({ status: 'down' })
+    else
+      await db.raw(`UPDATE checks SET status = 'up', alert_after = now() + ? * interval '1 second' WHERE id = ?`, [
+        random(600) - 200,
+        id,
+      ])
+    const { rows } = await db.raw(
+      `SELECT id FROM checks LEFT JOIN check_marks ON check_id = id
+       WHERE status <> 'down' AND alert_after IS NOT NULL AND (look_at IS NULL OR look_at > alert_after)`,
+    )
+    t.deepEqual(rows, [], `step ${step}`)
+  }
+})
+
+test('the statements walk the indexes, whatever the planner thinks of the size', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  await addUp(
+    db,
+    Array.from({ length: 20_000 }, (_, n) => (n % 10 === 0 ? -1 : 60)),
+  )
+  await db.raw('ANALYZE checks, check_marks')
+  const explain = async (sql: string, values: readonly (string | number | number[])[]) =>
+    await db.transaction(async (tx) => {
+      await tx.raw(KEEP_PLAN)
+      const { rows } = await tx.raw(`EXPLAIN ${sql}`, [...values])
+      return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')
+    })
+  const due = await explain(DUE, [nowMicros(), 1, [0], 5_000])
+  t.regex(due, /Index Scan using check_marks_look_at_idx/)
+  t.notRegex(due, /Sort|Seq Scan|Bitmap/)
+  const down = await explain(TAKE_DOWN, ['{1,11,21}', nowMicros(), 'check.flipped', '10 seconds'])
+  t.regex(down, /Index Scan using checks_pkey/)
+  t.regex(down, /Index Scan using check_marks_pkey/)
+  t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
+})
+
+test('a table that is filled gets its marks, and those that are there stay', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [near = 0, far = 0, none = 0] = await addUp(db, [5, 50, null])
+  await db('check_marks').where({ check_id: far }).delete()
+  await db.raw(`UPDATE check_marks SET look_at = now() + interval '2 minutes' WHERE check_id = ?`, [near])
+  await fillMarks(db)
+  t.deepEqual(
+    [...(await marks(db))].sort(([a], [b]) => a - b),
+    [
+      [near, 2],
+      [far, 50],
+    ],
+  )
+  t.false((await marks(db)).has(none))
+  await db('checks').where({ id: far }).delete()
+  t.is((await marks(db)).size, 1, 'a mark goes with its check')
+})
