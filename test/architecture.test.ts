@@ -108,6 +108,46 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
   t.deepEqual(wrong.map(said), [])
 })
 
+test('only store.ts and *-store.ts hold SQL, beside the database platform itself', (t) => {
+  const wrong = ['shared', 'workers', 'ingress']
+    .flatMap((room) => sourcesBelow(room))
+    .filter((file) => !isStore(file) && !file.startsWith('shared/platform/database/'))
+    .filter((file) => holdsSql(readFileSync(join(root, file), 'utf8')))
+  t.deepEqual(wrong, [])
+})
+
+test('stores run their SQL by query() and execute()', (t) => {
+  const wrong = ['shared', 'workers', 'ingress']
+    .flatMap((room) => sourcesBelow(room))
+    .filter((file) => isStore(file) && /\.raw\s*[(<]/.test(readFileSync(join(root, file), 'utf8')))
+  t.deepEqual(wrong, [])
+})
+
+for (const source of [
+  "import { query } from '#shared/platform/database/sql.ts'",
+  "import type { Prepared } from '../../platform/database/prepared.ts'",
+  "await deps.db.raw('SELECT 1')",
+  'await tx.raw<{ rows: Row[] }>(TEXT)',
+  'await sql`SELECT 1`',
+  "await db('channels').where({ id })",
+  "await deps.db<Row>('channels').where({ id })",
+  "const TEXT = 'DELETE FROM outbox WHERE id = ?'",
+  'const TEXT = `\n  INSERT INTO outbox (id) VALUES (?)`',
+])
+  test(`${JSON.stringify(source)} is seen as SQL`, (t) => {
+    t.true(holdsSql(source))
+  })
+
+for (const source of [
+  'const text = await readMailText(input.raw)',
+  "const pan = query('pan')",
+  '<p>Select the checks from the list</p>',
+  'await askServer(db)',
+])
+  test(`${JSON.stringify(source)} is no SQL`, (t) => {
+    t.false(holdsSql(source))
+  })
+
 for (const [source, names] of [
   ["import { a } from './a.ts'", ['./a.ts']],
   ["import type {\n  A,\n  B,\n} from '#shared/a.ts'", ['#shared/a.ts']],
@@ -162,7 +202,21 @@ function doesIo(file: string): boolean {
   return (
     /^shared\/(platform|transparency\/providers)\//.test(file) ||
     /^shared\/delivery\/(mailer|http-attempt)\.ts$/.test(file) ||
-    /(^|\/)([a-z-]+-)?store\.ts$/.test(file)
+    isStore(file)
+  )
+}
+
+function isStore(file: string): boolean {
+  return /(^|\/)([a-z-]+-)?store\.ts$/.test(file)
+}
+
+/** Whether a source runs statements or writes them: by our functions, by knex or as text. */
+function holdsSql(source: string): boolean {
+  return (
+    importsOf(source).some((name) => name.endsWith('/database/sql.ts')) ||
+    /^import (type )?\{[^}]*\bPrepared\b/m.test(source) ||
+    /\.raw\s*(<[^(]*>)?\(|\bsql`|\b(db|\w+Db|tx|trx|knex)(<\w+>)?\(['"`]\w+['"`]\)/.test(source) ||
+    /['"`]\s*(WITH \w+ AS \(|SELECT .* FROM |INSERT INTO |UPDATE \w+ SET |DELETE FROM )/s.test(source)
   )
 }
 

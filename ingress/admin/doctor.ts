@@ -6,7 +6,8 @@ import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/d
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
-import { query } from '#shared/platform/database/sql.ts'
+import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
+import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
 import type { AdminContext, Command } from './command.ts'
 
 interface Finding {
@@ -59,27 +60,16 @@ function settings({ config }: AdminContext): Finding[] {
 
 async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
-    const [row] = await query<{ version: number; offset: number }>(
-      db,
-      `SELECT current_setting('server_version_num')::int AS version,
-              (extract(epoch FROM clock_timestamp()) - ?::float8)::float8 AS offset`,
-      [Date.now() / 1000],
-    )
+    const { version, role } = await describeServer(db)
+    const offset = Math.abs((await readServerClock(db)) - nowMicros()) / MICROS_PER_SECOND
     const pending = await pendingMigrations(db)
-    const [session] = await query<{ role: string }>(db, 'SELECT current_user AS role')
-    const offset = Math.abs(row?.offset ?? 0)
     return [
-      handling(
-        'database',
-        (row?.version ?? 0) >= POSTGRES_VERSION,
-        'answers',
-        'is older than PostgreSQL 15: upgrade it',
-      ),
+      handling('database', version >= POSTGRES_VERSION, 'answers', 'is older than PostgreSQL 15: upgrade it'),
       {
         what: 'row security',
         ok: true,
         text:
-          session?.role === PIPELINE_ROLE
+          role === PIPELINE_ROLE
             ? 'binds the login'
             : 'off: the login owns the tables or sees every row; migrate with DATABASE_OWNER_URL (docs/operations.md)',
       },

@@ -1,3 +1,4 @@
+import { askServer } from '#shared/platform/database/server.ts'
 import { defineRoute, type Route } from '../route.ts'
 import type { ApiVersion } from './operation.ts'
 
@@ -18,7 +19,7 @@ export function statusRoute(version: ApiVersion): Route {
     },
     async handle(_request, response, deps) {
       try {
-        await deps.healthDb.raw('SELECT 1')
+        await askServer(deps.healthDb)
       } catch {
         response.status(500).end()
         return

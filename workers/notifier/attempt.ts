@@ -120,9 +120,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
       },
       now: Date.now,
       saveConfig: async (changed) => {
-        await db('channels')
-          .where({ id: claimed.channelId })
-          .update({ sealed_config: secrets.seal(JSON.stringify(changed)) })
+        await updateChannel(db, claimed.channelId, { sealedConfig: secrets.seal(JSON.stringify(changed)) })
       },
       sendToMembers: createMembers(deps, claimed, channel.projectId, run),
     }

@@ -1,10 +1,10 @@
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
+import { findGroupMembers } from '#shared/monitoring/channels/store.ts'
 import {
   type ClaimedNotification,
   claimNotification,
   insertNotifications,
 } from '#shared/monitoring/notifications/store.ts'
-import { query } from '#shared/platform/database/sql.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import type { TransportContext } from './transports/transport.ts'
 
@@ -19,16 +19,11 @@ export function createMembers(
   run: (claimed: ClaimedNotification) => Promise<Outcome>,
 ): TransportContext['sendToMembers'] {
   return async (channelIds) => {
-    const members = await query<{ id: number }>(
-      db,
-      // A group of groups would never end.
-      `SELECT id FROM channels WHERE project_id = ? AND uuid = ANY(?::uuid[]) AND kind <> 'group' ORDER BY id`,
-      [projectId, channelIds],
-    )
+    const members = await findGroupMembers(db, projectId, channelIds)
     const ids = await insertNotifications(
       db,
       { flipId: group.flipId, checkId: group.checkId, status: group.status },
-      members.map(({ id }) => id),
+      members,
     )
     const known = members.length - ids.length
     const outcomes = await Promise.all(ids.map(attempt))

@@ -12,7 +12,7 @@ import {
   signalsSincePause,
 } from '#shared/monitoring/pings/record-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import type { OutboxRow } from '#shared/platform/broker/outbox.ts'
+import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import { classifyMail, evaluate, withinLog } from './evaluate.ts'

@@ -1,8 +1,7 @@
 import { schedule } from 'node-cron'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
-import { microsOf } from '#shared/platform/database/instants.ts'
-import { query } from '#shared/platform/database/sql.ts'
+import { readServerClock } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
@@ -90,10 +89,10 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   async function databaseClock(): Promise<Micros | null> {
     const asked = deps.clock.now()
     try {
-      const [row] = await query<{ now: Micros }>(deps.reserveDb, `SELECT ${microsOf('clock_timestamp()')} AS now`)
-      const isExpected = row && row.now > asked - MAX_JUMP && row.now < deps.clock.now() + MAX_JUMP
+      const now = await readServerClock(deps.reserveDb)
+      const isExpected = now > asked - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
       const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
-      if (isExpected && isMachineRight && deps.clock.problems().length === 0) return row.now
+      if (isExpected && isMachineRight && deps.clock.problems().length === 0) return now
       deps.log.warn({ offsetSeconds: deps.clock.offset() / MICROS_PER_SECOND }, 'clock.not-trusted')
     } catch (error) {
       deps.log.warn(describeError(error), 'clock.not-read')

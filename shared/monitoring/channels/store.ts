@@ -42,6 +42,16 @@ export async function findChannel(db: Knex, projectId: number, uuid: string): Pr
   return rows[0] ?? null
 }
 
+/** Ids of a project's integrations that a group may pass its notification on to; a group of groups would never end. */
+export async function findGroupMembers(db: Knex, projectId: number, uuids: readonly string[]): Promise<number[]> {
+  const rows = await query<{ id: number }>(
+    db,
+    `SELECT id FROM channels WHERE project_id = ? AND uuid = ANY(?::uuid[]) AND kind <> 'group' ORDER BY id`,
+    [projectId, uuids],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /**
  * Creates an integration.
  * @param channel its uuid only when one moves here with its identity; its recipient counts as agreed when nothing is said

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import { checkFlipped } from '../../contracts/check-flipped.ts'
-import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
@@ -46,7 +46,7 @@ export async function sweepOverdue(
   shards: { answered: readonly number[]; total: number },
 ): Promise<Swept> {
   return await transaction(db, async (tx) => {
-    await tx.raw(KEEP_PLAN)
+    await execute(tx, KEEP_PLAN)
     const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
     if (!due || due.ids === null) return { looked: 0, messages: [], down: [] }
     const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [due.ids, before, checkFlipped.name, RESEND_AFTER])

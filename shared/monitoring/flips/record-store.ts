@@ -1,5 +1,5 @@
 import { checkFlipped } from '../../contracts/check-flipped.ts'
-import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import type { Micros } from '../../time.ts'

@@ -30,3 +30,13 @@ export async function insertHistoricFlip(tx: Knex, checkId: number, change: Stat
     [checkId, at, change.from, change.to, change.reason],
   )
 }
+
+/** Forgets flips that are older than `days`, oldest first. @returns how many, `limit` at most */
+export async function pruneFlips(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM flips WHERE id IN (
+       SELECT id FROM flips WHERE at < now() - make_interval(days => ?::int) ORDER BY at LIMIT ?)`,
+    [days, limit],
+  )
+}

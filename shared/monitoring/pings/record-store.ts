@@ -1,5 +1,7 @@
+import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
+import { execute } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
@@ -175,4 +177,9 @@ const SIGNALS_SINCE_PAUSE: Prepared = {
     WHERE check_id = $1 AND at > coalesce(
       (SELECT max(at) FROM flips WHERE check_id = $1 AND (from_status = 'paused' OR to_status = 'paused')), '-infinity')
     ORDER BY n`,
+}
+
+/** Forgets streams that have sent nothing for `days`: no copy of theirs can still be under way. */
+export async function pruneStreams(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [days])
 }

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { MessageContract } from '../../contracts/define-message.ts'
 import { messages } from '../../contracts/messages.ts'
 import { EVENTS_EXCHANGE } from '../../contracts/topology.ts'
 import { transaction } from '../database/db.ts'
-import { execute, query } from '../database/sql.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Broker } from './broker.ts'
+import { deleteSent, insertMessages, type OutboxRow, takeUnsent } from './outbox-store.ts'
 
 /** Stores a message in the caller's transaction; it is published once that has committed. */
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
@@ -27,24 +26,13 @@ export interface Outbox {
   settled(): Promise<void>
 }
 
-/** A stored message. */
-export interface OutboxRow {
-  id: number
-  messageId: string
-  message: string
-  payload: unknown
-}
-
-/** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
-export const RESEND_AFTER = '10 seconds'
-
 export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
   const underWay = new Set<Promise<void>>()
 
   async function send(rows: readonly OutboxRow[]): Promise<number> {
     const results = await Promise.allSettled(rows.map((row) => broker.publish(toMessage(row))))
     const sent = rows.filter((_, index) => results[index]?.status === 'fulfilled').map((row) => row.id)
-    if (sent.length > 0) await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [sent])
+    if (sent.length > 0) await deleteSent(db, sent)
     return sent.length
   }
 
@@ -72,41 +60,12 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
     },
     publishLater,
     async resend(limit) {
-      const rows = await query<OutboxRow>(
-        db,
-        `UPDATE outbox SET resend_at = now() + ?::interval
-         WHERE id IN (SELECT id FROM outbox WHERE resend_at <= now() ORDER BY resend_at LIMIT ? FOR UPDATE SKIP LOCKED)
-         RETURNING id, message_id AS "messageId", message, payload`,
-        [RESEND_AFTER, limit],
-      )
-      return await send(rows)
+      return await send(await takeUnsent(db, limit))
     },
     async settled() {
       await Promise.allSettled([...underWay])
     },
   }
-}
-
-/** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
-export async function insertMessages(
-  tx: Knex,
-  outgoing: readonly { message: MessageContract<never> | MessageContract<unknown>; payload: unknown }[],
-): Promise<OutboxRow[]> {
-  if (outgoing.length === 0) return []
-  const rows = await query<OutboxRow>(
-    tx,
-    `INSERT INTO outbox (message_id, message, payload, resend_at)
-     SELECT id, message, payload, now() + ?::interval
-     FROM unnest(?::uuid[], ?::text[], ?::jsonb[]) AS t(id, message, payload)
-     RETURNING id, message_id AS "messageId", message, payload`,
-    [
-      RESEND_AFTER,
-      outgoing.map(() => randomUUID()),
-      outgoing.map(({ message }) => message.name),
-      outgoing.map(({ payload }) => JSON.stringify(payload)),
-    ],
-  )
-  return rows
 }
 
 function toMessage(row: OutboxRow) {

@@ -8,7 +8,8 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 import type { Consumer, Delivery } from './consumer.ts'
-import { forgetStarts, MAX_STARTS, recordStart, wasRedelivered } from './redelivery-guard.ts'
+import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
+import { forgetStarts, recordStart } from './redelivery-store.ts'
 import { countWaiting } from './waiting.ts'
 
 /** What a handler learns of the message besides its payload. */

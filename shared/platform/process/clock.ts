@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { MICROS_PER_SECOND, type Micros, nowMicros } from '../../time.ts'
-import { query } from '../database/sql.ts'
+import { readServerClock } from '../database/server.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -165,15 +165,12 @@ function monotonic(): Micros {
   return performance.now() * 1000
 }
 
-const READ_CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now'
-
 async function readBounds(db: Knex): Promise<Bounds> {
   let best: Bounds | null = null
   for (let reading = 0; reading < READINGS; reading++) {
     const asked = monotonic()
-    const [row] = await query<{ now: Micros }>(db, READ_CLOCK)
-    if (!row) continue
-    const bounds = { low: row.now - monotonic(), high: row.now - asked }
+    const now = await readServerClock(db)
+    const bounds = { low: now - monotonic(), high: now - asked }
     if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
   }
   if (best === null) throw new Error('the database did not tell its time')

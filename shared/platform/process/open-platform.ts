@@ -6,6 +6,7 @@ import { createOutbox, type Outbox } from '../broker/outbox.ts'
 import { databaseFailure } from '../database/database-failure.ts'
 import { openDatabase } from '../database/db.ts'
 import { type Installation, openInstallation } from '../database/installation.ts'
+import { askServer } from '../database/server.ts'
 import { createTimelineFence } from '../database/timeline-fence.ts'
 import { type Clock, openClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -124,7 +125,7 @@ interface Pool {
 /** Why the database cannot be used now; empty when it can. */
 async function databaseProblems(db: Knex): Promise<string[]> {
   try {
-    await db.raw('SELECT 1')
+    await askServer(db)
     return []
   } catch (error) {
     return [`database: ${databaseFailure(error)}`]

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
 
 /** Raised when the fingerprint key is replaced; fingerprints of different epochs never meet. */
@@ -28,7 +29,8 @@ export interface FirstRecord {
  * @returns the fingerprints that were stored now; none when this record was stored before
  */
 export async function recordFingerprints(tx: Knex, record: FirstRecord): Promise<Fingerprint[]> {
-  const { rows } = await tx.raw<{ rows: Fingerprint[] }>(
+  const rows = await query<Fingerprint>(
+    tx,
     `INSERT INTO financing_fingerprints (env, epoch, kind, fingerprint, organisation_id, state, record_id)
      SELECT ?, ?, kind, decode(value, 'hex'), ?, 'REGISTERED', ?
      FROM unnest(?::text[], ?::text[]) AS t(kind, value) ORDER BY kind, value
@@ -47,7 +49,7 @@ export async function recordFingerprints(tx: Knex, record: FirstRecord): Promise
 
 /** Notes where the record was anchored. */
 export async function setRecordAnchor(tx: Knex, recordId: string, txId: Buffer): Promise<void> {
-  await tx.raw('UPDATE financing_fingerprints SET tx_id = ? WHERE record_id = ?', [txId, recordId])
+  await execute(tx, 'UPDATE financing_fingerprints SET tx_id = ? WHERE record_id = ?', [txId, recordId])
 }
 
 const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
@@ -62,9 +64,13 @@ const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
  */
 export async function findMatches(db: Knex, record: FirstRecord): Promise<RegistryMatch[]> {
   if (record.fingerprints.length === 0) return []
-  const { rows } = await db.raw<{
-    rows: { kind: FingerprintKind; state: 'REGISTERED' | 'FINANCED'; isOwn: boolean; firstSeenMonth: string }[]
+  const rows = await query<{
+    kind: FingerprintKind
+    state: 'REGISTERED' | 'FINANCED'
+    isOwn: boolean
+    firstSeenMonth: string
   }>(
+    db,
     `SELECT DISTINCT f.kind, f.state, f.organisation_id = ? AS "isOwn",
        to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS "firstSeenMonth"
      FROM financing_fingerprints f

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { InvoiceKey } from '../packs/signals/invoice-keys.ts'
 import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/invoice-key.ts'
 
 /** Every collected key of the e-invoice portals; few, and rarely changed. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
-  const { rows } = await db.raw<{ rows: InvoiceKey[] }>(
+  const rows = await query<InvoiceKey>(
+    db,
     `SELECT issuer, kid, spki_pem AS "spkiPem", to_char(not_before, 'YYYY-MM-DD') AS "notBefore",
        to_char(not_after, 'YYYY-MM-DD') AS "notAfter", env, provenance
      FROM invoice_keys ORDER BY issuer, kid`,
@@ -15,7 +17,8 @@ export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
 
 /** Adds a portal's key, or replaces what is known of it. */
 export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey: string | null = null): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `INSERT INTO invoice_keys (issuer, kid, env, spki_pem, not_before, not_after, provenance, sealed_private_key)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (issuer, kid) DO UPDATE SET not_before = excluded.not_before, not_after = excluded.not_after,
@@ -33,8 +36,9 @@ const SANDBOX_KEY_LOCK = 7_419_302
  */
 export async function ensureSandboxKey(db: Knex, secrets: Secrets): Promise<string> {
   return await db.transaction(async (tx) => {
-    await tx.raw('SELECT pg_advisory_xact_lock(?)', [SANDBOX_KEY_LOCK])
-    const { rows } = await tx.raw<{ rows: { sealed: string }[] }>(
+    await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [SANDBOX_KEY_LOCK])
+    const rows = await query<{ sealed: string }>(
+      tx,
       `SELECT sealed_private_key AS sealed FROM invoice_keys WHERE env = 'SANDBOX' AND sealed_private_key IS NOT NULL`,
     )
     if (rows[0]) return secrets.open(rows[0].sealed)

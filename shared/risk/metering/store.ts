@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 
 /** One metered call. `unitKey` names what it produced: the same one twice counts once. */
@@ -11,7 +12,8 @@ export interface UsageUnit {
 
 /** Counts a call in the transaction of its effect. */
 export async function recordUsage(tx: Knex, unit: UsageUnit): Promise<void> {
-  await tx.raw(
+  await execute(
+    tx,
     `INSERT INTO usage_units (organisation_id, env, family, unit_key, on_date)
      VALUES (?, ?, ?, ?, (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING`,
     [unit.organisationId, unit.env, unit.family, unit.unitKey],
@@ -39,28 +41,23 @@ export interface UsageQuery {
 }
 
 /** Units per day, family and environment, newest day first. */
-export async function listUsage(db: Knex, query: UsageQuery): Promise<UsageRow[]> {
-  const { organisationId, env, family, from, to, after, limit } = query
-  const { rows } = await db.raw<{ rows: UsageRow[] }>(
+export async function listUsage(db: Knex, asked: UsageQuery): Promise<UsageRow[]> {
+  const { organisationId, env, family, from, to, after, limit } = asked
+  return await query<UsageRow>(
+    db,
     `SELECT family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units FROM usage_units
-     WHERE organisation_id = :organisationId AND env = :env
-       AND (CAST(:family AS text) IS NULL OR family = :family)
-       AND (CAST(:from AS date) IS NULL OR on_date >= :from)
-       AND (CAST(:to AS date) IS NULL OR on_date <= :to)
-       AND (CAST(:date AS date) IS NULL OR on_date < :date
-         OR (on_date = :date AND (family, env) > (CAST(:afterFamily AS text), CAST(:afterEnv AS text))))
-     GROUP BY on_date, family, env ORDER BY on_date DESC, family, env LIMIT :limit`,
-    {
+     WHERE organisation_id = ? AND env = ?
+       AND (?::text IS NULL OR family = ?)
+       AND on_date >= coalesce(?::date, '-infinity') AND on_date <= coalesce(?::date, 'infinity')
+       AND (?::date IS NULL OR on_date < ? OR (on_date = ? AND (family, env) > (?::text, ?::text)))
+     GROUP BY on_date, family, env ORDER BY on_date DESC, family, env LIMIT ?`,
+    [
       organisationId,
       env,
-      family,
-      from,
-      to,
-      date: after?.date ?? null,
-      afterFamily: after?.family ?? null,
-      afterEnv: after?.env ?? null,
+      ...[family, family],
+      ...[from, to],
+      ...[after?.date ?? null, after?.date ?? null, after?.date ?? null, after?.family ?? null, after?.env ?? null],
       limit,
-    },
+    ],
   )
-  return rows
 }

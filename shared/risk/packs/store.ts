@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 export type PackState = 'QUEUED' | 'READY' | 'FAILED'
 
@@ -13,7 +14,8 @@ export interface NewPack {
 }
 
 export async function insertPack(tx: Knex, pack: NewPack): Promise<void> {
-  await tx.raw(
+  await execute(
+    tx,
     'INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id) VALUES (?, ?, ?, ?, ?, ?)',
     [pack.id, pack.organisationId, pack.env, pack.idempotencyKey, pack.sealedRequest, pack.dealId],
   )
@@ -33,7 +35,8 @@ export interface PackJob {
 
 /** @returns what is left of them, in any order: an organisation takes its packs with it */
 export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<PackJob[]> {
-  const { rows } = await db.raw<{ rows: PackJob[] }>(
+  const rows = await query<PackJob>(
+    db,
     `SELECT p.id, p.organisation_id AS "organisationId", o.uuid AS "organisationUuid", p.env,
        p.idempotency_key AS "idempotencyKey", p.sealed_request AS "sealedRequest", p.deal_id AS "dealId", p.state
      FROM packs p JOIN organisations o ON o.id = p.organisation_id WHERE p.id = ANY(?::uuid[])`,
@@ -44,7 +47,8 @@ export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<Pa
 
 /** Ends a pack that cannot be composed. @returns false when it had ended */
 export async function failPack(tx: Knex, id: string, code: string): Promise<boolean> {
-  const { rowCount } = await tx.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    tx,
     `UPDATE packs SET state = 'FAILED', failure_code = ?, finished_at = now() WHERE id = ? AND state = 'QUEUED'`,
     [code, id],
   )
@@ -65,7 +69,8 @@ export async function findPack(
   owner: { organisationId: number; env: ApiEnv },
   id: string,
 ): Promise<PackOutcome | undefined> {
-  const { rows } = await db.raw<{ rows: PackOutcome[] }>(
+  const rows = await query<PackOutcome>(
+    db,
     `SELECT state, body, failure_code AS "failureCode" FROM packs WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
@@ -78,7 +83,8 @@ export async function findEvidence(
   owner: { organisationId: number; env: ApiEnv },
   id: string,
 ): Promise<string | null | undefined> {
-  const { rows } = await db.raw<{ rows: { body: string | null }[] }>(
+  const rows = await query<{ body: string | null }>(
+    db,
     `SELECT e.body FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
      WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],
@@ -102,7 +108,8 @@ export async function listPacks(
   before: { micros: number; id: string } | null,
   limit: number,
 ): Promise<(PackListing & { micros: number })[]> {
-  const { rows } = await db.raw<{ rows: (PackListing & { micros: number })[] }>(
+  const rows = await query<PackListing & { micros: number }>(
+    db,
     `SELECT id AS "packId", state AS status, signal_level AS "signalLevel", deal_id AS "dealId",
        requested_at AS "requestedAt", finished_at AS "finishedAt",
        (extract(epoch FROM requested_at) * 1000000)::bigint AS micros

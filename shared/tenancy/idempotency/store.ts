@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
 
 /** Whose key it is: keys of other organisations and environments are other keys. */
 export interface KeyScope {
@@ -30,16 +31,15 @@ const LEASE_SECONDS = 60
  * request that arrives meanwhile see `in-progress` at once instead of waiting for our commit.
  */
 export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
-  const { rows } = await tx.raw<{
-    rows: {
-      locked: boolean
-      fingerprint: Buffer | null
-      status: number | null
-      headers: Record<string, string> | null
-      body: string | null
-      leaseSeconds: number | null
-    }[]
+  const rows = await query<{
+    locked: boolean
+    fingerprint: Buffer | null
+    status: number | null
+    headers: Record<string, string> | null
+    body: string | null
+    leaseSeconds: number | null
   }>(
+    tx,
     `SELECT l.locked, k.fingerprint, k.status, k.headers, k.body,
        extract(epoch FROM k.lease_until - now())::float8 AS "leaseSeconds"
      FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
@@ -66,7 +66,7 @@ export async function storeAnswer(
   answer: StoredAnswer,
   retentionDays = 1,
 ): Promise<void> {
-  await tx.raw(`${UPSERT} VALUES (?, ?, ?, ?, NULL, ?, ?, ?, now() + make_interval(days => ?)) ${REPLACE}`, [
+  await execute(tx, `${UPSERT} VALUES (?, ?, ?, ?, NULL, ?, ?, ?, now() + make_interval(days => ?)) ${REPLACE}`, [
     scope.organisationId,
     scope.env,
     scope.key,
@@ -88,7 +88,8 @@ export async function leaseKey(
   fingerprint: Buffer,
   provisional: StoredAnswer,
 ): Promise<void> {
-  await tx.raw(
+  await execute(
+    tx,
     `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), ?, ?, ?, now() + interval '1 day') ${REPLACE}`,
     [
       scope.organisationId,
@@ -113,7 +114,8 @@ const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerpri
 
 /** Ends the lease: the provisional answer is about to be given. @returns false when a worker completed the key first */
 export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     `UPDATE idempotency_keys SET lease_until = NULL
      WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until IS NOT NULL`,
     [scope.organisationId, scope.env, scope.key],
@@ -123,7 +125,8 @@ export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
 
 /** Frees a leased key after a failure of ours: the same request may run again. */
 export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     'DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()',
     [scope.organisationId, scope.env, scope.key],
   )
@@ -131,7 +134,8 @@ export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
 
 /** Forgets keys past their retention. @returns how many */
 export async function pruneKeys(db: Knex, limit: number): Promise<number> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     `DELETE FROM idempotency_keys WHERE ctid IN
        (SELECT ctid FROM idempotency_keys WHERE expires_at < now() ORDER BY expires_at LIMIT ?)`,
     [limit],

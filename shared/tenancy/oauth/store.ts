@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { TokenAlg } from './access-token.ts'
 import type { NewTokenKey } from './token-keys.ts'
 
@@ -25,7 +26,8 @@ const CLIENT = `
 
 /** @returns undefined when there is no such client */
 export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
-  const { rows } = await db.raw<{ rows: ClientRecord[] }>(
+  const rows = await query<ClientRecord>(
+    db,
     `SELECT ${CLIENT} FROM clients c JOIN organisations o ON o.id = c.organisation_id WHERE c.client_id = ?`,
     [clientId],
   )
@@ -34,7 +36,8 @@ export async function findClient(db: Knex, clientId: string): Promise<ClientReco
 
 /** SHA-256 digests of the secrets that a client may use, at most two. */
 export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[]> {
-  const { rows } = await db.raw<{ rows: { digest: Buffer }[] }>(
+  const rows = await query<{ digest: Buffer }>(
+    db,
     'SELECT digest FROM client_secrets WHERE client_id = ? AND revoked_at IS NULL',
     [id],
   )
@@ -52,7 +55,8 @@ export interface TokenKeyRecord {
 
 /** The keys that are published, the signing ones first. Previous ones leave a day after they stopped signing. */
 export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
-  const { rows } = await db.raw<{ rows: TokenKeyRecord[] }>(
+  const rows = await query<TokenKeyRecord>(
+    db,
     `SELECT kid, alg, role, public_jwk AS "publicJwk", sealed_private_jwk AS "sealedPrivateJwk" FROM token_keys
      WHERE role <> 'PREVIOUS' OR role_since > now() - interval '1 day' ORDER BY role, alg, kid`,
   )
@@ -68,9 +72,10 @@ export async function insertFirstKeys(
   keys: readonly { key: NewTokenKey; role: 'CURRENT' | 'NEXT'; sealed: string }[],
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.raw('SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
+    await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
     for (const { key, role, sealed } of keys) {
-      await tx.raw(
+      await execute(
+        tx,
         `INSERT INTO token_keys (kid, alg, role, public_jwk, sealed_private_jwk) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (alg, role) WHERE role IN ('CURRENT', 'NEXT') DO NOTHING`,
         [key.kid, key.alg, role, JSON.stringify(key.publicJwk), sealed],
@@ -82,21 +87,22 @@ export async function insertFirstKeys(
 /** The announced key starts to sign, the signing one only verifies, and a new one is announced. @returns the kid that signs now */
 export async function rotateTokenKeys(db: Knex, next: NewTokenKey, sealed: string): Promise<string | undefined> {
   return await db.transaction(async (tx) => {
-    await tx.raw('SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
-    await tx.raw(`UPDATE token_keys SET role = 'PREVIOUS', role_since = now() WHERE alg = ? AND role = 'CURRENT'`, [
-      next.alg,
-    ])
-    const { rows } = await tx.raw<{ rows: { kid: string }[] }>(
+    await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])
+    await execute(
+      tx,
+      `UPDATE token_keys SET role = 'PREVIOUS', role_since = now() WHERE alg = ? AND role = 'CURRENT'`,
+      [next.alg],
+    )
+    const rows = await query<{ kid: string }>(
+      tx,
       `UPDATE token_keys SET role = 'CURRENT', role_since = now() WHERE alg = ? AND role = 'NEXT' RETURNING kid`,
       [next.alg],
     )
-    await tx.raw(`INSERT INTO token_keys (kid, alg, role, public_jwk, sealed_private_jwk) VALUES (?, ?, ?, ?, ?)`, [
-      next.kid,
-      next.alg,
-      rows.length > 0 ? 'NEXT' : 'CURRENT',
-      JSON.stringify(next.publicJwk),
-      sealed,
-    ])
+    await execute(
+      tx,
+      `INSERT INTO token_keys (kid, alg, role, public_jwk, sealed_private_jwk) VALUES (?, ?, ?, ?, ?)`,
+      [next.kid, next.alg, rows.length > 0 ? 'NEXT' : 'CURRENT', JSON.stringify(next.publicJwk), sealed],
+    )
     return rows[0]?.kid ?? next.kid
   })
 }

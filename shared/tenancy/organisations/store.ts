@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 
 export interface Organisation {
   id: number
@@ -10,8 +11,9 @@ export interface Organisation {
 /** The organisation of this name, made when there is none. The oldest when several share it. */
 export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
   // Two commands at the same moment make one organisation: names are not unique by themselves.
-  await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
-  const { rows } = await tx.raw<{ rows: Organisation[] }>(
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
+  const rows = await query<Organisation>(
+    tx,
     'SELECT id, uuid, name FROM organisations WHERE name = ? ORDER BY id LIMIT 1',
     [name],
   )
@@ -21,10 +23,9 @@ export async function ensureOrganisation(tx: Knex.Transaction, name: string): Pr
 
 /** A new organisation, whatever others are called. */
 export async function insertOrganisation(tx: Knex, name: string): Promise<Organisation> {
-  const { rows } = await tx.raw<{ rows: Organisation[] }>(
-    'INSERT INTO organisations (name) VALUES (?) RETURNING id, uuid, name',
-    [name],
-  )
+  const rows = await query<Organisation>(tx, 'INSERT INTO organisations (name) VALUES (?) RETURNING id, uuid, name', [
+    name,
+  ])
   const [organisation] = rows
   if (!organisation) throw new Error('the organisation was not stored')
   return organisation
@@ -32,15 +33,14 @@ export async function insertOrganisation(tx: Knex, name: string): Promise<Organi
 
 /** @returns undefined when there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
-  const { rows } = await db.raw<{ rows: Organisation[] }>('SELECT id, uuid, name FROM organisations WHERE uuid = ?', [
-    uuid,
-  ])
+  const rows = await query<Organisation>(db, 'SELECT id, uuid, name FROM organisations WHERE uuid = ?', [uuid])
   return rows[0]
 }
 
 /** Adds entitlements; those held already stay. */
 export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `INSERT INTO organisation_families (organisation_id, family)
      SELECT ?, family FROM unnest(?::text[]) AS t(family) ON CONFLICT DO NOTHING`,
     [organisationId, [...families]],
@@ -49,7 +49,7 @@ export async function grantFamilies(db: Knex, organisationId: number, families: 
 
 /** Takes entitlements away: every token of the organisation loses them within seconds. */
 export async function revokeFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
-  await db.raw('DELETE FROM organisation_families WHERE organisation_id = ? AND family = ANY(?)', [
+  await execute(db, 'DELETE FROM organisation_families WHERE organisation_id = ? AND family = ANY(?)', [
     organisationId,
     [...families],
   ])
@@ -66,7 +66,8 @@ export interface NewClient {
 
 /** @returns the internal id */
 export async function insertClient(tx: Knex.Transaction, client: NewClient): Promise<number> {
-  const { rows } = await tx.raw<{ rows: { id: number }[] }>(
+  const rows = await query<{ id: number }>(
+    tx,
     'INSERT INTO clients (client_id, organisation_id, name, env, scopes) VALUES (?, ?, ?, ?, ?) RETURNING id',
     [client.clientId, client.organisationId, client.name, client.env, [...client.scopes]],
   )
@@ -81,7 +82,7 @@ async function insertSecret(
   id: number,
   secret: { prefix: string; digest: Buffer },
 ): Promise<void> {
-  await tx.raw('INSERT INTO client_secrets (client_id, prefix, digest) VALUES (?, ?, ?)', [
+  await execute(tx, 'INSERT INTO client_secrets (client_id, prefix, digest) VALUES (?, ?, ?)', [
     id,
     secret.prefix,
     secret.digest,
@@ -97,12 +98,11 @@ export async function rotateSecret(
   clientId: string,
   secret: { prefix: string; digest: Buffer },
 ): Promise<boolean> {
-  const { rows } = await tx.raw<{ rows: { id: number }[] }>('SELECT id FROM clients WHERE client_id = ? FOR UPDATE', [
-    clientId,
-  ])
+  const rows = await query<{ id: number }>(tx, 'SELECT id FROM clients WHERE client_id = ? FOR UPDATE', [clientId])
   const id = rows[0]?.id
   if (id === undefined) return false
-  await tx.raw(
+  await execute(
+    tx,
     `UPDATE client_secrets SET revoked_at = now() WHERE client_id = ? AND revoked_at IS NULL
      AND id < (SELECT max(id) FROM client_secrets WHERE client_id = ? AND revoked_at IS NULL)`,
     [id, id],
@@ -113,7 +113,8 @@ export async function rotateSecret(
 
 /** @returns false when there is no such client */
 export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     `UPDATE clients SET disabled_at = ${isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'} WHERE client_id = ?`,
     [clientId],
   )
@@ -133,7 +134,8 @@ export interface ClientListing {
 
 /** Every client of the installation, for the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
-  const { rows } = await db.raw<{ rows: ClientListing[] }>(
+  const rows = await query<ClientListing>(
+    db,
     `SELECT c.client_id AS "clientId", c.name, o.uuid AS "organisationId", o.name AS organisation, c.env,
        ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family) AS families,
        c.created_at AS "createdAt", c.disabled_at AS "disabledAt"
@@ -147,13 +149,11 @@ export async function insertConsumerKey(
   tx: Knex.Transaction,
   key: { organisationId: number; clientId: number; env: ApiEnv; prefix: string; digest: Buffer },
 ): Promise<void> {
-  await tx.raw('INSERT INTO consumer_keys (organisation_id, client_id, env, prefix, digest) VALUES (?, ?, ?, ?, ?)', [
-    key.organisationId,
-    key.clientId,
-    key.env,
-    key.prefix,
-    key.digest,
-  ])
+  await execute(
+    tx,
+    'INSERT INTO consumer_keys (organisation_id, client_id, env, prefix, digest) VALUES (?, ?, ?, ?, ?)',
+    [key.organisationId, key.clientId, key.env, key.prefix, key.digest],
+  )
 }
 
 /** Whose `x-api-key` this is. @returns undefined when no live key has one of these digests */
@@ -161,7 +161,8 @@ export async function findConsumer(
   db: Knex,
   digests: readonly Buffer[],
 ): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv } | undefined> {
-  const { rows } = await db.raw<{ rows: { organisationId: number; organisationUuid: string; env: ApiEnv }[] }>(
+  const rows = await query<{ organisationId: number; organisationUuid: string; env: ApiEnv }>(
+    db,
     `SELECT k.organisation_id AS "organisationId", o.uuid AS "organisationUuid", k.env
      FROM consumer_keys k JOIN organisations o ON o.id = k.organisation_id
      LEFT JOIN clients c ON c.id = k.client_id
@@ -176,7 +177,8 @@ export async function insertLmsIntegration(
   tx: Knex.Transaction,
   integration: { id: string; organisationId: number; clientId: number; env: ApiEnv; sealedSecret: string | null },
 ): Promise<void> {
-  await tx.raw(
+  await execute(
+    tx,
     'INSERT INTO lms_integrations (id, organisation_id, client_id, env, sealed_secret) VALUES (?, ?, ?, ?, ?)',
     [integration.id, integration.organisationId, integration.clientId, integration.env, integration.sealedSecret],
   )
@@ -187,9 +189,13 @@ export async function findLmsIntegration(
   db: Knex,
   id: string,
 ): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv; sealedSecret: string | null } | undefined> {
-  const { rows } = await db.raw<{
-    rows: { organisationId: number; organisationUuid: string; env: ApiEnv; sealedSecret: string | null }[]
+  const rows = await query<{
+    organisationId: number
+    organisationUuid: string
+    env: ApiEnv
+    sealedSecret: string | null
   }>(
+    db,
     `SELECT i.organisation_id AS "organisationId", o.uuid AS "organisationUuid", i.env, i.sealed_secret AS "sealedSecret"
      FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id
      LEFT JOIN clients c ON c.id = i.client_id

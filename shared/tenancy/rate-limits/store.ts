@@ -62,6 +62,11 @@ export async function returnTokens(db: Knex, buckets: readonly { bucket: string;
   )
 }
 
+/** Forgets buckets that nobody took from for an hour: by then each is full again. */
+export async function pruneBuckets(db: Knex): Promise<void> {
+  await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
+}
+
 /** Whole seconds, at least 1, until a bucket that gave nothing has a token again. */
 export function secondsUntilToken(left: number, capacity: number, sharePerSecond: number): number {
   return Math.max(1, Math.ceil((1 - left) / (capacity * sharePerSecond)))

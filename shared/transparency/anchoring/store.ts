@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import { type AnchorBlock, anchorObject as anchorBlockOf } from './leaf.ts'
 import type { TileId } from './tile-path.ts'
 import type { Tile } from './tiles.ts'
@@ -26,7 +27,7 @@ export async function anchorObject(
 
 /** Stores the entry of an object that the caller has hashed; see `anchorObject`. */
 export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Uint8Array): Promise<void> {
-  await tx.raw('INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
+  await execute(tx, 'INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
     env,
     Buffer.from(txId, 'hex'),
     Buffer.from(entry),
@@ -54,7 +55,8 @@ export async function latestCheckpoint(
     witnessed: 'AND witnessed_at IS NOT NULL',
     external: 'AND external_at IS NOT NULL',
   }
-  const { rows } = await db.raw<{ rows: PublishedCheckpoint[] }>(
+  const rows = await query<PublishedCheckpoint>(
+    db,
     `SELECT ${CHECKPOINT} FROM log_checkpoints WHERE env = ? ${condition[reached]} ORDER BY size DESC LIMIT 1`,
     [env],
   )
@@ -71,16 +73,17 @@ const LOG_LOCK = 7_419
 
 /** Whether this transaction alone advances the log until it ends. */
 export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
-  const { rows } = await tx.raw<{ rows: { locked: boolean }[] }>(
-    'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked',
-    [LOG_LOCK, env],
-  )
+  const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
+    LOG_LOCK,
+    env,
+  ])
   return rows[0]?.locked === true
 }
 
 /** How many entries have a place in the log, published or not. */
 export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
-  const { rows } = await db.raw<{ rows: { size: number }[] }>(
+  const rows = await query<{ size: number }>(
+    db,
     'SELECT coalesce((SELECT seq FROM log_entries WHERE env = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1) + 1, 0) AS size',
     [env],
   )
@@ -89,7 +92,8 @@ export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
 
 /** Gives waiting entries their places, oldest first, from `from` on. @returns how many */
 export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit: number): Promise<number> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     `UPDATE log_entries e SET seq = CAST(? AS bigint) + w.place
      FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place
            FROM (SELECT id FROM log_entries WHERE env = ? AND seq IS NULL ORDER BY id LIMIT ?) oldest) w
@@ -101,7 +105,8 @@ export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit
 
 /** Leaf hashes of the places [from, to), in order. */
 export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
-  const { rows } = await db.raw<{ rows: { leaf: Buffer }[] }>(
+  const rows = await query<{ leaf: Buffer }>(
+    db,
     'SELECT leaf_hash AS leaf FROM log_entries WHERE env = ? AND seq >= ? AND seq < ? ORDER BY seq',
     [env, from, to],
   )
@@ -110,7 +115,8 @@ export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number
 
 /** Entries of the places [from, to), in order. */
 export async function readEntries(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
-  const { rows } = await db.raw<{ rows: { entry: Buffer }[] }>(
+  const rows = await query<{ entry: Buffer }>(
+    db,
     'SELECT entry FROM log_entries WHERE env = ? AND seq >= ? AND seq < ? ORDER BY seq',
     [env, from, to],
   )
@@ -125,7 +131,8 @@ export async function readTiles(
 ): Promise<(tile: Pick<TileId, 'level' | 'index'>) => Uint8Array | undefined> {
   const tiles = new Map<string, Uint8Array>()
   if (ids.length > 0) {
-    const { rows } = await db.raw<{ rows: { level: number; index: number; data: Buffer }[] }>(
+    const rows = await query<{ level: number; index: number; data: Buffer }>(
+      db,
       `SELECT level, index, data FROM log_tiles
        WHERE env = ? AND (level, index) IN (SELECT l, i FROM unnest(?::int[], ?::bigint[]) AS t(l, i))`,
       [env, ids.map(({ level }) => level), ids.map(({ index }) => index)],
@@ -138,7 +145,8 @@ export async function readTiles(
 /** Stores tiles; one that is stored wider already stays. */
 export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]): Promise<void> {
   if (tiles.length === 0) return
-  await db.raw(
+  await execute(
+    db,
     `INSERT INTO log_tiles (env, level, index, data)
      SELECT ?, level, index, data FROM unnest(?::int[], ?::bigint[], ?::bytea[]) AS t(level, index, data)
      ON CONFLICT (env, level, index) DO UPDATE SET data = excluded.data
@@ -153,7 +161,8 @@ export async function publishCheckpoint(
   env: ApiEnv,
   checkpoint: { size: number; root: Uint8Array; note: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
+  const rowCount = await execute(
+    db,
     'INSERT INTO log_checkpoints (env, size, root, note) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     [env, checkpoint.size, Buffer.from(checkpoint.root), checkpoint.note],
   )
@@ -168,7 +177,8 @@ export async function addCosignatures(
   lines: readonly string[],
   isQuorum: boolean,
 ): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `UPDATE log_checkpoints SET
        cosignatures = (SELECT array_agg(DISTINCT line) FROM unnest(cosignatures || CAST(? AS text[])) AS t(line)),
        witnessed_at = CASE WHEN ? THEN coalesce(witnessed_at, now()) ELSE witnessed_at END
@@ -186,7 +196,8 @@ export interface FoundEntry {
 
 /** @returns undefined when no log of this environment holds it */
 export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
-  const { rows } = await db.raw<{ rows: FoundEntry[] }>(
+  const rows = await query<FoundEntry>(
+    db,
     'SELECT seq, entry, created_at AS "storedAt" FROM log_entries WHERE env = ? AND leaf_hash = ?',
     [env, leaf],
   )
@@ -195,7 +206,8 @@ export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<Fo
 
 /** Entries that have no place yet, and the age of the oldest in seconds; for metrics. */
 export async function waitingEntries(db: Knex, env: ApiEnv): Promise<{ count: number; oldestSeconds: number }> {
-  const { rows } = await db.raw<{ rows: { count: number; oldestSeconds: number }[] }>(
+  const rows = await query<{ count: number; oldestSeconds: number }>(
+    db,
     `SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS "oldestSeconds"
      FROM log_entries WHERE env = ? AND seq IS NULL`,
     [env],

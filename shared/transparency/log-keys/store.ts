@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
 
@@ -42,19 +43,19 @@ async function makeLogKey(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: st
   const name = `${host}${pathname.replace(/\/$/, '')}/anchors/${logName(env)}`
   const seed = randomBytes(32)
   const { key } = signerFromSeed(name, LOG_KEY, seed)
-  await db.raw('INSERT INTO log_keys (env, name, public_key, sealed_seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [
-    env,
-    name,
-    Buffer.from(key.publicKey),
-    secrets.seal(seed.toString('base64')),
-  ])
+  await execute(
+    db,
+    'INSERT INTO log_keys (env, name, public_key, sealed_seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    [env, name, Buffer.from(key.publicKey), secrets.seal(seed.toString('base64'))],
+  )
   const row = await readLogKey(db, env)
   if (!row) throw new Error('the key of the log was not stored')
   return row
 }
 
 async function readLogKey(db: Knex, env: ApiEnv): Promise<LogKeyRow | undefined> {
-  const { rows } = await db.raw<{ rows: LogKeyRow[] }>(
+  const rows = await query<LogKeyRow>(
+    db,
     'SELECT name, public_key AS "publicKey", sealed_seed AS "sealedSeed" FROM log_keys WHERE env = ?',
     [env],
   )

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
 
 /** Any constant: whoever talks to outside networks for a log takes the lock (this, hash of the env). */
@@ -7,16 +8,17 @@ const RECEIPT_LOCK = 7_420
 
 /** Whether this transaction alone talks to outside networks for the log until it ends. */
 export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
-  const { rows } = await tx.raw<{ rows: { locked: boolean }[] }>(
-    'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked',
-    [RECEIPT_LOCK, env],
-  )
+  const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
+    RECEIPT_LOCK,
+    env,
+  ])
   return rows[0]?.locked === true
 }
 
 /** Whether a network was given a checkpoint of this log within so many seconds. */
 export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string, seconds: number): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
+  const rows = await query<unknown>(
+    db,
     `SELECT 1 FROM log_receipts WHERE env = ? AND network = ? AND created_at > now() - make_interval(secs => ?) LIMIT 1`,
     [env, network, seconds],
   )
@@ -25,15 +27,17 @@ export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string,
 
 /** Whether a network has this checkpoint already. */
 export async function hasReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?',
-    [env, size, network],
-  )
+  const rows = await query<unknown>(db, 'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?', [
+    env,
+    size,
+    network,
+  ])
   return rows.length > 0
 }
 
 export async function insertReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `INSERT INTO log_receipts (env, size, network, source, state, receipt, poll_after)
      VALUES (?, ?, ?, ?, 'SUBMITTED', ?, now() + interval '10 minutes') ON CONFLICT DO NOTHING`,
     [env, size, receipt.network, receipt.network, Buffer.from(receipt.proof, 'base64')],
@@ -47,7 +51,8 @@ export async function dueReceipts(
   env: ApiEnv,
   limit: number,
 ): Promise<{ size: number; receipt: CheckpointReceipt }[]> {
-  const { rows } = await db.raw<{ rows: { size: number; network: string; proof: Buffer }[] }>(
+  const rows = await query<{ size: number; network: string; proof: Buffer }>(
+    db,
     `SELECT size, network, receipt AS proof FROM log_receipts
      WHERE env = ? AND state = 'SUBMITTED' AND poll_after <= now() ORDER BY poll_after LIMIT ?`,
     [env, limit],
@@ -60,7 +65,8 @@ export async function dueReceipts(
 
 /** Asks again later. */
 export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `UPDATE log_receipts SET poll_after = now() + interval '10 minutes' WHERE env = ? AND size = ? AND network = ?`,
     [env, size, network],
   )
@@ -68,7 +74,8 @@ export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, netwo
 
 /** The network attests the checkpoint, and with it every entry below its size. */
 export async function confirmReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
-  await db.raw(
+  await execute(
+    db,
     `WITH confirmed AS (
        UPDATE log_receipts SET state = 'CONFIRMED', receipt = ? WHERE env = ? AND size = ? AND network = ?
        RETURNING env, size)

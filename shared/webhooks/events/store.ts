@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { execute } from '../../platform/database/sql.ts'
 import { insertEntry } from '../../transparency/anchoring/store.ts'
 import { scheduleDeliveries } from '../fan-out-store.ts'
 import { anchorEvent, type DomainEvent, type EventPayload } from './event.ts'
@@ -16,7 +17,8 @@ export async function recordEvent(
 ): Promise<{ id: string; payload: EventPayload; body: string }> {
   const { id, payload, body, entry } = anchorEvent(randomUUID(), event)
   await insertEntry(tx, event.env, payload.anchor.txId, entry)
-  await tx.raw(
+  await execute(
+    tx,
     'INSERT INTO events (id, organisation_id, env, type, deal_id, body, occurred_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     [id, event.organisationId, event.env, event.type, event.dealId, body, event.occurredAt],
   )

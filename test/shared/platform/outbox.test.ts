@@ -1,6 +1,7 @@
 import test from 'ava'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
-import { createOutbox, insertMessages } from '#shared/platform/broker/outbox.ts'
+import { createOutbox } from '#shared/platform/broker/outbox.ts'
+import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
 import { openBrokerProbe } from '../../support/broker-probe.ts'
 import { openProduct } from '../../support/product.ts'
 

@@ -1,9 +1,11 @@
 import { pruneBeats } from '#shared/monitoring/beats/store.ts'
+import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
-import { pruneStarts } from '#shared/platform/broker/redelivery-guard.ts'
-import { execute } from '#shared/platform/database/sql.ts'
+import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
+import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
+import { pruneBuckets } from '#shared/tenancy/rate-limits/store.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
@@ -20,22 +22,13 @@ export const retention: Sweep = {
   async run({ deps }) {
     const db = deps.reserveDb
     await untilEmpty(() => pruneKeys(db, PAGE))
-    await untilEmpty(() =>
-      execute(
-        db,
-        `DELETE FROM flips WHERE id IN (
-           SELECT id FROM flips WHERE at < now() - make_interval(days => ?::int) ORDER BY at LIMIT ?)`,
-        [deps.config.flipRetentionDays, PAGE],
-      ),
-    )
-    await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [
-      DEDUPLICATION_DAYS,
-    ])
+    await untilEmpty(() => pruneFlips(db, deps.config.flipRetentionDays, PAGE))
+    await pruneStreams(db, DEDUPLICATION_DAYS)
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)
     await pruneBeats(db, deps.config.flipRetentionDays)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
-    await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
+    await pruneBuckets(db)
   },
 }
 

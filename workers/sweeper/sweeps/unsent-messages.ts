@@ -1,4 +1,4 @@
-import { query } from '#shared/platform/database/sql.ts'
+import { measureOutbox } from '#shared/platform/broker/outbox-store.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 500
@@ -9,11 +9,8 @@ export const unsentMessages: Sweep = {
   everySeconds: 1,
   async run({ deps }) {
     while ((await deps.outbox.resend(PAGE)) === PAGE);
-    const [outbox] = await query<{ rows: number; age: number | null }>(
-      deps.reserveDb,
-      'SELECT count(*) AS rows, extract(epoch FROM now() - min(created_at))::float AS age FROM outbox',
-    )
-    deps.metrics.outboxRows.set(outbox?.rows ?? 0)
-    deps.metrics.outboxAge.set(outbox?.age ?? 0)
+    const { rows, age } = await measureOutbox(deps.reserveDb)
+    deps.metrics.outboxRows.set(rows)
+    deps.metrics.outboxAge.set(age ?? 0)
   },
 }

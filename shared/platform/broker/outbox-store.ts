@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { MessageContract } from '../../contracts/define-message.ts'
+import { execute, query } from '../database/sql.ts'
+
+/** A stored message. */
+export interface OutboxRow {
+  id: number
+  messageId: string
+  message: string
+  payload: unknown
+}
+
+/** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
+export const RESEND_AFTER = '10 seconds'
+
+/** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
+export async function insertMessages(
+  tx: Knex,
+  outgoing: readonly { message: MessageContract<never> | MessageContract<unknown>; payload: unknown }[],
+): Promise<OutboxRow[]> {
+  if (outgoing.length === 0) return []
+  return await query<OutboxRow>(
+    tx,
+    `INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT id, message, payload, now() + ?::interval
+     FROM unnest(?::uuid[], ?::text[], ?::jsonb[]) AS t(id, message, payload)
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      RESEND_AFTER,
+      outgoing.map(() => randomUUID()),
+      outgoing.map(({ message }) => message.name),
+      outgoing.map(({ payload }) => JSON.stringify(payload)),
+    ],
+  )
+}
+
+/** Takes rows that nobody confirmed in time, oldest first; no one else is given them for RESEND_AFTER. */
+export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
+  return await query<OutboxRow>(
+    db,
+    `UPDATE outbox SET resend_at = now() + ?::interval
+     WHERE id IN (SELECT id FROM outbox WHERE resend_at <= now() ORDER BY resend_at LIMIT ? FOR UPDATE SKIP LOCKED)
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [RESEND_AFTER, limit],
+  )
+}
+
+/** Forgets messages that the broker has confirmed. */
+export async function deleteSent(db: Knex, ids: readonly number[]): Promise<void> {
+  await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [ids])
+}
+
+/** How many messages are not confirmed, and the age of the oldest in seconds; null when there is none. */
+export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {
+  const [found] = await query<{ rows: number; age: number | null }>(
+    db,
+    'SELECT count(*) AS rows, extract(epoch FROM now() - min(created_at))::float AS age FROM outbox',
+  )
+  return found ?? { rows: 0, age: null }
+}

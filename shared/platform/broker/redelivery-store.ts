@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { Knex } from 'knex'
+import { execute, query } from '../database/sql.ts'
+import type { Delivery } from './consumer.ts'
+
+/** Stores that the handling of a redelivered message begins, in a transaction of its own. @returns how many times it has begun now */
+export async function recordStart(db: Knex, queue: string, delivery: Delivery): Promise<number> {
+  const [row] = await query<{ starts: number }>(
+    db,
+    `INSERT INTO message_starts (queue, message, starts) VALUES (?, ?, 1)
+     ON CONFLICT (queue, message) DO UPDATE SET starts = message_starts.starts + 1, started_at = now()
+     RETURNING starts`,
+    [queue, nameOf(delivery)],
+  )
+  return row?.starts ?? 0
+}
+
+/** Forgets a redelivered message whose handling ended. */
+export async function forgetStarts(db: Knex, queue: string, delivery: Delivery): Promise<void> {
+  await execute(db, 'DELETE FROM message_starts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
+}
+
+/** Forgets redelivered messages that nobody has begun for a week. */
+export async function pruneStarts(db: Knex): Promise<void> {
+  await execute(db, "DELETE FROM message_starts WHERE started_at < now() - interval '7 days'")
+}
+
+/** The message's id, or a hash of its content when a stranger sent it without one. */
+function nameOf({ message }: Delivery): string {
+  const { messageId } = message.properties
+  if (typeof messageId === 'string' && messageId !== '' && messageId.length <= 100) return messageId
+  return `sha256:${createHash('sha256').update(message.content).digest('hex')}`
+}
