@@ -25,8 +25,8 @@ const wings = [
   ['contracts', 'canonical'],
   ['platform'],
   ['delivery', 'transparency'],
-  ['monitoring', 'webhooks'],
   ['tenancy'],
+  ['monitoring', 'webhooks'],
   ['risk'],
 ]
 const ioPackages = ['knex', 'pg', 'amqplib', 'got', 'express', 'nodemailer', 'smtp-server', 'undici']

@@ -6,6 +6,7 @@ import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { isRole, roles } from '#shared/tenancy/accounts/roles.ts'
 import { hasAdministrator, insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
+import { auditedActor } from '#shared/tenancy/actor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { type Command, lines, secretOf, textOf, UsageError } from './command.ts'
 
@@ -46,12 +47,10 @@ const create: Command = {
           : await ensureOrganisation(tx, textOf(given, 'organisation'))
       await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role })
       await insertAudit(tx, {
+        ...auditedActor({ kind: 'operator', name: actor }),
         organisationId: organisation.id,
-        userId: null,
-        actor: `operator ${actor}`,
         action: 'user.created',
         target: `${email} as ${role}`,
-        address: '',
       })
       if (role === 'owner') await deleteLinks(tx, 'set-up')
       return { userId: user.uuid, organisation: organisation.name }

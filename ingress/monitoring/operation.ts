@@ -7,6 +7,7 @@ import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { type Actor, auditedActor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { readBody } from '../middleware/body.ts'
@@ -55,15 +56,18 @@ function auditChange(request: Request, response: Response, key: ProjectKey, deps
     if (response.statusCode >= 300) return
     acrossTenants(() =>
       insertAudit(deps.db, {
+        ...auditedActor(keyActor(request, key, deps)),
         organisationId: key.project.organisationId,
-        userId: null,
-        actor: `API key ${key.keyId} of ${key.project.name}`,
         action: 'api.changed',
         target: `${request.method} ${request.path}`,
-        address: clientAddress(request, deps),
       }),
     ).catch((error: unknown) => deps.log.warn(describeError(error), 'audit.not-written'))
   })
+}
+
+/** The holder of a key, as operations and the audit log know them. */
+function keyActor(request: Request, { keyId, project }: ProjectKey, deps: IngressDeps): Actor {
+  return { kind: 'key', id: keyId, owner: project.name, address: clientAddress(request, deps) }
 }
 
 /** A long body is read in turns, since others wait meanwhile. */

@@ -2,7 +2,14 @@ import type { Knex } from 'knex'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { insertAccountAudit, insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import { type Actor, auditedActor } from '#shared/tenancy/actor.ts'
 import type { Context } from './context.ts'
+
+/** The signed-in person, as operations and the audit log know them. */
+export function personOf({ address }: Context, { userId, email }: Session): Actor {
+  return { kind: 'person', userId, email, address }
+}
 
 /** Notes what the signed-in person did. @param organisationId null for what concerns their account alone */
 export async function audit(
@@ -13,14 +20,8 @@ export async function audit(
   db: Knex = context.deps.db,
 ): Promise<void> {
   const { session, address } = context
-  await insertAudit(db, {
-    organisationId,
-    userId: session?.userId ?? null,
-    actor: session?.email ?? 'visitor',
-    action,
-    target,
-    address,
-  })
+  const actor = session ? auditedActor(personOf(context, session)) : { userId: null, actor: 'visitor', address }
+  await insertAudit(db, { ...actor, organisationId, action, target })
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
-import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
 import { assets } from './assets.ts'

@@ -1,4 +1,4 @@
-import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 

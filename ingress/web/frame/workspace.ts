@@ -1,12 +1,14 @@
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
 import { type AssignedCheck, findCheck, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { listProjectsOf, type MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { listProjectsOf, type MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
 import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import { listMemberships, type Membership } from '#shared/tenancy/accounts/store.ts'
+import { auditedActor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { personOf } from './audit.ts'
 import type { Context } from './context.ts'
 
 /** What a signed-in person may see. Everything a page shows is found through it. */
@@ -103,14 +105,12 @@ export async function requireRight(
 
 /** Refuses and notes it. */
 export async function deny(context: Context, session: Session, organisationId: number): Promise<never> {
-  const { request, deps, address } = context
+  const { request, deps } = context
   await insertAudit(deps.db, {
+    ...auditedActor(personOf(context, session)),
     organisationId,
-    userId: session.userId,
-    actor: session.email,
     action: 'request.denied',
     target: `${request.method} ${request.path}`,
-    address,
   })
   throw new ForbiddenError(
     'Your role in this organisation does not permit this. Its owners and managers can change that.',

@@ -8,7 +8,7 @@ import {
   listSentMessages,
   type SentMessage,
 } from '#shared/monitoring/pages/integration-store.ts'
-import type { MemberProject } from '#shared/tenancy/accounts/member-project-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { openConfig } from '../../monitoring/integration-config.ts'

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
-import type { Project } from '../../monitoring/projects/store.ts'
 import { query } from '../../platform/database/sql.ts'
-import type { Role } from './roles.ts'
+import type { Role } from '../../tenancy/accounts/roles.ts'
+import type { Project } from './store.ts'
 
 /** A project as a member of its organisation sees it. */
 export interface MemberProject extends Project {
