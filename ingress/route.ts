@@ -57,6 +57,14 @@ export type ParamNames<P extends string> = string extends P
 /** The request as a handler gets it: path parameters matched and decoded once, nothing else parsed. */
 type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
 
+/** Who may call an operation. */
+export interface Access<Admitted> {
+  /** security schemes, any one of which suffices; empty for the public */
+  security: readonly string[]
+  /** lets the caller in and says what it found out, or throws what the caller is told */
+  admit(request: Request, response: Response, deps: IngressDeps): Promise<Admitted> | Admitted
+}
+
 /** An operation: its document and what answers it. Errors are thrown; the dialect of its area renders them. */
 export interface Route<P extends string = string> extends RouteDocument<P> {
   handle(request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void> | void

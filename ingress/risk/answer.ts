@@ -1,16 +1,28 @@
 import type { Response } from 'express'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 
-/** An answer whose body is JSON text already: what is stored and replayed is what was sent. */
-export type Answer = StoredAnswer
-
-export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
-  return { status, headers, body: JSON.stringify(body) }
+/** An answer that is more than a view: another status, further headers, or bytes that were made before. */
+export class Answer<Body extends string | Buffer = string> {
+  readonly status: number
+  readonly headers: Record<string, string>
+  /** JSON, unless the headers name another type: what is stored and replayed is what was sent */
+  readonly body: Body
+  constructor(status: number, body: Body, headers: Record<string, string> = {}) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
 }
 
-export function sendAnswer(response: Response, answer: Answer): void {
+export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return new Answer(status, JSON.stringify(body), headers)
+}
+
+export function sendAnswer(response: Response, answer: StoredAnswer | Answer<string | Buffer>): void {
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
-  if (answer.status === 204) response.status(204).end()
-  else response.status(answer.status).type('application/json').end(answer.body)
+  response.status(answer.status)
+  if (answer.status === 204) response.end()
+  else if (response.hasHeader('Content-Type')) response.end(answer.body)
+  else response.type('application/json').end(answer.body)
 }

@@ -7,9 +7,8 @@ import {
   IdempotencyKeyReusedError,
 } from '#shared/tenancy/idempotency/errors.ts'
 import { isIdempotencyKey } from '#shared/tenancy/idempotency/fingerprint.ts'
-import { type KeyScope, openKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
+import { type KeyScope, openKey, type StoredAnswer, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../deps.ts'
-import type { Answer } from './answer.ts'
 import type { Caller } from './authenticate.ts'
 
 /** @throws IdempotencyKeyRequiredError when it is missing or malformed */
@@ -28,6 +27,12 @@ export function keyScope(caller: Caller, key: string): KeyScope {
   return { organisationId: caller.organisationId, env: caller.env, key }
 }
 
+/** A request that is to be executed once: its key, and what it asks for. */
+export interface Once {
+  scope: KeyScope
+  fingerprint: Buffer
+}
+
 /**
  * Looks the key up inside the transaction of the effect.
  * @returns the stored answer, marked as a replay; undefined when the request is to be executed now
@@ -37,7 +42,7 @@ export async function findReplay(
   tx: Knex.Transaction,
   scope: KeyScope,
   fingerprint: Buffer,
-): Promise<Answer | undefined> {
+): Promise<StoredAnswer | undefined> {
   const known = await openKey(tx, scope, fingerprint)
   if (known.state === 'in-progress') throw new IdempotencyInProgressError(known.retryAfterSeconds)
   if (known.state === 'reused') throw new IdempotencyKeyReusedError()
@@ -51,9 +56,9 @@ export async function findReplay(
  */
 export async function answerOnce(
   deps: IngressDeps,
-  once: { scope: KeyScope; fingerprint: Buffer; retentionDays?: number },
-  work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<Answer>,
-): Promise<Answer> {
+  once: Once & { retentionDays: number },
+  work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<StoredAnswer>,
+): Promise<StoredAnswer> {
   return await deps.outbox.run(async (tx, enqueue) => {
     const replay = await findReplay(tx, once.scope, once.fingerprint)
     if (replay) return replay

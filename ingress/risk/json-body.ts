@@ -23,6 +23,14 @@ export async function readJson(request: Request, limit = JSON_LIMIT): Promise<Js
   return parseJsonBytes(await readJsonBytes(request, limit))
 }
 
+/** The same of a body that may be absent: no bytes and no type are an empty object. */
+export async function readOptionalJson(request: Request): Promise<JsonValue> {
+  const isTyped = request.headers['content-type'] !== undefined
+  const bytes = isTyped ? await readJsonBytes(request) : await readBody(request, JSON_LIMIT)
+  if (bytes.length === 0) return {}
+  return parseJsonBytes(isTyped ? bytes : await readJsonBytes(request))
+}
+
 /** The bytes of a JSON body, for what is signed over them. @throws as `readJson`, but for its content */
 export async function readJsonBytes(request: Request, limit = JSON_LIMIT): Promise<Buffer> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {

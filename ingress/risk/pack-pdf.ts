@@ -9,19 +9,18 @@ import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '#sh
 import { anchorObject } from '#shared/transparency/anchoring/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
-import { defineRoute } from '../route.ts'
+import { withScope } from './access.ts'
 import { viewAnchor } from './anchors/log-view.ts'
-import { sendAnswer } from './answer.ts'
+import { Answer } from './answer.ts'
 import { problemResponses } from './documents.ts'
 import { PackFailedError, PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
-import { admit } from './risk-route.ts'
+import { read } from './risk-route.ts'
 
 /** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
 const INCLUSION_WAIT_MS = 5_000
 const LOOK_EVERY_MS = 200
 
-export const packPdfRoute = defineRoute({
-  method: 'get',
+export const packPdfRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/pdf',
   operationId: 'getPackPdf',
   summary: 'A pack as PDF',
@@ -29,7 +28,7 @@ export const packPdfRoute = defineRoute({
     'Composed at the first request, once the log includes the pack, and the same bytes from then on. The SHA-256 of ' +
     'the file is anchored: `Repr-Digest` states it, and the link `describedby` is its anchor.',
   tags: ['Risk signals'],
-  security: ['accessToken'],
+  access: withScope('risk-signals:read'),
   params: {
     packId: {
       pattern: '[^/]+',
@@ -50,14 +49,11 @@ export const packPdfRoute = defineRoute({
     },
     ...problemResponses(401, 403, 404, 429, 500, 503),
   },
-  async handle(request, response, deps) {
-    const caller = await admit(request, response, deps, 'risk-signals:read')
-    const { packId } = request.params
+  async handle({ caller, params: { packId }, deps }) {
     const pdf = await packPdf(deps, caller, packId)
-    if (!pdf) return sendAnswer(response, pendingAnswer(packId))
-    response
-      .set({ ...pdfHeaders(packId, pdf), Link: `</v1/anchors/${pdf.txId.toString('hex')}>; rel="describedby"` })
-      .end(pdf.bytes)
+    if (!pdf) return pendingAnswer(packId)
+    const anchor = `</v1/anchors/${pdf.txId.toString('hex')}>; rel="describedby"`
+    return new Answer(200, pdf.bytes, { ...pdfHeaders(packId, pdf), Link: anchor })
   },
 })
 

@@ -1,121 +1,225 @@
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { Knex } from 'knex'
 import { z } from 'zod'
+import type { JsonValue } from '#shared/canonical/parse-json.ts'
+import type { DomainError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
-import type { Scope } from '#shared/tenancy/oauth/families.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
-import { requestIdOf } from '../middleware/request-id.ts'
-import { defineRoute, type ParamNames, type PathParam, type ResponseDocument, type Route } from '../route.ts'
-import { type Answer, jsonAnswer, sendAnswer } from './answer.ts'
-import { authenticate, type Caller, limitCaller, requireScope } from './authenticate.ts'
+import { type Access, defineRoute, type ParamNames, type PathParam, type Route } from '../route.ts'
+import { Answer, jsonAnswer, sendAnswer } from './answer.ts'
+import type { Caller } from './authenticate.ts'
 import { problemResponses } from './documents.ts'
-import { answerOnce, keyScope, readIdempotencyKey } from './idempotency.ts'
-import { parseWith, readJson } from './json-body.ts'
+import { answerOnce, keyScope, type Once, readIdempotencyKey } from './idempotency.ts'
+import { parseWith, readJson, readOptionalJson } from './json-body.ts'
 
-/** What a handler learns of the request; parsed, authenticated, permitted. */
-export interface Call<P extends string, Query, Body> {
-  caller: Caller
-  params: Record<ParamNames<P>, string>
-  query: Query
-  body: Body
-  requestId: string
-}
-
-interface Described<P extends string> {
+interface Described<P extends string, Admitted> {
   path: P
   operationId: string
   summary: string
   description?: string
   tags: readonly string[]
-  scope: Scope
+  /** who may call; what it finds out of them is part of the context */
+  access: Access<Admitted>
   params: Readonly<Record<ParamNames<P>, PathParam>>
-  /** further documented answers, beside the success and the errors every operation has */
-  responses?: Readonly<Record<number, ResponseDocument>>
 }
 
-/** A GET under `/v1`: no effect, and nothing is metered. */
-export function defineRead<const P extends string, Query = Record<string, never>>(
-  spec: Described<P> & {
-    query?: z.ZodObject & z.ZodType<Query>
-    returns: z.ZodType
-    handle(call: Call<P, Query, undefined>, deps: IngressDeps): Promise<unknown>
-  },
-): Route {
-  return defineRoute<P>({
-    ...documentOf(spec),
-    method: 'get',
-    ...(spec.query ? { query: spec.query } : {}),
-    responses: {
-      200: { description: 'As asked for', content: { 'application/json': spec.returns } },
-      ...problemResponses(400, 401, 403, 404, 429, 503),
-      ...spec.responses,
-    },
-    async handle(request, response, deps) {
-      const caller = await admit(request, response, deps, spec.scope)
-      const query = spec.query ? parseWith(spec.query, queryRecord(request), 'the query') : ({} as Query)
-      const call = { caller, params: request.params, query, body: undefined, requestId: requestIdOf(response) }
-      sendAnswer(response, jsonAnswer(200, await spec.handle(call, deps)))
-    },
-  })
+/** What a read knows, beside what its access found out. */
+interface ReadContext<P extends string, Query> {
+  params: Record<ParamNames<P>, string>
+  query: Query
+  deps: IngressDeps
+  /** for what the shape does not parse */
+  request: Request
 }
+
+type Read<P extends string, Admitted, Query> = Described<P, Admitted> & {
+  /** a GET, unless what is asked for needs a body */
+  method?: 'post'
+  body?: NonNullable<Route['body']>
+  query?: z.ZodObject & z.ZodType<Query>
+  handle(context: ReadContext<P, Query> & Admitted): Promise<object>
+  /** what 200 answers with; or every documented answer */
+} & ({ returns: z.ZodType; responses?: never } | { returns?: never; responses: Route['responses'] })
 
 /**
- * A mutating POST under `/v1` (domain 2.9 and 5.2): authentication, scope, idempotency key, body, in this order; then
- * `handle` runs in the transaction in which its answer is stored under the key.
+ * An operation under `/v1` without effect; nothing is metered. Access first, then the query; what `handle` returns is
+ * the JSON of a 200, unless it is an `Answer`.
  */
-export function defineWrite<const P extends string, Body>(
-  spec: Described<P> & {
-    body: z.ZodType<Body>
-    returns: z.ZodType
-    /** of the success; 200 unless said */
-    status?: number
-    retentionDays?: number
-    handle(call: Call<P, undefined, Body>, tx: Knex.Transaction, enqueue: Enqueue, deps: IngressDeps): Promise<Answer>
-  },
+export function read<const P extends string, Admitted extends object, Query = Record<string, never>>(
+  spec: Read<P, Admitted, Query>,
 ): Route {
+  const { method = 'get', access, query, returns, responses, handle, ...described } = spec
   return defineRoute<P>({
-    ...documentOf(spec),
-    method: 'post',
-    headers: IdempotencyHeaders,
-    body: { required: true, content: { 'application/json': spec.body } },
-    responses: {
-      [spec.status ?? 200]: { description: 'Done', content: { 'application/json': spec.returns } },
-      ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
-      ...spec.responses,
+    ...described,
+    method,
+    security: access.security,
+    ...(query ? { query } : {}),
+    responses: responses ?? {
+      200: { description: 'As asked for', content: { 'application/json': returns } },
+      ...problemResponses(400, 401, 403, 404, 429, 503),
     },
     async handle(request, response, deps) {
-      const caller = await admit(request, response, deps, spec.scope)
-      const key = readIdempotencyKey(request)
-      const json = await readJson(request)
-      const body = parseWith(spec.body, json)
-      const params = request.params
-      const fingerprint = requestFingerprint({ method: 'POST', route: spec.path, params, body: json })
-      const once = { scope: keyScope(caller, key), fingerprint, retentionDays: spec.retentionDays ?? 1 }
-      const call = { caller, params, query: undefined, body, requestId: requestIdOf(response) }
-      sendAnswer(response, await answerOnce(deps, once, (tx, enqueue) => spec.handle(call, tx, enqueue, deps)))
+      const admitted = await access.admit(request, response, deps)
+      const parsed = query ? parseWith(query, queryRecord(request), 'the query') : ({} as Query)
+      const result = await handle({ ...admitted, params: request.params, query: parsed, deps, request })
+      sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result))
     },
   })
+}
+
+/** What a write knows before its effect. */
+interface WriteContext<P extends string, Body> {
+  caller: Caller
+  params: Record<ParamNames<P>, string>
+  body: Body
+  deps: IngressDeps
+  request: Request
+  /** of the answer, whatever it will be */
+  setHeader(name: string, value: string): void
+}
+
+/** What the effect of a write knows: its messages are sent when its transaction has committed. */
+type EffectContext<P extends string, Body> = WriteContext<P, Body> & { tx: Knex.Transaction; enqueue: Enqueue }
+
+interface WriteDescribed<P extends string, Body> extends Described<P, { caller: Caller }> {
+  body: z.ZodType<Body>
+  /** in place of the schema, for rules that depend on the caller */
+  parse?(json: JsonValue, caller: Caller): Body
+  /** no body means `{}` */
+  isBodyOptional?: boolean
+}
+
+interface Effect<P extends string, Body> extends WriteDescribed<P, Body> {
+  /** a POST is done once per idempotency key; repeating the others changes nothing more, so they need none */
+  method?: 'post' | 'patch' | 'delete'
+  /** null when the answer has no body: 204 */
+  returns: z.ZodType | null
+  /** of the success; 200 unless said */
+  status?: number
+  /** how long a repetition gets the first answer; 1 unless the thing lives longer */
+  retentionDays?: number
+  /** the answer holds a secret, so the copy kept for repetitions is encrypted */
+  seal?: boolean
+  /**
+   * What takes long and may refuse the request, before the transaction. The refusal is thrown inside it, so that a
+   * repetition still gets the first answer.
+   */
+  examine?(context: WriteContext<P, Body>): Promise<DomainError | null>
+  /** runs in the transaction in which its answer is stored under the key */
+  handle(context: EffectContext<P, Body>): Promise<object | null>
+}
+
+/** A POST that takes longer than a transaction may, and keeps the idempotency key itself. */
+interface LongEffect<P extends string, Body> extends WriteDescribed<P, Body> {
+  responses: Route['responses']
+  perform(context: WriteContext<P, Body> & { once: Once }): Promise<StoredAnswer>
+}
+
+type Write<P extends string, Body> = Effect<P, Body> | LongEffect<P, Body>
+
+/**
+ * An operation under `/v1` with an effect (domain 2.9 and 5.2): access, idempotency key, body, in this order; then the
+ * effect, in one transaction with its messages and its answer.
+ */
+export function write<const P extends string, Body>(spec: Write<P, Body>): Route {
+  const { path, operationId, summary, tags, params, access, body: schema, isBodyOptional = false } = spec
+  const method = 'perform' in spec ? 'post' : (spec.method ?? 'post')
+  return defineRoute<P>({
+    path,
+    operationId,
+    summary,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    tags,
+    security: access.security,
+    params,
+    method,
+    ...(method === 'post' ? { headers: IdempotencyHeaders } : {}),
+    body: { required: !isBodyOptional, content: { 'application/json': schema } },
+    responses: 'perform' in spec ? spec.responses : doneResponses(spec),
+    async handle(request, response, deps) {
+      const { caller } = await access.admit(request, response, deps)
+      const key = method === 'post' ? readIdempotencyKey(request) : null
+      const json = await (isBodyOptional ? readOptionalJson(request) : readJson(request))
+      const body = spec.parse ? spec.parse(json, caller) : parseWith(schema, json)
+      const { params } = request
+      const setHeader = (name: string, value: string) => void response.setHeader(name, value)
+      const context = { caller, params, body, deps, request, setHeader }
+      const once =
+        key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, params, json) }
+      sendAnswer(response, await answer(spec, context, once))
+    },
+  })
+}
+
+function fingerprintOf(route: string, params: Readonly<Record<string, string>>, body: JsonValue): Buffer {
+  return requestFingerprint({ method: 'POST', route, params, body })
+}
+
+async function answer<P extends string, Body>(
+  spec: Write<P, Body>,
+  context: WriteContext<P, Body>,
+  once: Once | null,
+): Promise<StoredAnswer> {
+  if ('perform' in spec) {
+    if (once === null) throw new Error(`${spec.path} is a POST, and has a key`)
+    return await spec.perform({ ...context, once })
+  }
+  return once === null ? await change(spec, context) : await act(spec, context, once)
+}
+
+/** The effect, once per key. */
+async function act<P extends string, Body>(
+  spec: Effect<P, Body>,
+  context: WriteContext<P, Body>,
+  once: Once,
+): Promise<StoredAnswer> {
+  const { deps } = context
+  const refusal = (await spec.examine?.(context)) ?? null
+  const { retentionDays = 1 } = spec
+  const answer = await answerOnce(deps, { ...once, retentionDays }, async (tx, enqueue) => {
+    if (refusal) throw refusal
+    const made = answerOf(spec, await spec.handle({ ...context, tx, enqueue }))
+    return spec.seal ? { ...made, body: deps.secrets.seal(made.body) } : made
+  })
+  return spec.seal ? { ...answer, body: deps.secrets.open(answer.body) } : answer
+}
+
+/** The effect as often as it is asked for: it changes nothing more. */
+async function change<P extends string, Body>(
+  spec: Effect<P, Body>,
+  context: WriteContext<P, Body>,
+): Promise<StoredAnswer> {
+  const refusal = (await spec.examine?.(context)) ?? null
+  if (refusal) throw refusal
+  return answerOf(spec, await context.deps.outbox.run((tx, enqueue) => spec.handle({ ...context, tx, enqueue })))
+}
+
+function answerOf(spec: { status?: number }, result: object | null): StoredAnswer {
+  return result === null ? new Answer(204, '') : jsonAnswer(spec.status ?? 200, result)
+}
+
+function doneResponses({ returns, status = 200 }: { returns: z.ZodType | null; status?: number }): Route['responses'] {
+  return {
+    [returns === null ? 204 : status]: {
+      description: 'Done',
+      ...(returns === null ? {} : { content: { 'application/json': returns } }),
+    },
+    ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+  }
 }
 
 /** The header of every mutating POST. */
-export const IdempotencyHeaders = z.object({
+const IdempotencyHeaders = z.object({
   'x-idempotency-key': z
     .string()
     .meta({ description: 'Names this request: sent again with the same key and body it has the same answer.' }),
 })
 
-/** Who calls, if it may: 401, then 403, then 429. */
-export async function admit(request: Request, response: Response, deps: IngressDeps, scope: Scope): Promise<Caller> {
-  const caller = await authenticate(request, response, deps)
-  requireScope(caller, scope, response)
-  limitCaller(caller, scope, response, deps)
-  return caller
-}
-
 /** The query as an object; a name given twice becomes a list, which no schema of ours takes. */
-export function queryRecord(request: Request): Record<string, string | string[]> {
+function queryRecord(request: Request): Record<string, string | string[]> {
   const values = queryOf(request)
   return Object.fromEntries(
     [...new Set(values.keys())].map((name) => {
@@ -123,16 +227,4 @@ export function queryRecord(request: Request): Record<string, string | string[]>
       return [name, all.length === 1 ? (all[0] ?? '') : all]
     }),
   )
-}
-
-function documentOf<P extends string>(spec: Described<P>) {
-  return {
-    path: spec.path,
-    operationId: spec.operationId,
-    summary: spec.summary,
-    ...(spec.description === undefined ? {} : { description: spec.description }),
-    tags: spec.tags,
-    security: ['accessToken'],
-    params: spec.params,
-  }
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { ForbiddenError } from '#shared/errors.ts'
 import { listEvents, signedDeliveries } from '#shared/webhooks/event-store.ts'
+import { paged } from '../paging.ts'
+import { withScope } from './access.ts'
 import { DEFAULT_PAGE, decodeCursor } from './paging.ts'
-import { defineRead } from './risk-route.ts'
+import { read } from './risk-route.ts'
 import { EventCursor, EventQuery, eventCursor } from './webhooks/events.ts'
 import { DeliveryStateSchema, EventPayloadSchema } from './webhooks/schemas.ts'
 
@@ -25,16 +27,16 @@ const InboxEntry = z
   .meta({ id: 'SandboxInboxEntry' })
 
 /** What the sandbox would have sent: the events with, for each subscribed endpoint, the headers that sign them. */
-export const sandboxInboxRoute = defineRead({
+export const sandboxInboxRoute = read({
   path: '/v1/sandbox/webhook-inbox',
   operationId: 'readSandboxInbox',
   summary: 'Events of the sandbox, signed and not sent, newest first',
   tags: ['Webhooks'],
-  scope: 'webhooks:manage',
+  access: withScope('webhooks:manage'),
   params: {},
   query: EventQuery,
   returns: z.object({ events: z.array(InboxEntry), nextCursor: z.string().nullable() }),
-  async handle({ caller, query }, { db }) {
+  async handle({ caller, query, deps: { db } }) {
     if (caller.env !== 'SANDBOX') throw new ForbiddenError('only clients of the sandbox have an inbox')
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, EventCursor)
@@ -46,7 +48,7 @@ export const sandboxInboxRoute = defineRead({
       before: before && { occurredAt: before[0], id: before[1] },
       limit: limit + 1,
     })
-    const page = rows.slice(0, limit)
+    const { page, nextCursor } = paged(rows, limit, eventCursor)
     const signed = Map.groupBy(
       await signedDeliveries(
         db,
@@ -59,6 +61,6 @@ export const sandboxInboxRoute = defineRead({
       payload: JSON.parse(body),
       deliveries: (signed.get(id) ?? []).map(({ eventId: _, ...delivery }) => delivery),
     }))
-    return { events, nextCursor: eventCursor(page, rows.length > limit) }
+    return { events, nextCursor }
   },
 })

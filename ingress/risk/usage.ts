@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { listUsage } from '#shared/risk/metering/store.ts'
+import { paged } from '../paging.ts'
+import { withScope } from './access.ts'
 import { DayQuery, DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from './paging.ts'
-import { defineRead } from './risk-route.ts'
+import { read } from './risk-route.ts'
 
 const UsageSchema = z
   .object({
@@ -20,18 +22,18 @@ const UsageQuery = PageQuery.extend({
 
 const Cursor = z.tuple([DayQuery, z.string().max(50), z.string().max(20)])
 
-export const usageRoute = defineRead({
+export const usageRoute = read({
   path: '/v1/usage',
   operationId: 'getUsage',
   summary: 'Metered units per family, day and environment',
   description:
     'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC; `from` and `to` are days, both included, or instants within them.',
   tags: ['Usage'],
-  scope: 'usage:read',
+  access: withScope('usage:read'),
   params: {},
   query: UsageQuery,
   returns: UsageSchema,
-  async handle({ caller, query }, { db }) {
+  async handle({ caller, query, deps: { db } }) {
     const limit = query.limit ?? DEFAULT_PAGE
     const after = decodeCursor(query.cursor, Cursor)
     const rows = await listUsage(db, {
@@ -43,8 +45,7 @@ export const usageRoute = defineRead({
       after: after && { date: after[0], family: after[1], env: after[2] },
       limit: limit + 1,
     })
-    const usage = rows.slice(0, limit)
-    const last = usage.at(-1)
-    return { usage, nextCursor: rows.length > limit && last ? encodeCursor([last.date, last.family, last.env]) : null }
+    const { page, nextCursor } = paged(rows, limit, ({ date, family, env }) => encodeCursor([date, family, env]))
+    return { usage: page, nextCursor }
   },
 })

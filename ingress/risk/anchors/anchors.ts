@@ -3,11 +3,11 @@ import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
 import { type AnchoredFacts, verifyFacts, withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { defineRoute } from '../../route.ts'
-import { jsonAnswer, sendAnswer } from '../answer.ts'
-import { limitAddress, limitVerification } from '../authenticate.ts'
+import { anybody, anybodyVerifying } from '../access.ts'
+import { jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { readJsonBytes } from '../json-body.ts'
+import { read } from '../risk-route.ts'
 import { viewAnchor } from './log-view.ts'
 import { logPolicy } from './policy.ts'
 import { readVerifyBody } from './read-verify-body.ts'
@@ -29,26 +29,22 @@ const AnchorViewSchema = z
   })
   .meta({ id: 'Anchor' })
 
-export const readAnchorRoute = defineRoute({
-  method: 'get',
+export const readAnchorRoute = read({
   path: '/v1/anchors/{txId}',
   operationId: 'getAnchor',
   summary: 'How far an anchor is, with its proof',
   description: 'Public. `proof` is the RFC 6962 audit path, `tlogProof` everything an offline verifier needs.',
   tags: ['Anchoring'],
-  security: [],
+  access: anybody,
   params: { txId: { pattern: '[^/]+', description: 'txId of an anchor block', example: '20a5fdbe…' } },
   responses: {
     200: { description: 'The anchor', content: { 'application/json': AnchorViewSchema } },
     ...problemResponses(404, 429, 503),
   },
-  async handle(request, response, deps) {
-    limitAddress(request, response, deps)
-    const { txId } = request.params
-    const view = TX_ID.test(txId) ? await viewAnchor(deps.db, txId) : undefined
+  async handle({ params: { txId }, deps: { db } }) {
+    const view = TX_ID.test(txId) ? await viewAnchor(db, txId) : undefined
     if (!view) throw new NotFoundError('there is no such anchor')
-    response.setHeader('Access-Control-Allow-Origin', '*')
-    sendAnswer(response, jsonAnswer(200, view))
+    return jsonAnswer(200, view, { 'Access-Control-Allow-Origin': '*' })
   },
 })
 
@@ -67,7 +63,7 @@ const VerifySchema = z
   })
   .meta({ id: 'VerifiedAnchor' })
 
-export const verifyAnchorRoute = defineRoute({
+export const verifyAnchorRoute = read({
   method: 'post',
   path: '/v1/anchors/verify',
   operationId: 'verifyAnchor',
@@ -77,21 +73,19 @@ export const verifyAnchorRoute = defineRoute({
     'would have. Trust no server with this question when it matters: verify offline. ' +
     'At most 30 in a minute per address.',
   tags: ['Anchoring'],
-  security: [],
+  access: anybodyVerifying,
   params: {},
   body: { required: true, content: { 'application/json': VerifyBody } },
   responses: {
     200: { description: 'What was found', content: { 'application/json': VerifySchema } },
     ...problemResponses(400, 413, 415, 429, 503),
   },
-  async handle(request, response, deps) {
-    response.setHeader('Access-Control-Allow-Origin', '*')
-    limitVerification(request, response, deps)
+  async handle({ request, deps }) {
     const bytes = await readJsonBytes(request)
     const isQuick = bytes.length <= QUICK_BYTES
     const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
     if (!body.ok) throw new ValidationError(body.message, body.errors)
-    sendAnswer(response, jsonAnswer(200, await verify(withOwnAnchor(body.facts), deps)))
+    return await verify(withOwnAnchor(body.facts), deps)
   },
 })
 

@@ -6,33 +6,30 @@ import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/risk/colending/loan-ref.t
 import { mapRecord, recognise } from '#shared/risk/colending/map-record.ts'
 import { findMapping, MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { listEvidence } from '#shared/risk/colending/store.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
-import { jsonAnswer } from '../answer.ts'
+import { withScope } from '../access.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead, defineWrite } from '../risk-route.ts'
+import { read, write } from '../risk-route.ts'
 
-const listRoute = defineRead({
+const listRoute = read({
   path: '/v1/colending/evidence',
   operationId: 'listLoanEvidence',
   summary: 'Evidence contracts, newest first',
   description: '`loanRef` is the partner’s own reference; it is stored and shown only as a keyed hash.',
   tags: ['Co-lending'],
-  scope: 'colending:read',
+  access: withScope('colending:read'),
   params: {},
   query: PageQuery.extend({ loanRef: z.string().min(1).max(200).optional() }),
   returns: z.object({ evidence: z.array(EvidenceContractSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query }, { db, secrets }) {
+  async handle({ caller, query, deps: { db, secrets } }) {
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
     const key = secrets.derive(LOAN_REF_PURPOSE)
     const loanRef = query.loanRef === undefined ? null : loanRefHash(key, caller.organisationId, query.loanRef)
     const rows = await listEvidence(db, caller, { loanRef, before, limit: limit + 1 })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    return {
-      evidence: page.map(({ body }) => JSON.parse(body)),
-      nextCursor: rows.length > limit && last ? encodeCursor([last.seq]) : null,
-    }
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    return { evidence: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })
 
@@ -55,12 +52,12 @@ const MappingSchema = z
   })
   .meta({ id: 'LoanMapping' })
 
-const mappingsRoute = defineRead({
+const mappingsRoute = read({
   path: '/v1/colending/mappings',
   operationId: 'listLoanMappings',
   summary: 'How source formats become evidence contracts, as data',
   tags: ['Co-lending'],
-  scope: 'colending:read',
+  access: withScope('colending:read'),
   params: {},
   returns: z.object({ mappings: z.array(MappingSchema), nextCursor: z.string().nullable() }),
   async handle() {
@@ -68,12 +65,12 @@ const mappingsRoute = defineRead({
   },
 })
 
-const previewRoute = defineWrite({
+const previewRoute = write({
   path: '/v1/colending/mappings/{mappingId}/preview',
   operationId: 'previewLoanMapping',
   summary: 'Try a mapping on a record: nothing is stored, anchored or metered',
   tags: ['Co-lending'],
-  scope: 'colending:write',
+  access: withScope('colending:write'),
   params: {
     mappingId: {
       pattern: '[a-z-]{1,60}(?:@|%40)[0-9]{1,4}',
@@ -99,7 +96,7 @@ const previewRoute = defineWrite({
     const source = { body: body.record as JsonObject, headers: body.headers }
     const { sourceEvent, reason, record } = mapRecord(mapping, source)
     const recognised = recognise(MAPPINGS, source) === mapping
-    return jsonAnswer(200, { mappingId: mapping.id, recognised, sourceEvent, reason, contract: record })
+    return { mappingId: mapping.id, recognised, sourceEvent, reason, contract: record }
   },
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DomainError } from '#shared/errors.ts'
 import type { PackOutcome } from '#shared/risk/packs/store.ts'
-import { type Answer, jsonAnswer } from '../answer.ts'
+import { Answer, jsonAnswer } from '../answer.ts'
 
 export const PACKS_PATH = '/v1/po/risk-signals/packs'
 
@@ -31,5 +31,5 @@ export function pendingAnswer(packId: string): Answer {
 /** 200 with the bytes that were stored, 202 while it is not finished. @throws PackFailedError */
 export function packAnswer(packId: string, outcome: PackOutcome): Answer {
   if (outcome.state === 'FAILED') throw new PackFailedError()
-  return outcome.body === null ? pendingAnswer(packId) : { status: 200, headers: {}, body: outcome.body }
+  return outcome.body === null ? pendingAnswer(packId) : new Answer(200, outcome.body)
 }

@@ -4,11 +4,13 @@ import { EvidenceSchema } from '#shared/risk/evidence/evidence-schema.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { findEvidence, findPack, listPacks } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { defineRoute, type PathParam } from '../../route.ts'
-import { sendAnswer } from '../answer.ts'
+import { paged } from '../../paging.ts'
+import type { PathParam } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { Answer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { admit, defineRead } from '../risk-route.ts'
+import { read } from '../risk-route.ts'
 import { PACKS_PATH, PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
 
 // Any text: an id that is none of ours is answered like one of somebody else's, after the same checks.
@@ -22,50 +24,44 @@ function noSuchPack(): NotFoundError {
   return new NotFoundError('there is no such pack')
 }
 
-export const readPackRoute = defineRoute({
-  method: 'get',
+export const readPackRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}',
   operationId: 'getPack',
   summary: 'A pack, or how far it is',
   tags: ['Risk signals'],
-  security: ['accessToken'],
+  access: withScope('risk-signals:read'),
   params: { packId: packIdParam },
   responses: {
     200: { description: 'The pack, byte for byte as it was first given', content: { 'application/json': PackSchema } },
     202: { description: 'The pack is being composed', content: { 'application/json': PendingPackSchema } },
     ...problemResponses(401, 403, 404, 429, 500, 503),
   },
-  async handle(request, response, deps) {
-    const caller = await admit(request, response, deps, 'risk-signals:read')
-    const { packId } = request.params
+  async handle({ caller, params: { packId }, deps }) {
     const outcome = isUuid(packId) ? await findPack(deps.db, caller, packId) : undefined
     if (!outcome) throw noSuchPack()
-    sendAnswer(response, packAnswer(packId, outcome))
+    return packAnswer(packId, outcome)
   },
 })
 
-export const readEvidenceRoute = defineRoute({
-  method: 'get',
+export const readEvidenceRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/evidence',
   operationId: 'getPackEvidence',
   summary: 'Where each value of a pack comes from',
   description: 'Source, tier, time, consent and the SHA-256 of the raw answer, per value.',
   tags: ['Risk signals'],
-  security: ['accessToken'],
+  access: withScope('risk-signals:read'),
   params: { packId: packIdParam },
   responses: {
     200: { description: 'The evidence', content: { 'application/json': EvidenceSchema } },
     202: { description: 'The pack is being composed', content: { 'application/json': PendingPackSchema } },
     ...problemResponses(401, 403, 404, 429, 500, 503),
   },
-  async handle(request, response, deps) {
-    const caller = await admit(request, response, deps, 'risk-signals:read')
-    const { packId } = request.params
+  async handle({ caller, params: { packId }, deps }) {
     const body = isUuid(packId) ? await findEvidence(deps.db, caller, packId) : undefined
     if (body === undefined) throw noSuchPack()
-    if (body !== null) return sendAnswer(response, { status: 200, headers: {}, body })
+    if (body !== null) return new Answer(200, body)
     const outcome = await findPack(deps.db, caller, packId)
-    sendAnswer(response, outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingAnswer(packId))
+    return outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingAnswer(packId)
   },
 })
 
@@ -88,25 +84,24 @@ const PackListSchema = z
 
 const Cursor = z.tuple([z.int(), z.string().refine(isUuid)])
 
-export const listPacksRoute = defineRead({
+export const listPacksRoute = read({
   path: '/v1/po/risk-signals/packs',
   operationId: 'listPacks',
   summary: 'The packs of the organisation, newest first',
   tags: ['Risk signals'],
-  scope: 'risk-signals:read',
+  access: withScope('risk-signals:read'),
   params: {},
   query: PageQuery,
   returns: PackListSchema,
-  async handle({ caller, query }, { db }) {
+  async handle({ caller, query, deps: { db } }) {
     const cursor = decodeCursor(query.cursor, Cursor)
     const limit = query.limit ?? DEFAULT_PAGE
     const before = cursor && { micros: cursor[0], id: cursor[1] }
     const rows = await listPacks(db, caller, before, limit + 1)
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
+    const { page, nextCursor } = paged(rows, limit, ({ micros, packId }) => encodeCursor([micros, packId]))
     return {
       packs: page.map(({ micros: _, ...pack }) => ({ ...pack, links: { self: `${PACKS_PATH}/${pack.packId}` } })),
-      nextCursor: rows.length > limit && last ? encodeCursor([last.micros, last.packId]) : null,
+      nextCursor,
     }
   },
 })

@@ -1,39 +1,38 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, Response } from 'express'
 import { packRequested } from '#shared/contracts/pack-requested.ts'
 import { ForbiddenError } from '#shared/errors.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { isModeAllowed, type PackRequest, packRequestSchema, parsePackRequest } from '#shared/risk/packs/request.ts'
 import { findPack, insertPack } from '#shared/risk/packs/store.ts'
-import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
-import { type KeyScope, leaseKey, settleKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
+import {
+  type KeyScope,
+  leaseKey,
+  type StoredAnswer,
+  settleKey,
+  storeAnswer,
+} from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { defineRoute } from '../../route.ts'
-import { type Answer, sendAnswer } from '../answer.ts'
+import { withScope } from '../access.ts'
 import type { Caller } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
-import { findReplay, keyScope, readIdempotencyKey } from '../idempotency.ts'
-import { readJson, validationError } from '../json-body.ts'
+import { findReplay, type Once } from '../idempotency.ts'
+import { validationError } from '../json-body.ts'
 import { readPreference } from '../prefer.ts'
-import { admit, IdempotencyHeaders } from '../risk-route.ts'
+import { write } from '../risk-route.ts'
 import { platformServices } from '../services.ts'
 import { PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
 
-const PATH = '/v1/po/risk-signals'
-
-export const requestPackRoute = defineRoute({
-  method: 'post',
-  path: PATH,
+export const requestPackRoute = write({
+  path: '/v1/po/risk-signals',
   operationId: 'requestPack',
   summary: 'Request a Risk Signals Pack',
   description:
     'Stores a job and waits for its pack: 10 seconds, or as `Prefer: wait=N` says (at most 25), or not at all with ' +
     '`Prefer: respond-async`. What is not finished then is answered with 202 and can be polled.',
   tags: ['Risk signals'],
-  security: ['accessToken'],
+  access: withScope('risk-signals:run'),
   params: {},
-  headers: IdempotencyHeaders,
-  body: { required: true, content: { 'application/json': packRequestSchema() } },
+  body: packRequestSchema(),
   responses: {
     200: { description: 'The pack', content: { 'application/json': PackSchema.meta({ id: 'RiskSignalsPack' }) } },
     202: {
@@ -43,25 +42,17 @@ export const requestPackRoute = defineRoute({
     },
     ...problemResponses(400, 401, 403, 409, 413, 415, 422, 429, 500, 503),
   },
-  async handle(request, response, deps) {
-    sendAnswer(response, await requestPack(request, response, deps))
+  parse: readPackRequest,
+  async perform({ caller, body: asked, once, deps, request, setHeader }) {
+    const { waitMs, applied } = readPreference(request.headers.prefer)
+    if (applied !== null) setHeader('Preference-Applied', applied)
+    const packId = randomUUID()
+    const replay = await storeJob(deps, { packId, caller, ...once, asked, isAsync: waitMs === 0 })
+    if (replay) return replay
+    if (waitMs === 0) return pendingAnswer(packId)
+    return await waitForPack(deps, caller, once.scope, packId, waitMs)
   },
 })
-
-async function requestPack(request: Request, response: Response, deps: IngressDeps): Promise<Answer> {
-  const caller = await admit(request, response, deps, 'risk-signals:run')
-  const scope = keyScope(caller, readIdempotencyKey(request))
-  const body = await readJson(request)
-  const asked = readPackRequest(body, caller)
-  const fingerprint = requestFingerprint({ method: 'POST', route: PATH, params: {}, body })
-  const { waitMs, applied } = readPreference(request.headers.prefer)
-  if (applied !== null) response.setHeader('Preference-Applied', applied)
-  const packId = randomUUID()
-  const replay = await storeJob(deps, { packId, caller, scope, asked, fingerprint, isAsync: waitMs === 0 })
-  if (replay) return replay
-  if (waitMs === 0) return pendingAnswer(packId)
-  return await waitForPack(deps, caller, scope, packId, waitMs)
-}
 
 /** @throws ValidationError; ForbiddenError when the mode is not the one of the token's environment */
 function readPackRequest(body: unknown, caller: Caller): PackRequest {
@@ -74,17 +65,15 @@ function readPackRequest(body: unknown, caller: Caller): PackRequest {
 }
 
 /** A pack to be composed, asked for through the API or on a page. */
-export interface PackJobRequest {
+export interface PackJobRequest extends Once {
   packId: string
   caller: Pick<Caller, 'organisationId' | 'env'>
-  scope: KeyScope
   asked: PackRequest
-  fingerprint: Buffer
   isAsync: boolean
 }
 
 /** Job, idempotency key and message commit together. @returns the stored answer of an equal request before */
-export async function storeJob(deps: IngressDeps, job: PackJobRequest): Promise<Answer | undefined> {
+export async function storeJob(deps: IngressDeps, job: PackJobRequest): Promise<StoredAnswer | undefined> {
   const { packId, caller, scope, asked, fingerprint } = job
   const sealedRequest = deps.secrets.seal(JSON.stringify(asked))
   const { replyTo } = platformServices(deps).packReplies
@@ -120,7 +109,7 @@ async function waitForPack(
   scope: KeyScope,
   packId: string,
   waitMs: number,
-): Promise<Answer> {
+): Promise<StoredAnswer> {
   const { packReplies } = platformServices(deps)
   const deadline = performance.now() + waitMs
   for (;;) {

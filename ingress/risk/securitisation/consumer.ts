@@ -4,11 +4,21 @@ import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { hasConsumerKey, type ReceivableScope } from '#shared/risk/receivables/store.ts'
 import { findConsumer } from '#shared/tenancy/organisations/store.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { authenticate } from '../authenticate.ts'
+import type { Access } from '../../route.ts'
+import { authenticate, limitAddress } from '../authenticate.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
 
 /** Longer than any key of ours: what is longer is not looked up. */
 const MAX_KEY = 200
+
+/** Holders of a consumer key, as often as an address may look things up. */
+export const consumer: Access<{ consumer: ReceivableScope }> = {
+  security: ['consumerKey'],
+  async admit(request, response, deps) {
+    limitAddress(request, response, deps)
+    return { consumer: await authenticateConsumer(request, response, deps) }
+  },
+}
 
 /**
  * Who asks for securitisation evidence, by `x-api-key`. A missing, unknown and revoked key look alike. That a key was
@@ -16,11 +26,7 @@ const MAX_KEY = 200
  * when the service has no key at all.
  * @throws UnauthorizedError, NotConfiguredError
  */
-export async function authenticateConsumer(
-  request: Request,
-  response: Response,
-  deps: IngressDeps,
-): Promise<ReceivableScope> {
+async function authenticateConsumer(request: Request, response: Response, deps: IngressDeps): Promise<ReceivableScope> {
   const key = request.headers['x-api-key']
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY) {
     const consumer = await acrossTenants(() => findConsumer(deps.db, deps.secrets.digests(key)))

@@ -1,20 +1,19 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
 import { findReceivable } from '#shared/risk/receivables/store.ts'
-import { defineRoute, type Route } from '../../route.ts'
-import { sendAnswer } from '../answer.ts'
-import { limitAddress } from '../authenticate.ts'
+import type { Route } from '../../route.ts'
+import { Answer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
-import { authenticateConsumer } from './consumer.ts'
+import { read } from '../risk-route.ts'
+import { consumer } from './consumer.ts'
 
-const readReceivable = defineRoute({
-  method: 'get',
+const readReceivable = read({
   path: '/v1/securitisation/receivables/{ref}',
   operationId: 'getReceivableEvidence',
   summary: 'The evidence object of one receivable, as it was anchored',
   description: '`ref` is the id of the receivable or the organisation’s own reference.',
   tags: ['Securitisation evidence'],
-  security: ['consumerKey'],
+  access: consumer,
   params: {
     ref: { pattern: '[^/]{1,300}', description: 'receivableId or own reference', example: 'INV-2026-0001' },
   },
@@ -22,12 +21,10 @@ const readReceivable = defineRoute({
     200: { description: 'As anchored', content: { 'application/json': ReceivableSchema } },
     ...problemResponses(401, 404, 429, 503),
   },
-  async handle(request, response, deps) {
-    limitAddress(request, response, deps)
-    const scope = await authenticateConsumer(request, response, deps)
-    const body = await findReceivable(deps.db, scope, request.params.ref)
+  async handle({ consumer, params: { ref }, deps: { db } }) {
+    const body = await findReceivable(db, consumer, ref)
     if (body === undefined) throw new NotFoundError('there is no such receivable')
-    sendAnswer(response, { status: 200, headers: {}, body })
+    return new Answer(200, body)
   },
 })
 

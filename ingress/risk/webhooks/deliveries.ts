@@ -8,10 +8,11 @@ import {
   restartDelivery,
 } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { defineRead } from '../risk-route.ts'
-import { defineAction, NoBody } from './action-route.ts'
+import { read, write } from '../risk-route.ts'
 import { requireActive } from './endpoint-actions.ts'
 import { found, lockOwn } from './endpoints.ts'
 import {
@@ -21,12 +22,13 @@ import {
   deliveryParam,
   EventPayloadSchema,
   endpointParam,
+  NoBody,
 } from './schemas.ts'
 import { attemptView, deliveryView } from './views.ts'
 
-const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 
-const listRoute = defineRead({
+const listRoute = read({
   ...common,
   path: '/v1/webhooks/endpoints/{endpointId}/deliveries',
   operationId: 'listWebhookDeliveries',
@@ -34,29 +36,25 @@ const listRoute = defineRead({
   params: { endpointId: endpointParam },
   query: PageQuery.extend({ status: DeliveryStateSchema.optional() }),
   returns: z.object({ deliveries: z.array(DeliverySchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, params: { endpointId }, query }, { db }) {
+  async handle({ caller, params: { endpointId }, query, deps: { db } }) {
     const endpoint = found(await findEndpoint(db, caller, endpointId))
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, z.tuple([z.int()]))
     const state = query.status ?? null
     const rows = await listDeliveries(db, endpoint.id, { state, before: before?.[0] ?? null, limit: limit + 1 })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    return {
-      deliveries: page.map(deliveryView),
-      nextCursor: rows.length > limit && last ? encodeCursor([last.seq]) : null,
-    }
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    return { deliveries: page.map(deliveryView), nextCursor }
   },
 })
 
-const readRoute = defineRead({
+const readRoute = read({
   ...common,
   path: '/v1/webhooks/deliveries/{deliveryId}',
   operationId: 'getWebhookDelivery',
   summary: 'One delivery with its attempts and the body that is sent',
   params: { deliveryId: deliveryParam },
   returns: DeliverySchema.extend({ payload: EventPayloadSchema, attemptLog: z.array(AttemptSchema) }),
-  async handle({ caller, params: { deliveryId } }, { db }) {
+  async handle({ caller, params: { deliveryId }, deps: { db } }) {
     const delivery = foundDelivery(await findDelivery(db, caller, deliveryId))
     const attempts = await listAttempts(db, delivery.id)
     return {
@@ -67,8 +65,9 @@ const readRoute = defineRead({
   },
 })
 
-const retryRoute = defineAction({
+const retryRoute = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/deliveries/{deliveryId}/retry',
   operationId: 'retryWebhookDelivery',
   summary: 'Try a delivery again now, with the whole schedule before it',
@@ -78,7 +77,7 @@ const retryRoute = defineAction({
   body: NoBody,
   returns: DeliverySchema,
   status: 202,
-  async handle({ caller, params: { deliveryId } }, tx, enqueue) {
+  async handle({ caller, params: { deliveryId }, tx, enqueue }) {
     const { endpointId } = foundDelivery(await findDelivery(tx, caller, deliveryId))
     const endpoint = await lockOwn(tx, caller, endpointId)
     // Read again now that nobody else can change it.

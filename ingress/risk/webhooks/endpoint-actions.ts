@@ -10,10 +10,11 @@ import { TEST_EVENT } from '#shared/webhooks/event-types.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { scheduleDelivery } from '#shared/webhooks/fan-out-store.ts'
 import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
 import { InstantQuery } from '../paging.ts'
-import { defineAction, NoBody } from './action-route.ts'
+import { write } from '../risk-route.ts'
 import { found, lockOwn } from './endpoints.ts'
-import { EndpointSchema, endpointParam } from './schemas.ts'
+import { EndpointSchema, endpointParam, NoBody } from './schemas.ts'
 import { urlRefusal } from './target.ts'
 import { endpointView } from './views.ts'
 
@@ -22,7 +23,7 @@ const REPLAY_PER_SECOND = 50
 /** Deliveries of one request; more are asked for again. */
 const REPLAY_LIMIT = 5_000
 
-const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 const params = { endpointId: endpointParam }
 
 const Replayed = z.object({
@@ -30,8 +31,9 @@ const Replayed = z.object({
   complete: z.boolean().meta({ description: 'false when there are more: ask again' }),
 })
 
-const enable = defineAction({
+const enable = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/enable',
   operationId: 'enableWebhookEndpoint',
   summary: 'Switch an endpoint on',
@@ -40,11 +42,11 @@ const enable = defineAction({
   params,
   body: z.strictObject({ releaseHeld: z.boolean().default(false) }),
   returns: EndpointSchema,
-  async examine({ caller, params: { endpointId } }, deps) {
+  async examine({ caller, params: { endpointId }, deps }) {
     const { url } = found(await findEndpoint(deps.db, caller, endpointId))
     return await urlRefusal(url, caller.env, deps)
   },
-  async handle({ caller, params: { endpointId }, body }, tx, enqueue) {
+  async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     await enableEndpoint(tx, endpoint.id)
     if (body.releaseHeld) await release(tx, enqueue, endpoint, { from: null, to: null, states: ['SUPPRESSED'] })
@@ -52,23 +54,25 @@ const enable = defineAction({
   },
 })
 
-const disable = defineAction({
+const disable = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/disable',
   operationId: 'disableWebhookEndpoint',
   summary: 'Switch an endpoint off; events for it are kept and can be replayed',
   params,
   body: NoBody,
   returns: EndpointSchema,
-  async handle({ caller, params: { endpointId } }, tx, _enqueue, deps) {
+  async handle({ caller, params: { endpointId }, tx, deps }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     await closeEndpoint(tx, endpoint.id, 'DISABLED', deps.now())
     return endpointView({ ...endpoint, state: 'DISABLED', reason: null })
   },
 })
 
-const test = defineAction({
+const test = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/test',
   operationId: 'testWebhookEndpoint',
   summary: 'Send an event `webhook.test` to this endpoint alone',
@@ -76,7 +80,7 @@ const test = defineAction({
   body: NoBody,
   returns: z.object({ eventId: z.uuid(), deliveryId: z.uuid() }),
   status: 202,
-  async handle({ caller, params: { endpointId } }, tx, enqueue, deps) {
+  async handle({ caller, params: { endpointId }, tx, enqueue, deps }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     requireActive(endpoint)
     const occurredAt = new Date(deps.now() / 1000).toISOString()
@@ -104,8 +108,9 @@ const ReplayBody = z.strictObject({
     .meta({ description: 'FAILED, EXHAUSTED and SUPPRESSED unless said; DELIVERED only when asked for' }),
 })
 
-const replay = defineAction({
+const replay = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/replay',
   operationId: 'replayWebhookDeliveries',
   summary: 'Send events of a range of time once more',
@@ -115,7 +120,7 @@ const replay = defineAction({
   body: ReplayBody,
   returns: Replayed,
   status: 202,
-  async handle({ caller, params: { endpointId }, body }, tx, enqueue) {
+  async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     requireActive(endpoint)
     const { from, to, status = ['FAILED', 'EXHAUSTED', 'SUPPRESSED'] } = body

@@ -14,17 +14,19 @@ import {
   rotateEndpointSecret,
 } from '#shared/webhooks/endpoint-store.ts'
 import { formatSecret, SECRET_BYTES } from '#shared/webhooks/signing-secret.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
 import type { Caller } from '../authenticate.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
-import { defineRead } from '../risk-route.ts'
-import { defineAction, defineChange, NoBody } from './action-route.ts'
+import { read, write } from '../risk-route.ts'
 import {
   EndpointChangeBody,
   EndpointSchema,
   EndpointWithSecretSchema,
   endpointParam,
   NewEndpointBody,
+  NoBody,
 } from './schemas.ts'
 import { urlRefusal } from './target.ts'
 import { endpointView } from './views.ts'
@@ -33,7 +35,7 @@ import { endpointView } from './views.ts'
 const MAX_ENDPOINTS = 100
 const HOUR = 3600
 
-const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 const params = { endpointId: endpointParam }
 
 /** @throws NotFoundError alike for what does not exist and for what is another organisation's */
@@ -46,8 +48,9 @@ export async function lockOwn(tx: Knex, caller: Caller, id: string): Promise<End
   return found(await lockEndpoint(tx, caller, id))
 }
 
-const createEndpoint = defineAction({
+const createEndpoint = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints',
   operationId: 'createWebhookEndpoint',
   summary: 'Register an endpoint that events are sent to',
@@ -58,8 +61,8 @@ const createEndpoint = defineAction({
   returns: EndpointWithSecretSchema,
   status: 201,
   seal: true,
-  examine: ({ caller, body }, deps) => urlRefusal(body.url, caller.env, deps),
-  async handle({ caller, body }, tx, _enqueue, deps) {
+  examine: ({ caller, body, deps }) => urlRefusal(body.url, caller.env, deps),
+  async handle({ caller, body, tx, deps }) {
     const { organisationId, env } = caller
     if ((await countEndpoints(tx, caller)) >= MAX_ENDPOINTS) {
       throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
@@ -73,7 +76,7 @@ const createEndpoint = defineAction({
 
 const Cursor = z.tuple([InstantQuery, z.uuid()])
 
-const listEndpointsRoute = defineRead({
+const listEndpointsRoute = read({
   ...common,
   path: '/v1/webhooks/endpoints',
   operationId: 'listWebhookEndpoints',
@@ -81,7 +84,7 @@ const listEndpointsRoute = defineRead({
   params: {},
   query: PageQuery,
   returns: z.object({ endpoints: z.array(EndpointSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query }, { db }) {
+  async handle({ caller, query, deps: { db } }) {
     const limit = query.limit ?? DEFAULT_PAGE
     const after = decodeCursor(query.cursor, Cursor)
     const rows = await listEndpoints(db, {
@@ -90,27 +93,26 @@ const listEndpointsRoute = defineRead({
       after: after && { createdAt: after[0], id: after[1] },
       limit: limit + 1,
     })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    const nextCursor = rows.length > limit && last ? encodeCursor([last.createdAt.toISOString(), last.id]) : null
+    const { page, nextCursor } = paged(rows, limit, ({ createdAt, id }) => encodeCursor([createdAt.toISOString(), id]))
     return { endpoints: page.map(endpointView), nextCursor }
   },
 })
 
-const readEndpoint = defineRead({
+const readEndpoint = read({
   ...common,
   path: '/v1/webhooks/endpoints/{endpointId}',
   operationId: 'getWebhookEndpoint',
   summary: 'One endpoint',
   params,
   returns: EndpointSchema,
-  async handle({ caller, params: { endpointId } }, { db }) {
+  async handle({ caller, params: { endpointId }, deps: { db } }) {
     return endpointView(found(await findEndpoint(db, caller, endpointId)))
   },
 })
 
-const patchEndpoint = defineChange({
+const patchEndpoint = write({
   ...common,
+  isBodyOptional: true,
   method: 'patch',
   path: '/v1/webhooks/endpoints/{endpointId}',
   operationId: 'changeWebhookEndpoint',
@@ -119,19 +121,20 @@ const patchEndpoint = defineChange({
   params,
   body: EndpointChangeBody,
   returns: EndpointSchema,
-  async examine({ caller, params: { endpointId }, body }, deps) {
+  async examine({ caller, params: { endpointId }, body, deps }) {
     found(await findEndpoint(deps.db, caller, endpointId))
     return body.url === undefined ? null : await urlRefusal(body.url, caller.env, deps)
   },
-  async handle({ caller, params: { endpointId }, body }, tx) {
+  async handle({ caller, params: { endpointId }, body, tx }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     const { url = null, description = null, eventTypes = null, ordered = null } = body
     return endpointView(await changeEndpoint(tx, endpoint.id, { url, description, eventTypes, ordered }))
   },
 })
 
-const deleteEndpoint = defineChange({
+const deleteEndpoint = write({
   ...common,
+  isBodyOptional: true,
   method: 'delete',
   path: '/v1/webhooks/endpoints/{endpointId}',
   operationId: 'deleteWebhookEndpoint',
@@ -139,15 +142,16 @@ const deleteEndpoint = defineChange({
   params,
   body: NoBody,
   returns: null,
-  async handle({ caller, params: { endpointId } }, tx, _enqueue, deps) {
+  async handle({ caller, params: { endpointId }, tx, deps }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     await closeEndpoint(tx, endpoint.id, 'DELETED', deps.now())
     return null
   },
 })
 
-const rotateSecret = defineAction({
+const rotateSecret = write({
   ...common,
+  isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/rotate-secret',
   operationId: 'rotateWebhookSecret',
   summary: 'A new signing secret, shown this once',
@@ -156,7 +160,7 @@ const rotateSecret = defineAction({
   body: z.strictObject({ overlapHours: z.int().min(0).max(168).default(24) }),
   returns: EndpointWithSecretSchema,
   seal: true,
-  async handle({ caller, params: { endpointId }, body }, tx, _enqueue, { secrets }) {
+  async handle({ caller, params: { endpointId }, body, tx, deps: { secrets } }) {
     const endpoint = await lockOwn(tx, caller, endpointId)
     const secret = formatSecret(randomBytes(SECRET_BYTES))
     const changed = await rotateEndpointSecret(tx, endpoint.id, secrets.seal(secret), body.overlapHours * HOUR)

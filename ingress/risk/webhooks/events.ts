@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { listEvents } from '#shared/webhooks/event-store.ts'
 import { EVENT_TYPES } from '#shared/webhooks/event-types.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
-import { defineRead } from '../risk-route.ts'
+import { read } from '../risk-route.ts'
 import { EventPayloadSchema } from './schemas.ts'
 
-const common = { tags: ['Webhooks'], scope: 'webhooks:manage' } as const
+const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 
 export const EventQuery = PageQuery.extend({
   event: z.string().max(100).optional().meta({ description: 'an exact event type' }),
@@ -15,13 +17,12 @@ export const EventQuery = PageQuery.extend({
 
 export const EventCursor = z.tuple([InstantQuery, z.uuid()])
 
-/** The cursor after the last of a page; null when it was the last page. */
-export function eventCursor(page: readonly { id: string; occurredAt: Date }[], hasMore: boolean): string | null {
-  const last = page.at(-1)
-  return hasMore && last ? encodeCursor([last.occurredAt.toISOString(), last.id]) : null
+/** Names an event for the page after it. */
+export function eventCursor({ occurredAt, id }: { id: string; occurredAt: Date }): string {
+  return encodeCursor([occurredAt.toISOString(), id])
 }
 
-const listRoute = defineRead({
+const listRoute = read({
   ...common,
   path: '/v1/webhooks/events',
   operationId: 'listWebhookEvents',
@@ -29,7 +30,7 @@ const listRoute = defineRead({
   params: {},
   query: EventQuery,
   returns: z.object({ events: z.array(EventPayloadSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query }, { db }) {
+  async handle({ caller, query, deps: { db } }) {
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, EventCursor)
     const rows = await listEvents(db, {
@@ -40,12 +41,12 @@ const listRoute = defineRead({
       before: before && { occurredAt: before[0], id: before[1] },
       limit: limit + 1,
     })
-    const page = rows.slice(0, limit)
-    return { events: page.map(({ body }) => JSON.parse(body)), nextCursor: eventCursor(page, rows.length > limit) }
+    const { page, nextCursor } = paged(rows, limit, eventCursor)
+    return { events: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })
 
-const typesRoute = defineRead({
+const typesRoute = read({
   ...common,
   path: '/v1/webhooks/event-types',
   operationId: 'listWebhookEventTypes',

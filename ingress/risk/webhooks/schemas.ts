@@ -119,6 +119,9 @@ export const NewEndpointBody = z.strictObject({
     .meta({ description: 'one delivery at a time per dealId, in the order of the events' }),
 })
 
+/** The body of a write that takes none. */
+export const NoBody = z.strictObject({})
+
 export const EndpointChangeBody = z.strictObject({
   url: url.optional(),
   description: description.optional(),
