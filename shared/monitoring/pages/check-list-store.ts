@@ -3,7 +3,8 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query, type SqlValue } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { ShownStatus } from '../checks/check.ts'
-import type { CheckTimes } from '../checks/status.ts'
+import { type CheckTimes, shownStatus } from '../checks/status.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
 import { type CheckFilter, type CheckSort, type ListCursor, markOf } from './check-list.ts'
 
 /** What a row of the list shows. */
@@ -19,20 +20,39 @@ export interface ListedCheck extends CheckTimes {
   sortKey: string | number
 }
 
+const TIMES = `
+  c.kind, c.timeout_seconds AS "timeoutSeconds", c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status,
+  c.n_pings AS "nPings", ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
+  c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter"`
+
 const NOW = timestampOf('?::bigint')
 const GRACE = "c.grace_seconds * interval '1 second'"
 /** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
 const DUE = `CASE WHEN c.kind = 'simple' THEN c.last_ping + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
+/** The deadline is that of a running job, which is earlier: it tells nothing of the schedule. */
+const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND c.alert_after = c.last_start + ${GRACE})`
 
-/** status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes the instant three times. */
+/** status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownValues` gives. */
 const SHOWN = `
   CASE WHEN c.last_start + ${GRACE} <= ${NOW} THEN 'down'
        WHEN c.status <> 'up' THEN c.status
+       WHEN ${IS_UNTOLD} THEN CASE WHEN c.id = ANY(?::bigint[]) THEN 'grace' ELSE 'up' END
        WHEN ${DUE} + ${GRACE} <= ${NOW} THEN 'down'
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
-const SHOWN_VALUES = 3
+
+/** The instant three times, and between them the checks of which status.ts alone can tell that they are in grace. */
+async function shownValues(db: Knex, projectId: number, now: Micros): Promise<SqlValue[]> {
+  const untold = await query<CheckTimes & { id: number }>(
+    db,
+    `SELECT c.id, ${TIMES} FROM checks c
+     WHERE c.project_id = ? AND ${IS_UNTOLD} AND c.last_start + ${GRACE} > ${NOW}`,
+    [projectId, now],
+  )
+  const inGrace = untold.filter((check) => shownStatus(check, now, nextOccurrence) === 'grace')
+  return [now, inGrace.map(({ id }) => id), now, now]
+}
 
 const SORTS = {
   name: { key: 'lower(c.name)', type: 'text' },
@@ -54,15 +74,11 @@ export async function listCheckPage(
   page: { filter: CheckFilter; sort: CheckSort; after: ListCursor | null; limit: number; now: Micros },
 ): Promise<ListedCheck[]> {
   const { key, type } = SORTS[page.sort]
-  const where = conditions(projectId, page.filter, page.now)
+  const where = await conditions(db, projectId, page.filter, page.now)
   const after = page.after ? `AND (${key}, c.id) > (?::${type}, ?::bigint)` : ''
   return await query<ListedCheck>(
     db,
-    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, c.kind, c.timeout_seconds AS "timeoutSeconds",
-            c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status, c.n_pings AS "nPings",
-            ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
-            c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
-            ${microsOf('c.alert_after')} AS "alertAfter", ${key} AS "sortKey",
+    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, ${key} AS "sortKey",
             coalesce((SELECT array_agg(channels.uuid::text) FROM check_channels
                       JOIN channels ON channels.id = check_channels.channel_id
                       WHERE check_channels.check_id = c.id), '{}') AS "channelIds"
@@ -91,7 +107,7 @@ export async function groupChecks(db: Knex, projectId: number, now: Micros): Pro
     db,
     `SELECT c.tags, ${SHOWN} AS status, count(*) AS count, ${VERSIONS} AS versions
      FROM checks c WHERE c.project_id = ? GROUP BY 1, 2`,
-    [...Array<number>(SHOWN_VALUES).fill(now), projectId],
+    [...(await shownValues(db, projectId, now)), projectId],
   )
 }
 
@@ -117,7 +133,12 @@ export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): P
   return rows.map(({ id }) => id)
 }
 
-function conditions(projectId: number, filter: CheckFilter, now: Micros): { sql: string; values: SqlValue[] } {
+async function conditions(
+  db: Knex,
+  projectId: number,
+  filter: CheckFilter,
+  now: Micros,
+): Promise<{ sql: string; values: SqlValue[] }> {
   const parts = ['c.project_id = ?']
   const values: SqlValue[] = [projectId]
   if (filter.tags.length > 0) {
@@ -131,7 +152,7 @@ function conditions(projectId: number, filter: CheckFilter, now: Micros): { sql:
   if (filter.status === 'running') parts.push('c.last_start IS NOT NULL')
   else if (filter.status !== null) {
     parts.push(`${SHOWN} = ?`)
-    values.push(...Array<number>(SHOWN_VALUES).fill(now), filter.status)
+    values.push(...(await shownValues(db, projectId, now)), filter.status)
   }
   return { sql: parts.join(' AND '), values }
 }
