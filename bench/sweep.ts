@@ -3,7 +3,7 @@ import { nowMicros } from '#shared/time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** A tenth of a million checks overdue at once: flips stored with their outbox rows, by the sweeper's own statement. */
+/** A tenth of a million checks overdue at once: flips stored, with one message a page, by the sweeper's own statement. */
 export async function benchSweep(options: { checks: number; overdue: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
   await addChecks(stack.db, options.checks)
@@ -19,7 +19,7 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
   for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
     const swept = await sweepOverdue(stack.db, nowMicros(), { answered: [0], total: 1 })
     looked = swept.looked
-    flips += swept.messages.length
+    flips += swept.down.length
   }
   const seconds = (performance.now() - started) / 1000
   return [

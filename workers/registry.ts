@@ -1,3 +1,4 @@
+import { alerter } from './alerter/alerter.ts'
 import { anchor } from './anchor/anchor.ts'
 import type { Worker } from './define-worker.ts'
 import { mailer } from './mailer/mailer.ts'
@@ -11,6 +12,7 @@ import { webhookDeliverer } from './webhook-deliverer/webhook-deliverer.ts'
 export const workers: readonly Worker[] = [
   pingEvaluator,
   sweeper,
+  alerter,
   notifier,
   packComposer,
   anchor,

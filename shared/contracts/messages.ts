@@ -1,3 +1,4 @@
+import { alertsWake } from './alerts-wake.ts'
 import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import { deliveryDue } from './delivery-due.ts'
@@ -7,6 +8,7 @@ import { packRequested } from './pack-requested.ts'
 
 /** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
 export const messages: readonly MessageContract<unknown>[] = [
+  alertsWake,
   checkFlipped,
   notificationDue,
   packRequested,

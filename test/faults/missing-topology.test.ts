@@ -40,7 +40,7 @@ test('F06: queues, bindings and exchanges that are deleted under load come back,
     })
   await change('the start')
 
-  await probe.channel.unbindQueue('check.flipped.notifier', EVENTS_EXCHANGE, 'check.flipped')
+  await probe.channel.unbindQueue('alerts.wake.alerter', EVENTS_EXCHANGE, 'alerts.wake')
   await change('a binding was deleted')
   t.true((await returned(workers.metrics)) > 0, 'the broker confirmed it, and gave it back')
 
@@ -48,8 +48,8 @@ test('F06: queues, bindings and exchanges that are deleted under load come back,
   await change('the exchange was deleted')
 
   // What a queue holds goes with it; what comes after it finds a new one, and somebody who listens.
-  await probe.channel.deleteQueue('check.flipped.notifier')
-  await comesBack('check.flipped.notifier')
+  await probe.channel.deleteQueue('alerts.wake.alerter')
+  await comesBack('alerts.wake.alerter')
   await change('the queue was deleted')
 
   const ledger = new Ledger()

@@ -6,6 +6,7 @@ import { freePort } from '../../stack/free-port.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
 import { workers } from '../../workers/registry.ts'
 import { createDatabase, createVhost } from './services.ts'
+import { withAlerter } from './with-alerter.ts'
 
 export interface TestApp extends AsyncDisposable {
   /** where it listens, which is also its public address; no slash at the end */
@@ -49,7 +50,7 @@ export async function openApp(options: AppOptions = {}): Promise<TestApp> {
     ...options.env,
   })
   const log = createLog(config.logLevel, 'test')
-  const names = options.workers ?? ['ping-evaluator']
+  const names = withAlerter(options.workers ?? ['ping-evaluator'])
   const chosen = workers.filter(({ name }) => names.includes(name))
   if (chosen.length !== names.length) throw new Error(`there are no such workers: ${names.join(', ')}`)
   if (chosen.length > 0) await openWorkers(resources, chosen, config, log)

@@ -15,6 +15,7 @@ import { openWorkers } from '../../workers/open-workers.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from './eventually.ts'
 import { createDatabase, createVhost } from './services.ts'
+import { withAlerter } from './with-alerter.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -111,14 +112,14 @@ export async function openProduct(
     },
     async workers(names, override) {
       const own = new AsyncDisposableStack()
-      const chosen = names ? workers.filter(({ name }) => names.includes(name)) : workers
+      const chosen = names ? workers.filter(({ name }) => withAlerter(names).includes(name)) : workers
       const deps = await openWorkers(own, chosen, config, log, override)
       await deps.broker.connected()
       resources.use(own)
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
     spawn(what, args = [], extra = {}) {
-      const child = spawn(process.execPath, ['--import', 'tsx', entryFiles[what], ...args], {
+      const child = spawn(process.execPath, ['--import', 'tsx', entryFiles[what], ...withAlerter(args)], {
         cwd: root,
         env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,10 +7,10 @@ import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
 import { deliveryRetention } from './sweeps/delivery-retention.ts'
+import { dueAlerts } from './sweeps/due-alerts.ts'
 import { dueDeliveries } from './sweeps/due-deliveries.ts'
 import { dueMails } from './sweeps/due-mails.ts'
 import { dueNotifications } from './sweeps/due-notifications.ts'
-import { forgottenFlipsSweep } from './sweeps/forgotten-flips.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
 import { retention } from './sweeps/retention.ts'
@@ -33,7 +33,7 @@ export const sweeper: Worker = {
   start: (deps) =>
     startSweeper(deps, [
       overdueChecks(),
-      forgottenFlipsSweep,
+      dueAlerts,
       dueNotifications,
       dueDeliveries,
       dueMails,

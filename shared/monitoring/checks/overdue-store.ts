@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { checkFlipped } from '../../contracts/check-flipped.ts'
+import { alertsWake } from '../../contracts/alerts-wake.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
@@ -20,7 +20,7 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 export interface Swept {
   /** checks looked at; fewer than OVERDUE_PAGE when no more are due, or when others hold all that are */
   looked: number
-  /** of the checks taken down, to be published after the commit */
+  /** wakes the alerter where a check was taken down; to be published after the commit */
   messages: OutboxRow[]
   /** ids of the checks taken down */
   down: number[]
@@ -36,7 +36,7 @@ export interface Swept {
  *    touches `checks`.
  * 3. flipped: they go down and lose deadline and mark. No index of `checks` is touched.
  * 4. recorded: a flip each, dated at the deadline.
- * 5. sent: a message each, published by the caller after the commit.
+ * 5. sent: one message for all of them, which wakes the alerter; published by the caller after the commit.
  *
  * @param shards those whose queues are known to hold nothing older; checks of others are left alone
  */
@@ -49,7 +49,7 @@ export async function sweepOverdue(
     await execute(tx, KEEP_PLAN)
     const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
     if (!due || due.ids === null) return { looked: 0, messages: [], down: [] }
-    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [due.ids, before, checkFlipped.name, RESEND_AFTER])
+    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [due.ids, before, alertsWake.name, RESEND_AFTER])
     const [first] = rows
     const looked = first?.settled === 0 ? 0 : due.count
     return { looked, messages: rows.filter((row) => row.id !== null), down: first?.down ?? [] }
@@ -66,7 +66,6 @@ interface SweptRow {
   id: number | null
   /** marks moved or removed */
   settled: number
-  /** only in the first row */
   down: number[] | null
 }
 
@@ -109,11 +108,11 @@ export const TAKE_DOWN = `
   recorded AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)
     SELECT id, deadline, from_status, 'down', 'timeout' FROM flipped ORDER BY deadline
-    RETURNING id, check_id),
+    RETURNING check_id),
   sent AS (
     INSERT INTO outbox (message_id, message, payload, resend_at)
-    SELECT gen_random_uuid(), ?, jsonb_build_object('flipId', id), now() + ?::interval FROM recorded
+    SELECT gen_random_uuid(), ?, '{}', now() + ?::interval WHERE EXISTS (SELECT 1 FROM recorded)
     RETURNING id, message_id, message, payload)
   SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.settled,
-         CASE WHEN row_number() OVER () = 1 THEN (SELECT json_agg(check_id) FROM recorded) END AS down
+         (SELECT json_agg(check_id) FROM recorded) AS down
   FROM (SELECT (SELECT count(*) FROM moved) + (SELECT count(*) FROM ended) AS settled) counted LEFT JOIN sent ON true`

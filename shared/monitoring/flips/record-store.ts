@@ -1,4 +1,4 @@
-import { checkFlipped } from '../../contracts/check-flipped.ts'
+import { alertsWake } from '../../contracts/alerts-wake.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
@@ -11,8 +11,9 @@ export interface NewFlip extends StatusChange {
 }
 
 /**
- * Stores flips and, for those that somebody is to be notified of, the messages; the caller publishes the rows once it has
- * committed. Nobody is told that a new or paused check came up (monitoring behaviour 8.2).
+ * Stores flips and, where somebody is to be notified of one, the message that wakes the alerter: one, however many flips
+ * there are. The caller publishes the row once it has committed. Nobody is told that a new or paused check came up
+ * (monitoring behaviour 8.2).
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
@@ -23,7 +24,7 @@ export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): 
     flips.map((flip) => flip.to),
     flips.map((flip) => flip.reason),
     flips.map((flip) => flip.processed || (flip.to === 'up' && flip.from !== 'down')),
-    checkFlipped.name,
+    alertsWake.name,
     RESEND_AFTER,
   ])
 }
@@ -36,9 +37,9 @@ const RECORD_FLIPS: Prepared = {
     SELECT check_id, ${timestampOf('at')}, from_status, to_status, reason, CASE WHEN processed THEN now() END
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[])
          AS t(check_id, at, from_status, to_status, reason, processed)
-    RETURNING id, processed_at)
+    RETURNING processed_at)
   INSERT INTO outbox (message_id, message, payload, resend_at)
-  SELECT gen_random_uuid(), $7, jsonb_build_object('flipId', id), now() + $8::interval
-  FROM flipped WHERE processed_at IS NULL
+  SELECT gen_random_uuid(), $7, '{}', now() + $8::interval
+  WHERE EXISTS (SELECT 1 FROM flipped WHERE processed_at IS NULL)
   RETURNING id, message_id AS "messageId", message, payload`,
 }

@@ -4,66 +4,12 @@ import type { FailedOutcome, Outcome } from '../../delivery/outcome.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { StoredStatus } from '../checks/check.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
 /** Longer than any attempt may take: an attempt whose process died is made again after it. */
 const LEASE = '90 seconds'
 /** Longer than a message usually waits for a notifier: the sweeper sends another only after it. */
-const QUEUED = '60 seconds'
-
-export interface ClaimedFlip {
-  id: number
-  checkId: number
-  from: StoredStatus
-  to: StoredStatus
-}
-
-/**
- * Takes a flip to be notified of, once: the copy of a message finds it taken.
- * @returns null when it was taken before, or its check was deleted
- */
-export async function claimFlip(tx: Knex, flipId: number): Promise<ClaimedFlip | null> {
-  const rows = await query<ClaimedFlip>(
-    tx,
-    `UPDATE flips SET processed_at = now() WHERE id = ? AND processed_at IS NULL
-     RETURNING id, check_id AS "checkId", from_status AS "from", to_status AS "to"`,
-    [flipId],
-  )
-  return rows[0] ?? null
-}
-
-/**
- * Flips that nobody has taken for a minute, the oldest first: their message was given up or lost. Those older than a day
- * are left: they are no news any more.
- */
-export async function forgottenFlips(db: Knex, limit: number): Promise<number[]> {
-  const rows = await query<{ id: number }>(
-    db,
-    `SELECT id FROM flips
-     WHERE processed_at IS NULL AND at BETWEEN now() - interval '1 day' AND now() - interval '1 minute'
-     ORDER BY id LIMIT ?`,
-    [limit],
-  )
-  return rows.map(({ id }) => id)
-}
-
-export interface AssignedChannel {
-  id: number
-  kind: string
-  sealedConfig: string
-}
-
-/** The integrations of a check that are not disabled: the fastest first, so that a slow one delays none of them. */
-export async function assignedChannels(tx: Knex, checkId: number): Promise<AssignedChannel[]> {
-  return await query<AssignedChannel>(
-    tx,
-    `SELECT c.id, c.kind, c.sealed_config AS "sealedConfig"
-     FROM channels c JOIN check_channels a ON a.channel_id = c.id
-     WHERE a.check_id = ? AND c.disabled_at IS NULL ORDER BY c.last_notify_duration_ms NULLS LAST, c.id`,
-    [checkId],
-  )
-}
+export const QUEUED = '60 seconds'
 
 /** @returns the ids of the new notifications; a channel that has one for this flip already gets no second */
 export async function insertNotifications(

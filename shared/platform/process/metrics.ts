@@ -94,6 +94,10 @@ export function createMetrics() {
     handled: histogram('signalbox_message_seconds', 'Time to handle a message.', ['queue', 'outcome'], LATENCY_BUCKETS),
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
+    unprocessedFlips: gauge(
+      'signalbox_unprocessed_flips',
+      'Changes of status that nobody has been told of yet; counted up to 10,000.',
+    ),
     sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
     clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
     beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),

@@ -60,7 +60,7 @@ async function takeAllDown({ deps }: Tick, before: Micros, answered: readonly nu
   for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
     const swept = await sweepOverdue(deps.reserveDb, before, { answered, total: deps.config.pingShards })
     looked = swept.looked
-    deps.metrics.flips.inc({ to: 'down' }, swept.messages.length)
+    deps.metrics.flips.inc({ to: 'down' }, swept.down.length)
     deps.outbox.publishLater(swept.messages)
     deps.live.changed(swept.down)
   }

@@ -1,0 +1,60 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { FlipReason } from '../notifications/notification.ts'
+
+/** A change that nobody has been told of, in the hands of this transaction. */
+export interface WaitingFlip {
+  id: number
+  checkId: number
+  at: Micros
+  to: 'up' | 'down'
+  reason: FlipReason
+}
+
+/** After a day a change is news only for as long as its check is still so. */
+const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
+
+/**
+ * Claims flips until the end of the transaction, the oldest first. One is taken only when nobody has still to be told of an
+ * earlier one of its check, so that one check's changes are handed on in their order, by however many alerters. Waits for
+ * nobody: what others hold is left to them. The checks are kept from being deleted meanwhile.
+ */
+export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]> {
+  return await query<WaitingFlip>(
+    tx,
+    `SELECT flips.id, flips.check_id AS "checkId", ${microsOf('flips.at')} AS at, flips.to_status AS "to", flips.reason
+     FROM flips JOIN checks ON checks.id = flips.check_id
+     WHERE flips.processed_at IS NULL AND flips.to_status IN ('up', 'down') AND ${isNews('flips')}
+       AND NOT EXISTS (
+         SELECT 1 FROM flips earlier
+         WHERE earlier.check_id = flips.check_id AND earlier.id < flips.id AND earlier.processed_at IS NULL
+           AND ${isNews('earlier')})
+     ORDER BY flips.id LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF flips SKIP LOCKED`,
+    [limit],
+  )
+}
+
+/** Ends the work on flips; the caller has claimed them. */
+export async function markProcessed(tx: Knex, flipIds: readonly number[]): Promise<void> {
+  await execute(tx, 'UPDATE flips SET processed_at = now() WHERE id = ANY(?::bigint[])', [flipIds])
+}
+
+/** Flips that wait to be handed on, up to a number; those that are no news any more are not among them. */
+export async function countWaitingFlips(db: Knex, most: number): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM flips JOIN checks ON checks.id = flips.check_id
+       WHERE flips.processed_at IS NULL AND flips.to_status IN ('up', 'down') AND ${isNews('flips')} LIMIT ?) waiting`,
+    [most],
+  )
+  return row?.count ?? 0
+}
+
+/** Whether a flip still waits to be handed on. */
+export async function isFlipWaiting(db: Knex, flipId: number): Promise<boolean> {
+  const rows = await query(db, 'SELECT 1 FROM flips WHERE id = ? AND processed_at IS NULL', [flipId])
+  return rows.length > 0
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
+import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { preparedTransaction } from '#shared/platform/database/prepared.ts'
+import { nowMicros } from '#shared/time.ts'
+import { addWebhook, tell } from '../../support/alerts.ts'
+import { openBrokerProbe } from '../../support/broker-probe.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { addCheck } from '../../support/projects.ts'
+
+for (const point of ['after-claim', 'before-commit', 'after-commit']) {
+  test.serial(`an alerter that dies at ${point} leaves every change told once`, async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct()
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
+    await tell(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
+    await product.workers(['ping-evaluator'])
+    await addFlips(product, checks, 'up', 'down')
+
+    const dying = product.spawn('workers', ['alerter'], { CRASH_AT: point })
+    await using _sweeper = await product.workers(['sweeper'])
+    t.is(await dying.exited, null, 'it was killed, not stopped')
+    t.is(await waiting(product), point === 'after-commit' ? 0 : 5)
+    await product.workers(['alerter', 'notifier'])
+    await eventually('what could not be published to be sent', async () => {
+      await product.db('outbox').update({ resend_at: product.db.fn.now() })
+      return sink.requests.length >= 5
+    })
+    await addFlips(product, checks, 'down', 'up')
+    await sink.waitFor(10)
+    t.is(sink.requests.length, 10)
+  })
+}
+
+test('two alerters tell of thousands of changes once each, and those of one check in their order', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 20 }, () => addCheck(deps, project.id)))
+  await tell(product.db, checks, [await addWebhook(deps, project.id, 'http://127.0.0.1:1')])
+  for (let turn = 0; turn < 100; turn++) {
+    await addFlips(product, checks, 'up', 'down')
+    await addFlips(product, checks, 'down', 'up')
+  }
+  await product.workers(['alerter'])
+  await product.workers(['alerter', 'sweeper'])
+  await eventually('all to be handed on', async () => (await waiting(product)) === 0, 60_000)
+  const [told] = (await product.db.raw('SELECT count(*) AS rows, count(DISTINCT flip_id) AS flips FROM notifications'))
+    .rows
+  t.deepEqual({ rows: Number(told.rows), flips: Number(told.flips) }, { rows: 4000, flips: 4000 })
+  const { rows: overtaken } = await product.db.raw(`
+    SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id AND b.processed_at < a.processed_at`)
+  t.is(overtaken.length, 0)
+})
+
+test('a page of checks taken down is one message, and so are the flips of one batch', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 30 }, () => addCheck(deps, project.id)))
+  await product.db('checks').update({ status: 'up', last_ping: new Date(0), alert_after: new Date(1000) })
+  const swept = await sweepOverdue(product.db, nowMicros(), { answered: [0], total: 1 })
+  t.is(swept.down.length, 30)
+  t.deepEqual(
+    swept.messages.map(({ message, payload }) => ({ message, payload })),
+    [{ message: 'alerts.wake', payload: {} }],
+  )
+  t.is((await addFlips(product, checks, 'down', 'up')).length, 1)
+  t.is((await addFlips(product, checks, 'new', 'up')).length, 0, 'nobody is told that a new check came up')
+  t.is(await waiting(product), 60)
+})
+
+test('a message of the release before, one for each flip, is still handled', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await product.workers(['notifier'])
+  const [flip] = await product
+    .db('flips')
+    .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
+    .returning('id')
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  const body = Buffer.from(JSON.stringify({ flipId: Number(flip.id) }))
+  await probe.put('check.flipped.notifier', body, { messageId: randomUUID(), headers: { v: 1 } })
+  t.is((await sink.waitFor(1)).path, '/down')
+  t.is(await probe.depth('check.flipped.notifier.dead'), 0)
+})
+
+test('a change of days ago is told while the check is still so, and is no news once it is not', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const still = await addCheck(deps, project.id, { name: 'still down' })
+  const over = await addCheck(deps, project.id, { name: 'long over' })
+  await tell(product.db, [still, over], [await addWebhook(deps, project.id, sink.url)])
+  await product.db('checks').where({ id: still.id }).update({ status: 'down' })
+  await product.db('checks').where({ id: over.id }).update({ status: 'up' })
+  const at = new Date(Date.now() - 3 * 86_400_000)
+  const flip = { at, from_status: 'up', to_status: 'down', reason: 'timeout' }
+  await product.db('flips').insert([
+    { ...flip, check_id: over.id },
+    { ...flip, check_id: still.id },
+  ])
+  await product.workers(['alerter', 'notifier', 'sweeper'])
+  t.is((await sink.waitFor(1)).body.toString(), still.uuid)
+  t.deepEqual(
+    (await product.db('flips').whereNull('processed_at').select('check_id')).map((row) => Number(row.check_id)),
+    [over.id],
+  )
+})
+
+async function addFlips(
+  product: Product,
+  checks: readonly { id: number }[],
+  from: 'new' | 'up' | 'down',
+  to: 'up' | 'down',
+) {
+  const reason = to === 'down' ? 'fail' : ''
+  const flips = checks.map(({ id }) => ({ checkId: id, at: nowMicros(), from, to, reason, processed: false }) as const)
+  return await preparedTransaction(product.db, (run) => recordFlips(run, flips))
+}
+
+async function waiting(product: Product): Promise<number> {
+  return (await product.db('flips').whereNull('processed_at').select('id')).length
+}

@@ -1,0 +1,48 @@
+import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import type { Worker } from '../define-worker.ts'
+import { handOn } from './hand-on.ts'
+
+/** Each costs nothing by itself: those that come while the alerter works share one more look. */
+const PREFETCH = 100
+/** Milliseconds after which the rest is left to the next message, which the sweeper sends within a second. */
+const LONGEST_RUN_MS = 60_000
+
+/**
+ * Decides who is told of changes, and when. A message only says that there is something to do: the alerter repeats until
+ * nothing is left.
+ */
+export const alerter: Worker = {
+  name: 'alerter',
+  start(deps) {
+    const run = sharedRuns(async () => {
+      for (const end = performance.now() + LONGEST_RUN_MS; performance.now() < end; ) {
+        if ((await handOn(deps)) === 0) return
+      }
+    })
+    return [subscribe('alerter', on(alertsWake, PREFETCH, run), deps)]
+  },
+}
+
+/** Runs `work` once at a time. Whoever asks while it runs shares one further run that begins afterwards. */
+function sharedRuns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  const start = (): Promise<void> => {
+    const run = work().finally(() => {
+      if (running === run) running = null
+    })
+    running = run
+    return run
+  }
+  return () => {
+    if (!running) return start()
+    next ??= running
+      .catch(() => {}) // whoever asked for it hears of it
+      .then(() => {
+        next = null
+        return start()
+      })
+    return next
+  }
+}

@@ -1,0 +1,17 @@
+import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { countWaitingFlips } from '#shared/monitoring/alerting/flip-store.ts'
+import type { Sweep } from '../sweep.ts'
+
+/** The metric says so many, or that there are at least so many. */
+const MOST_COUNTED = 10_000
+
+/** Wakes the alerter while there is anything for it to do: its own message was lost, or it died over it. */
+export const dueAlerts: Sweep = {
+  name: 'due-alerts',
+  everySeconds: 1,
+  async run({ deps }) {
+    const waiting = await countWaitingFlips(deps.reserveDb, MOST_COUNTED)
+    deps.metrics.unprocessedFlips.set(waiting)
+    if (waiting > 0) await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+  },
+}
