@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { CACHE_EXCHANGE } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
-import type { CacheChange } from './deps.ts'
 import { listenToFanout } from './fanout-listener.ts'
+
+/** A change that every ingress process must forget its cached copy for. */
+export type CacheChange = z.infer<typeof changeSchema>
 
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('check'), uuid: z.uuid(), projectId: z.int() }),

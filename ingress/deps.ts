@@ -1,9 +1,15 @@
 import type { Knex } from 'knex'
+import type { LRUCache } from 'lru-cache'
+import type { Configuration as OidcConfiguration } from 'openid-client'
 import type { LiveChange } from '#shared/contracts/live-change.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { Barriers } from '#shared/platform/broker/barrier.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Outbox } from '#shared/platform/broker/outbox.ts'
 import type { Installation } from '#shared/platform/database/installation.ts'
+import type { TrustedProxies } from '#shared/platform/http/remote-addr.ts'
+import type { Resolve } from '#shared/platform/http/target-policy.ts'
 import type { Clock } from '#shared/platform/process/clock.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
@@ -12,15 +18,22 @@ import type { Readiness } from '#shared/platform/process/open-platform.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Threads } from '#shared/platform/process/threads.ts'
 import type { Micros } from '#shared/time.ts'
+import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import type { CacheChange } from './announcements.ts'
+import type { ShortCache } from './middleware/short-cache.ts'
+import type { TokenTaker } from './middleware/token-taker.ts'
+import type { BadgeService } from './monitoring/badge-service.ts'
+import type { SharedReads } from './monitoring/share-reads.ts'
+import type { TokenSlots } from './oauth/token-slots.ts'
+import type { RiskServices } from './risk/services.ts'
 import type { TurnWatch } from './turn-watch.ts'
+import type { Watchers } from './web/frame/live-watchers.ts'
+import type { PublicHistory } from './web/projects/public-history.ts'
 
 /** The tasks that listeners run beside the event loop. */
 export type IngressTasks = typeof import('./threads/tasks.ts').tasks
 
-/** A change that every ingress process must forget its cached copy for. */
-export type CacheChange = { kind: 'check'; uuid: string; projectId: number } | { kind: 'project'; projectId: number }
-
-/** What the listeners are given. Built once, in an entry file; tests replace members. */
+/** What the HTTP listeners are given. Built once, by `openIngress`; tests replace members. */
 export interface IngressDeps {
   config: Config
   db: Knex
@@ -50,4 +63,25 @@ export interface IngressDeps {
   announce(change: CacheChange): void
   /** hears what changed, at a worker or at any listener, after it has committed; some of it may be lost */
   onLive(listener: (change: LiveChange | CacheChange) => void): void
+  /** behind whose address everybody comes */
+  trustedProxies: TrustedProxies
+  /** accepted API keys by digest, so that neither the cache nor a dump of it holds a key; for a few seconds */
+  projectKeys: LRUCache<string, ProjectKey>
+  /** the API's rate limits, which all processes share */
+  tokens: TokenTaker
+  /** lists of checks, as the API sends them */
+  checkLists: SharedReads<{ pieces: Buffer[]; lagMs: number }>
+  uuidsOfUniqueKeys: LRUCache<string, string>
+  badges: BadgeService
+  publicHistories: ShortCache<PublicHistory>
+  /** the pages that are open now */
+  watchers: Watchers
+  /** discoveries of sign-in services, by issuer */
+  oidcIssuers: Map<string, Promise<OidcConfiguration>>
+  /** attempts at tokens that are decided on now */
+  tokenSlots: TokenSlots
+  risk: RiskServices
+  logKeys: Map<ApiEnv, NoteKey>
+  /** addresses of a name that somebody wants webhooks sent to */
+  resolve: Resolve
 }

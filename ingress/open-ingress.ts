@@ -1,18 +1,31 @@
+import { LRUCache } from 'lru-cache'
+import type { LiveChange } from '#shared/contracts/live-change.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { parseTrustedProxies } from '#shared/platform/http/remote-addr.ts'
+import { openSystemResolver } from '#shared/platform/http/system-resolver.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
-import { openPlatform } from '#shared/platform/process/open-platform.ts'
+import { openPlatform, type Platform } from '#shared/platform/process/open-platform.ts'
 import { openThreads } from '#shared/platform/process/threads.ts'
-import { createAnnouncements } from './announcements.ts'
+import { type CacheChange, createAnnouncements } from './announcements.ts'
 import { createApp } from './app.ts'
 import { createConnectionCap } from './connections.ts'
 import type { IngressDeps, IngressTasks } from './deps.ts'
 import { openListenerProblems } from './health.ts'
 import { createLiveChanges } from './live-changes.ts'
+import { createShortCache } from './middleware/short-cache.ts'
+import { TokenTaker } from './middleware/token-taker.ts'
+import { createBadgeService } from './monitoring/badge-service.ts'
+import { createSharedReads } from './monitoring/share-reads.ts'
+import { createTokenSlots } from './oauth/token-slots.ts'
 import { openPingListener } from './ping/listener.ts'
+import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 import { watchTurns } from './turn-watch.ts'
+import { createWatchers } from './web/frame/live-watchers.ts'
+
+/** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
+const KEY_REMEMBERED_MS = 3_000
 
 /**
  * Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it.
@@ -26,13 +39,47 @@ export async function openIngress(
 ): Promise<{ server: HttpServer; deps: IngressDeps; drain: () => void }> {
   const draining = new AbortController()
   const platform = await openPlatform(resources, 'signalbox-ingress', config, log)
-  const { broker, metrics } = platform
-  const threads = resources.use(
-    openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics }),
+  const announcements = createAnnouncements(platform.broker)
+  const deps = createDeps(resources, { platform, announcements, config, log, draining: draining.signal, override })
+  const listener = openListenerProblems(deps)
+  resources.use(listener)
+  let isListening = false
+  for (const readiness of [deps.readiness, deps.pingReadiness]) {
+    readiness.add(listener.problems)
+    readiness.add(() => (isListening ? [] : ['http: does not listen yet']))
+  }
+  await platform.installation.asked()
+  const pingListener = openPingListener(deps)
+  resources.use(pingListener)
+  announcements.onChange((change) => pingListener.cache.forget(change))
+  announcements.onGap(() => pingListener.cache.expire())
+  const connections = createConnectionCap(config.httpConnectionsPerAddress, deps.trustedProxies)
+  const server = await openHttpServer(
+    { port: config.port, host: config.host, connections },
+    { ping: pingListener.handle, app: createApp(deps) },
+    draining.signal,
   )
-  const announcements = createAnnouncements(broker)
+  resources.use(server)
+  isListening = true
+  return { server, deps, drain: () => draining.abort() }
+}
+
+/** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
+function createDeps(
+  resources: AsyncDisposableStack,
+  parts: {
+    platform: Platform
+    announcements: ReturnType<typeof createAnnouncements>
+    config: Config
+    log: Log
+    draining: AbortSignal
+    override: Partial<IngressDeps>
+  },
+): IngressDeps {
+  const { platform, announcements, config, log, draining, override } = parts
+  const { broker, metrics } = platform
   const liveChanges = createLiveChanges(broker)
-  const deps: IngressDeps = {
+  const ground = {
     config,
     db: platform.db,
     healthDb: platform.reserveDb,
@@ -45,38 +92,33 @@ export async function openIngress(
     readiness: platform.readiness,
     pingReadiness: platform.pingReadiness,
     installation: platform.installation,
-    threads,
+    threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
     turns: resources.use(watchTurns({ log, metrics })),
-    draining: draining.signal,
+    draining,
     clock: platform.clock,
     now: platform.now,
     announce: announcements.announce,
-    onLive(listener) {
+    onLive(listener: (change: LiveChange | CacheChange) => void) {
       announcements.onChange(listener)
       liveChanges.onChange(listener)
     },
     ...override,
   }
-  const listener = openListenerProblems(deps)
-  resources.use(listener)
-  let isListening = false
-  for (const readiness of [deps.readiness, deps.pingReadiness]) {
-    readiness.add(listener.problems)
-    readiness.add(() => (isListening ? [] : ['http: does not listen yet']))
+  return {
+    ...ground,
+    trustedProxies: parseTrustedProxies(config.trustedProxies),
+    projectKeys: new LRUCache({ max: 10_000, ttl: KEY_REMEMBERED_MS, perf: performance }),
+    tokens: new TokenTaker(ground.db),
+    checkLists: createSharedReads(),
+    uuidsOfUniqueKeys: new LRUCache({ max: 50_000 }),
+    badges: createBadgeService(ground.secrets),
+    publicHistories: createShortCache(),
+    watchers: createWatchers(ground),
+    oidcIssuers: new Map(),
+    tokenSlots: createTokenSlots(),
+    risk: createRiskServices(ground),
+    logKeys: new Map(),
+    resolve: openSystemResolver(),
+    ...override,
   }
-  await platform.installation.asked()
-  const pingListener = openPingListener(deps, 'http')
-  resources.use(pingListener)
-  announcements.onChange((change) => pingListener.cache.forget(change))
-  announcements.onGap(() => pingListener.cache.expire())
-  const trusted = parseTrustedProxies(config.trustedProxies)
-  const connections = createConnectionCap(config.httpConnectionsPerAddress, trusted)
-  const server = await openHttpServer(
-    { port: config.port, host: config.host, connections },
-    { ping: pingListener.handle, app: createApp(deps) },
-    draining.signal,
-  )
-  resources.use(server)
-  isListening = true
-  return { server, deps, drain: () => draining.abort() }
 }

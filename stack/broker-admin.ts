@@ -64,6 +64,18 @@ export async function vhostExists(control: BrokerControl, amqpUrl: string, name:
   return (await evaluate(control, `rabbit_vhost:exists(${binary(name)}).`)).includes('true')
 }
 
+/** The names of all queues in a virtual host, those that go with their connection too. */
+export async function queueNames(control: BrokerControl, amqpUrl: string, vhost: string): Promise<string[]> {
+  if (control.managementUrl) {
+    const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/queues/${encodeURIComponent(vhost)}`)
+    const queues = (await response.json()) as { name: string }[]
+    return queues.map(({ name }) => name)
+  }
+  const names = `[Name || {resource, _, queue, Name} <- rabbit_amqqueue:list_names(${binary(vhost)})]`
+  const output = await evaluate(control, `io_lib:format("~s", [lists:join(<<" ">>, ${names})]).`)
+  return output.match(/[\w.-]+/g) ?? []
+}
+
 async function manage(
   managementUrl: string,
   amqpUrl: string,

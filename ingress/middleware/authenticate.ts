@@ -1,20 +1,10 @@
 import type { Request } from 'express'
-import { LRUCache } from 'lru-cache'
 import { UnauthorizedError } from '#shared/errors.ts'
 import { API_KEY_LENGTH } from '#shared/monitoring/projects/api-key.ts'
 import { findProjectKey, type ProjectKey, touchProjectKey } from '#shared/monitoring/projects/store.ts'
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
-import { perProcess } from './per-process.ts'
-
-/** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
-const REMEMBERED_MS = 3_000
-
-/** Accepted keys by digest, so that neither the cache nor a dump of it holds a key. Unknown ones are always looked up. */
-const rememberedKeys = perProcess(
-  () => new LRUCache<string, ProjectKey>({ max: 10_000, ttl: REMEMBERED_MS, perf: performance }),
-)
 
 /**
  * Whose request this is (monitoring behaviour 5.2). The header wins over the body's member, even when it is empty.
@@ -40,14 +30,13 @@ export async function authenticate(
 
 /** The project of a presented key, of whatever kind; null for unknown and revoked ones. */
 export async function findKey(key: string, deps: IngressDeps): Promise<ProjectKey | null> {
-  const remembered = rememberedKeys(deps)
   const digests = deps.secrets.digests(key)
   const name = digests[0]?.toString('base64') ?? ''
-  const known = remembered.get(name)
+  const known = deps.projectKeys.get(name)
   if (known) return known
   const found = await acrossTenants(() => findProjectKey(deps.db, digests))
   if (!found) return null
-  remembered.set(name, found)
+  deps.projectKeys.set(name, found)
   acrossTenants(() => touchProjectKey(deps.db, found.keyId)).catch((error: unknown) => {
     deps.log.warn(describeError(error), 'key.use-not-noted')
   })

@@ -1,19 +1,16 @@
 import type { Request } from 'express'
-import { parseTrustedProxies, resolveClient } from '#shared/platform/http/remote-addr.ts'
+import { resolveClient } from '#shared/platform/http/remote-addr.ts'
 import type { IngressDeps } from '../deps.ts'
-import { perProcess } from './per-process.ts'
-
-const trustedProxies = perProcess(({ config }) => parseTrustedProxies(config.trustedProxies))
 
 /** The caller's address; forwarding headers count only from trusted proxies. `unknown` when it cannot be told. */
-export function clientAddress(request: Request, deps: IngressDeps): string {
+export function clientAddress(request: Request, deps: Pick<IngressDeps, 'trustedProxies'>): string {
   const origin = {
     peer: request.socket.remoteAddress,
     forwardedFor: textOf(request.headers['x-forwarded-for']),
     forwarded: textOf(request.headers.forwarded),
     forwardedProto: undefined,
   }
-  return resolveClient(origin, trustedProxies(deps)).remoteAddr ?? 'unknown'
+  return resolveClient(origin, deps.trustedProxies).remoteAddr ?? 'unknown'
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -4,11 +4,14 @@ import { LRUCache } from 'lru-cache'
 const SHORT_MS = 3_000
 const MAX_KEPT = 1_000
 
+/** Reads under a name, or gives what was read under it a moment ago. */
+export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
+
 /**
  * Reads once in three seconds whatever number of strangers asks: who comes while a read is under way shares it. What
  * failed is not kept.
  */
-export function createShortCache<T>(): (name: string, read: () => Promise<T>) => Promise<T> {
+export function createShortCache<T>(): ShortCache<T> {
   const kept = new LRUCache<string, Promise<T>>({ max: MAX_KEPT, ttl: SHORT_MS })
   return (name, read) => {
     const known = kept.get(name)

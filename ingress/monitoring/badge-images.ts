@@ -16,16 +16,8 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
-import { perProcess } from '../middleware/per-process.ts'
-import { createShortCache } from '../middleware/short-cache.ts'
 import { defineRoute, type PathParam, type Route } from '../route.ts'
 import { answers, uuidParam } from './schemas.ts'
-
-/** The key that badge signatures are made with. */
-export const badgeSecret = perProcess((deps) => deps.secrets.derive('badge-signature'))
-
-const tagCounts = perProcess(() => createShortCache<Map<string | null, BadgeCounts>>())
-const checkBadges = perProcess(() => createShortCache<{ label: string; counts: BadgeCounts } | null>())
 
 const badgeKey: PathParam = { pattern: '[^/]+', description: 'Names the project.', example: uuidParam.example }
 const signature: PathParam = { pattern: '[^/]+', description: 'As in the list of badge URLs.', example: '9kz4qTJx-2' }
@@ -58,7 +50,7 @@ export const badgeImageRoutes: readonly Route[] = [
     },
     async handle({ params }, response, deps) {
       const resolved = isUuid(params.badge_key)
-        ? resolveBadgeTag(badgeSecret(deps), params.badge_key, params.tag, params.signature)
+        ? resolveBadgeTag(deps.badges.secret, params.badge_key, params.tag, params.signature)
         : null
       if (!resolved) throw new NotFoundError('')
       const { tag, states } = resolved
@@ -73,7 +65,7 @@ export const badgeImageRoutes: readonly Route[] = [
     params: { badge_key: badgeKey, signature, format },
     async handle({ params }, response, deps) {
       const states = isUuid(params.badge_key)
-        ? verifyBadgeSignature(badgeSecret(deps), params.badge_key, ALL_TAGS, params.signature)
+        ? verifyBadgeSignature(deps.badges.secret, params.badge_key, ALL_TAGS, params.signature)
         : null
       if (states === null) throw new NotFoundError('')
       await answerForProject(params, { label: deps.config.siteName, tag: null, states }, response, deps)
@@ -91,7 +83,7 @@ export const badgeImageRoutes: readonly Route[] = [
     },
     async handle({ params }, response, deps) {
       const wanted = formatOf(params.format)
-      const badge = await checkBadges(deps)(params.badge_key, () => readCheckBadge(params.badge_key, deps))
+      const badge = await deps.badges.ofCheck(params.badge_key, () => readCheckBadge(params.badge_key, deps))
       if (!badge) throw new NotFoundError('')
       answer(wanted, badge.label, badge.counts, params.states === '3' ? 3 : 2, response, deps)
     },
@@ -107,7 +99,7 @@ async function answerForProject(
   const wanted = formatOf(params.format)
   const project = await findProjectByBadgeKey(deps.db, params.badge_key)
   if (!project) throw new NotFoundError('')
-  const counts = await tagCounts(deps)(String(project.id), () => countByTag(project.id, deps))
+  const counts = await deps.badges.tagCounts(String(project.id), () => countByTag(project.id, deps))
   answer(wanted, badge.label, counts.get(badge.tag) ?? NO_CHECKS, badge.states, response, deps)
 }
 

@@ -2,7 +2,6 @@ import { listTags } from '#shared/monitoring/badges/store.ts'
 import { badgesView } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { badgeSecret } from './badge-images.ts'
 import { type ApiVersion, admitReader, sendJson } from './operation.ts'
 import { answers, badgesSchema } from './schemas.ts'
 
@@ -26,7 +25,7 @@ export function badgeRoutes(version: ApiVersion): Route[] {
       async handle(request, response, deps) {
         const { project } = await admitReader(request, response, deps)
         const tags = (await listTags(deps.db, project.id)).flatMap(splitTags)
-        sendJson(response, badgesView(deps.config.publicUrl, badgeSecret(deps), project.badgeKey, tags))
+        sendJson(response, badgesView(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tags))
       },
     }),
   ]

@@ -7,15 +7,11 @@ import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
-import { perProcess } from '../middleware/per-process.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { type ApiVersion, admitReader, ownCheckId, readAfterPings, sendJson, setLag } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
-import { createSharedReads } from './share-reads.ts'
 import { uuidOfUniqueKey } from './unique-keys.ts'
-
-const sharedLists = perProcess(() => createSharedReads<{ pieces: Buffer[]; lagMs: number }>())
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 
@@ -57,7 +53,7 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
         const key = await admitReader(request, response, deps)
         const query = queryOf(request)
         const name = `${version} ${key.project.id} ${key.kind} ${query}`
-        const { pieces, lagMs } = await sharedLists(deps)(name, () => renderList(key, version, query, deps))
+        const { pieces, lagMs } = await deps.checkLists(name, () => renderList(key, version, query, deps))
         setLag(response, lagMs)
         await sendPieces(response, 'application/json', pieces)
       },

@@ -4,11 +4,14 @@ interface Reads<T> {
   next: Promise<T> | null
 }
 
+/** Reads under a name, together with who asks for the same. */
+export type SharedReads<T> = (name: string, read: () => Promise<T>) => Promise<T>
+
 /**
  * Lets requests for the same thing share one read. A read is only shared by those who asked before it began, so each
  * sees at least everything that was there when it asked; under load one read serves all that came during the last.
  */
-export function createSharedReads<T>(): (name: string, read: () => Promise<T>) => Promise<T> {
+export function createSharedReads<T>(): SharedReads<T> {
   const underWay = new Map<string, Reads<T>>()
 
   function start(name: string, read: () => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
+import type { Knex } from 'knex'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
 import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/tenancy/oauth/store.ts'
 import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
-import type { IngressDeps } from '../deps.ts'
 
 /** The keys of access tokens, as this process knows them. */
 export interface KeyRing {
@@ -25,7 +26,10 @@ const REFRESH_MS = 30_000
 /** How often an unknown key id may make us look again. */
 const UNKNOWN_REFRESH_MS = 5_000
 
-type KeyRingDeps = Pick<IngressDeps, 'db' | 'secrets'>
+interface KeyRingDeps {
+  db: Knex
+  secrets: Pick<Secrets, 'open' | 'seal'>
+}
 
 /** Loads the keys at first use, and makes the first ones of an installation. */
 export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {

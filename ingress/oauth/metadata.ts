@@ -1,5 +1,4 @@
 import { COMMON_SCOPES, FAMILY_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { platformServices } from '../risk/services.ts'
 import { defineRoute } from '../route.ts'
 
 /** The public keys of access tokens. */
@@ -14,7 +13,7 @@ export const jwksRoute = defineRoute({
   params: {},
   responses: { 200: { description: 'The key set', content: { 'application/json': null } } },
   async handle(_request, response, deps) {
-    const keys = await platformServices(deps).keyRing.published()
+    const keys = await deps.risk.keyRing.published()
     response.setHeader('Cache-Control', 'public, max-age=300')
     response.type('application/json').end(JSON.stringify({ keys }))
   },
@@ -31,7 +30,7 @@ export const metadataRoute = defineRoute({
   params: {},
   responses: { 200: { description: 'Metadata (RFC 8414)', content: { 'application/json': null } } },
   handle(_request, response, deps) {
-    const { issuer } = platformServices(deps).audience
+    const { issuer } = deps.risk.audience
     response.setHeader('Cache-Control', 'public, max-age=300')
     response.json({
       issuer,

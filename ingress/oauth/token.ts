@@ -16,7 +16,6 @@ import { clientAddress } from '../middleware/client-address.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
 import { problemResponses } from '../risk/documents.ts'
-import { platformServices } from '../risk/services.ts'
 import { defineRoute } from '../route.ts'
 import { throttled } from './token-throttle.ts'
 
@@ -87,7 +86,7 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
 }
 
 async function tokenFor(client: ClientRecord, scopes: string[], deps: IngressDeps) {
-  const { keyRing, audience } = platformServices(deps)
+  const { keyRing, audience } = deps.risk
   const issuedAt = Math.floor(deps.now() / 1_000_000)
   const lifetime = deps.config.tokenLifetimeSeconds
   const env: ApiEnv = client.env

@@ -1,4 +1,4 @@
-import type { CacheChange } from '../deps.ts'
+import type { CacheChange } from '../announcements.ts'
 
 /** What the ping listener must know of a check. */
 export interface KnownCheck {

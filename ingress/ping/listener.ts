@@ -10,16 +10,21 @@ import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache
 import { createPingHandler, type PingHandler } from './handler.ts'
 import { openPingUses, type PingUses } from './uses.ts'
 
-export interface PingListener extends AsyncDisposable {
-  handle: PingHandler
+/** What takes pings, however they come, to the broker. */
+export interface PingPath extends AsyncDisposable {
   cache: CheckCache
   batcher: Batcher
   uses: PingUses
   beat: Beat
 }
 
-/** The ping path of one process: cache, batcher, handler and beat. Closing it waits for what it accepted. */
-export function openPingListener(deps: IngressDeps, kind: ListenerKind): PingListener {
+export type PingPathDeps = Pick<
+  IngressDeps,
+  'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
+>
+
+/** The ping path of one process: cache, batcher and beat. Closing it waits for what it accepted. */
+export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   const cache = createCheckCache(
     {
       byUuid: (uuids) => findChecksByUuid(deps.db, uuids),
@@ -38,7 +43,6 @@ export function openPingListener(deps: IngressDeps, kind: ListenerKind): PingLis
   const beat = openBeat(deps, kind, { cover, oldest: batcher.oldest })
   const uses = openPingUses(deps)
   return {
-    handle: createPingHandler(deps, { cache, batcher, beat, uses }),
     cache,
     batcher,
     beat,
@@ -49,6 +53,14 @@ export function openPingListener(deps: IngressDeps, kind: ListenerKind): PingLis
       await uses[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The listener of pings by HTTP. */
+export function openPingListener(
+  deps: PingPathDeps & Pick<IngressDeps, 'outbox' | 'announce'>,
+): PingPath & { handle: PingHandler } {
+  const path = openPingPath(deps, 'http')
+  return { ...path, handle: createPingHandler(deps, path) }
 }
 
 /** A key may be digested under the present secret or the one before it. */

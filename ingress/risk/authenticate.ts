@@ -9,7 +9,7 @@ import { type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
-import { platformServices, VERIFICATIONS_PER_MINUTE } from './services.ts'
+import { VERIFICATIONS_PER_MINUTE } from './services.ts'
 
 /** Who calls under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {
@@ -45,7 +45,7 @@ export async function authenticate(request: Request, response: Response, deps: I
 }
 
 async function verifyToken(jwt: string, deps: IngressDeps): Promise<AccessToken> {
-  const { keyRing, audience } = platformServices(deps)
+  const { keyRing, audience } = deps.risk
   const key = await keyRing.verifier(readKid(jwt))
   if (!key) throw new UnauthorizedError('the access token is not accepted: its signature is not ours')
   return await verifyAccessToken(jwt, audience, key, deps.now() / 1_000_000)
@@ -53,7 +53,7 @@ async function verifyToken(jwt: string, deps: IngressDeps): Promise<AccessToken>
 
 /** A token says what was granted; what counts is what is still granted. */
 async function callerOf(token: AccessToken, deps: IngressDeps): Promise<Caller> {
-  const client = await platformServices(deps).clients.find(token.clientId)
+  const client = await deps.risk.clients.find(token.clientId)
   if (!client || client.isDisabled || client.env !== token.env || client.organisationUuid !== token.org) {
     throw new UnauthorizedError('the access token is not accepted: its client is not active')
   }
@@ -84,7 +84,7 @@ export function limitCaller(caller: Caller, scope: Scope, response: Response, de
   const family = scope.split(':', 1)[0]
   const bucket = `${caller.organisationId}/${caller.env}/${family}`
   const quota = deps.config.platformRateLimitPerMinute
-  if (quota > 0) takeToken(platformServices(deps).callers, bucket, quota, 'this organisation', response, deps)
+  if (quota > 0) takeToken(deps.risk.callers, bucket, quota, 'this organisation', response, deps)
 }
 
 /**
@@ -95,7 +95,7 @@ export function limitCaller(caller: Caller, scope: Scope, response: Response, de
 export function limitAddress(request: Request, response: Response, deps: IngressDeps): void {
   const quota = deps.config.publicRateLimitPerMinute
   const bucket = addressBucket(clientAddress(request, deps))
-  if (quota > 0) takeToken(platformServices(deps).addresses, bucket, quota, 'this address', response, deps)
+  if (quota > 0) takeToken(deps.risk.addresses, bucket, quota, 'this address', response, deps)
 }
 
 /**
@@ -104,7 +104,7 @@ export function limitAddress(request: Request, response: Response, deps: Ingress
  */
 export function limitVerification(request: Request, response: Response, deps: IngressDeps): void {
   const bucket = addressBucket(clientAddress(request, deps))
-  takeToken(platformServices(deps).verifications, bucket, VERIFICATIONS_PER_MINUTE, 'this address', response, deps)
+  takeToken(deps.risk.verifications, bucket, VERIFICATIONS_PER_MINUTE, 'this address', response, deps)
 }
 
 function takeToken(

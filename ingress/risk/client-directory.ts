@@ -1,6 +1,6 @@
+import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
 import { type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
-import type { IngressDeps } from '../deps.ts'
 
 /** Clients with what they may do now. */
 export interface ClientDirectory {
@@ -11,7 +11,7 @@ export interface ClientDirectory {
 /** An entitlement that was taken away, or a client that was disabled, is noticed within this time. */
 const MAX_AGE_MS = 5_000
 
-export function createClientDirectory({ db }: Pick<IngressDeps, 'db'>): ClientDirectory {
+export function createClientDirectory(db: Knex): ClientDirectory {
   const cache = new LRUCache<string, ClientRecord>({ max: 10_000, ttl: MAX_AGE_MS })
   return {
     async find(clientId) {

@@ -1,7 +1,9 @@
+import type { Knex } from 'knex'
+import type { Broker } from '#shared/platform/broker/broker.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { TokenAudience } from '#shared/tenancy/oauth/access-token.ts'
-import type { IngressDeps } from '../deps.ts'
-import { perProcess } from '../middleware/per-process.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 import { createPackReplies, type PackReplies } from './pack-replies.ts'
@@ -10,7 +12,7 @@ import { createPackReplies, type PackReplies } from './pack-replies.ts'
 export const VERIFICATIONS_PER_MINUTE = 30
 
 /** What the `/v1` listeners of one process share. */
-export interface PlatformServices {
+export interface RiskServices {
   keyRing: KeyRing
   clients: ClientDirectory
   /** by organisation, environment and family */
@@ -24,12 +26,14 @@ export interface PlatformServices {
   audience: TokenAudience
 }
 
-export const platformServices: (deps: IngressDeps) => PlatformServices = perProcess((deps) => ({
-  keyRing: createKeyRing(deps),
-  clients: createClientDirectory(deps),
-  callers: createTokenBuckets(deps.config.platformRateLimitPerMinute),
-  addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
-  verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
-  packReplies: createPackReplies(deps.broker),
-  audience: { issuer: deps.config.publicUrl, audience: deps.config.publicUrl },
-}))
+export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: Broker; config: Config }): RiskServices {
+  return {
+    keyRing: createKeyRing(deps),
+    clients: createClientDirectory(deps.db),
+    callers: createTokenBuckets(deps.config.platformRateLimitPerMinute),
+    addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
+    verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
+    packReplies: createPackReplies(deps.broker),
+    audience: { issuer: deps.config.publicUrl, audience: deps.config.publicUrl },
+  }
+}

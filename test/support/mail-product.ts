@@ -5,8 +5,7 @@ import type { Knex } from 'knex'
 import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
-import type { IngressDeps } from '../../ingress/deps.ts'
-import { openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
+import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
 import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
 import { sweeper } from '../../workers/sweeper/sweeper.ts'
@@ -34,7 +33,7 @@ export interface MailProduct extends AsyncDisposable {
   port: number
   pingKey: string
   db: Knex
-  deps: IngressDeps
+  deps: MailDeps
   startWorker(name: keyof typeof workers): Promise<void>
   addCheck(settings?: Partial<CheckSettings>): Promise<{ id: number; uuid: string; address: string }>
   /** the pings of a check, once there are `count` of them */

@@ -3,16 +3,13 @@ import { type NoteKey, parseVerifierKey } from '#shared/transparency/anchoring/n
 import { flatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/policy.ts'
 import { ensureLogSigner, logName } from '#shared/transparency/log-keys/store.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { perProcess } from '../../middleware/per-process.ts'
-
-const logKeys = perProcess(() => new Map<ApiEnv, NoteKey>())
 
 /** The public key of a log; made when nobody used the log before. */
 export async function logKey(deps: IngressDeps, env: ApiEnv): Promise<NoteKey> {
-  const known = logKeys(deps).get(env)
+  const known = deps.logKeys.get(env)
   if (known) return known
   const { key } = await ensureLogSigner(deps.db, deps.secrets, env, deps.config.publicUrl)
-  logKeys(deps).set(env, key)
+  deps.logKeys.set(env, key)
   return key
 }
 

@@ -19,7 +19,6 @@ import { findReplay, type Once } from '../idempotency.ts'
 import { validationError } from '../json-body.ts'
 import { readPreference } from '../prefer.ts'
 import { write } from '../risk-route.ts'
-import { platformServices } from '../services.ts'
 import { PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
 
 export const requestPackRoute = write({
@@ -76,7 +75,7 @@ export interface PackJobRequest extends Once {
 export async function storeJob(deps: IngressDeps, job: PackJobRequest): Promise<StoredAnswer | undefined> {
   const { packId, caller, scope, asked, fingerprint } = job
   const sealedRequest = deps.secrets.seal(JSON.stringify(asked))
-  const { replyTo } = platformServices(deps).packReplies
+  const { replyTo } = deps.risk.packReplies
   return await deps.outbox.run(async (tx, enqueue) => {
     const replay = await findReplay(tx, scope, fingerprint)
     if (replay) return replay
@@ -110,7 +109,7 @@ async function waitForPack(
   packId: string,
   waitMs: number,
 ): Promise<StoredAnswer> {
-  const { packReplies } = platformServices(deps)
+  const { packReplies } = deps.risk
   const deadline = performance.now() + waitMs
   for (;;) {
     const left = deadline - performance.now()

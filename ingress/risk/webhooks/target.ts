@@ -1,11 +1,7 @@
 import type { ApiEnv } from '#shared/environment.ts'
 import { ValidationError } from '#shared/errors.ts'
-import { openSystemResolver } from '#shared/platform/http/system-resolver.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/http/target-policy.ts'
+import { checkTarget, targetProblemTexts } from '#shared/platform/http/target-policy.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { perProcess } from '../../middleware/per-process.ts'
-
-const resolver: (deps: IngressDeps) => Resolve = perProcess(() => openSystemResolver())
 
 /**
  * Why deliveries would not be sent to an address (domain 6.5); every connect checks again. The sandbox connects to
@@ -14,7 +10,7 @@ const resolver: (deps: IngressDeps) => Resolve = perProcess(() => openSystemReso
  */
 export async function urlRefusal(url: string, env: ApiEnv, deps: IngressDeps): Promise<ValidationError | null> {
   const policy = { allowPrivate: deps.config.allowPrivateTargets, plainHttp: 'allowed-networks' } as const
-  const result = await checkTarget(url, policy, resolver(deps))
+  const result = await checkTarget(url, policy, deps.resolve)
   if (result.ok || (result.reason === 'unresolvable' && env === 'SANDBOX')) return null
   const message = `url ${targetProblemTexts[result.reason]}`
   return new ValidationError(message, [{ path: 'url', code: reasonCode(result.reason), message }])

@@ -17,7 +17,6 @@ import {
   listIdentities,
 } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '../../link-mail.ts'
-import { perProcess } from '../../middleware/per-process.ts'
 import { audit, auditAccount } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { readCookie, setCookie } from '../frame/cookies.ts'
@@ -54,14 +53,12 @@ export function oidcPages(pages: Pages): void {
   pages.get('/sign-in/oidc/callback', finish)
 }
 
-const issuers = perProcess(() => new Map<string, Promise<client.Configuration>>())
-
 async function issuerOf(context: Context): Promise<client.Configuration> {
   const { config } = context.deps
   if (config.oidcIssuer === undefined || config.oidcClientId === undefined) {
     throw new NotFoundError('No issuer is configured for signing in.')
   }
-  const known = issuers(context.deps)
+  const known = context.deps.oidcIssuers
   const discovery =
     known.get(config.oidcIssuer) ??
     client.discovery(new URL(config.oidcIssuer), config.oidcClientId, config.oidcClientSecret, undefined, {

@@ -1,10 +1,10 @@
 import type { Response } from 'express'
+import type { Knex } from 'knex'
 import type { LiveChange } from '#shared/contracts/live-change.ts'
 import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
-import { describeError } from '#shared/platform/process/log.ts'
+import { describeError, type Log } from '#shared/platform/process/log.ts'
 import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
-import type { CacheChange, IngressDeps } from '../../deps.ts'
-import { perProcess } from '../../middleware/per-process.ts'
+import type { CacheChange } from '../../announcements.ts'
 
 /** What is announced within this time is looked at together. */
 const GATHER_MS = 300
@@ -52,24 +52,36 @@ interface Watched {
   timer: NodeJS.Timeout | null
 }
 
-/** One look serves everybody who watches the same thing, so a thousand open pages cost one small query. */
-export const watchersOf = perProcess(createWatchers)
+/** The open pages of a process. */
+export interface Watchers {
+  isFull(): boolean
+  /**
+   * @param sessionId who watches: the events end when this session does, or its person leaves or gets other rights
+   * @param seen the mark of what the page shows; when there is a newer one, it is told at once
+   */
+  add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void>
+}
 
-function createWatchers({ db, log, onLive }: Pick<IngressDeps, 'db' | 'log' | 'onLive'>) {
+/** One look serves everybody who watches the same thing, so a thousand open pages cost one small query. */
+export function createWatchers({
+  db,
+  log,
+  onLive,
+}: {
+  db: Knex
+  log: Log
+  onLive(listener: (change: LiveChange | CacheChange) => void): void
+}): Watchers {
   const things = new Map<string, Watched>()
   let gathered: Gathered | null = null
   let isAnything = false
   onLive(gather)
 
   return {
-    isFull(): boolean {
+    isFull() {
       return [...things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
     },
-    /**
-     * @param sessionId who watches: the events end when this session does, or its person leaves or gets other rights
-     * @param seen the mark of what the page shows; when there is a newer one, it is told at once
-     */
-    async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
+    async add(response, topic, sessionId, seen) {
       if (response.destroyed) return
       const known = things.get(topic.name)
       const watched = known ?? begin(topic, seen)

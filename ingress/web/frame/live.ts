@@ -4,7 +4,7 @@ import { checkFingerprint } from '#shared/monitoring/pages/check-log-store.ts'
 import { integrationFingerprint } from '#shared/monitoring/pages/integration-store.ts'
 import { openIntegration } from '../integrations/open-integration.ts'
 import type { Context, Pages } from './context.ts'
-import { type Topic, watchersOf } from './live-watchers.ts'
+import type { Topic } from './live-watchers.ts'
 import { openCheck, openProject } from './workspace.ts'
 
 /**
@@ -65,7 +65,7 @@ function shortened(mark: string): string {
 }
 
 async function watch({ response, deps, query }: Context, sessionId: number, topic: Topic): Promise<void> {
-  const watchers = watchersOf(deps)
+  const { watchers } = deps
   if (watchers.isFull()) {
     response.status(503).set('Retry-After', '60').end()
     return

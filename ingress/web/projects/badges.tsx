@@ -1,7 +1,6 @@
 import { listTags } from '#shared/monitoring/badges/store.ts'
 import { badgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { badgeSecret } from '../../monitoring/badge-images.ts'
 import { Copyable } from '../components/form.tsx'
 import type { Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -26,7 +25,7 @@ export function badgePages(pages: Pages): void {
         </p>
         <section class="card table-card">
           {tags.map((tag) => {
-            const urls = badgeUrls(deps.config.publicUrl, badgeSecret(deps), project.badgeKey, tag)
+            const urls = badgeUrls(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tag)
             const name = tag === '*' ? project.name : tag
             // Shown by its path: the public address may not be the one this browser uses.
             const shown = new URL(urls.svg3).pathname

@@ -1,34 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { NotFoundError } from '#shared/errors.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
-import { shownStatus } from '#shared/monitoring/checks/status.ts'
-import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { type DownDay, downDays } from '#shared/monitoring/pages/down-days.ts'
-import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
+import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import {
   deleteStatusPage,
   findStatusPage,
   findStatusPageByToken,
-  type StatusPage,
   saveStatusPage,
 } from '#shared/monitoring/pages/status-page-store.ts'
-import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { mapInTurns } from '#shared/platform/process/turns.ts'
-import type { Micros } from '#shared/time.ts'
-import type { IngressDeps } from '../../deps.ts'
-import { perProcess } from '../../middleware/per-process.ts'
-import { createShortCache } from '../../middleware/short-cache.ts'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import { audit } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { humanDuration } from '../frame/format.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
+import { readPublicHistory } from './public-history.ts'
 
 const DAYS = 90
-/** A page for people; more would be a list. */
-const MAX_SHOWN = 200
 
 export function statusPagePages(pages: Pages): void {
   pages.get('/status/:token', showStatusPage)
@@ -61,8 +49,8 @@ async function showStatusPage(context: Context): Promise<void> {
   const token = context.params.token ?? ''
   const page = /^[\w-]{22}$/.test(token) ? await findStatusPageByToken(db, token) : null
   if (!page) throw new NotFoundError('There is no status page at this address.')
-  const { now, shown } = await publicHistories(context.deps)(`${page.projectId} ${page.tags}`, () =>
-    readHistory(page, context.deps),
+  const { now, shown } = await context.deps.publicHistories(`${page.projectId} ${page.tags}`, () =>
+    readPublicHistory(page, DAYS, context.deps),
   )
   const down = shown.filter(({ status }) => status === 'down').length
   const late = shown.filter(({ status }) => status === 'grace').length
@@ -90,36 +78,6 @@ async function showStatusPage(context: Context): Promise<void> {
       </p>
     </>,
   )
-}
-
-interface PublicHistory {
-  /** when it was read */
-  now: Micros
-  shown: { check: ShownCheck; status: ShownStatus; days: DownDay[] }[]
-}
-
-const publicHistories = perProcess(() => createShortCache<PublicHistory>())
-
-async function readHistory(page: StatusPage, deps: IngressDeps): Promise<PublicHistory> {
-  const now = deps.now()
-  const all = await listShownChecks(deps.db, page.projectId)
-  const checks = all.filter((check) => isShown(page, check)).slice(0, MAX_SHOWN)
-  const flips = await listFlipsOfChecks(
-    deps.db,
-    checks.map(({ id }) => id),
-  )
-  const shown = await mapInTurns(checks, (check) => ({
-    check,
-    status: shownStatus(check, now, nextOccurrence),
-    days: downDays(flips.get(check.id) ?? [], DAYS, now),
-  }))
-  return { now, shown }
-}
-
-function isShown(page: StatusPage, check: ShownCheck): boolean {
-  const wanted = splitTags(page.tags)
-  const tags = new Set(splitTags(check.tags))
-  return wanted.length === 0 || wanted.some((tag) => tags.has(tag))
 }
 
 function overall(total: number, down: number, late: number): string {

@@ -4,7 +4,6 @@ import test from 'ava'
 import { badgeSignature } from '#shared/monitoring/badges/signature.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { badgeSecret } from '../../../ingress/monitoring/badge-images.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
@@ -107,7 +106,7 @@ async function freshData(setup: string | undefined): Promise<(text: string) => s
     other_unique_key: uniqueKey(otherCheck.uuid),
     other_channel_id: otherChannel.uuid,
     missing_uuid: randomUUID(),
-    sig_a: badgeSignature(badgeSecret(deps), own.project.badgeKey, 'a'),
+    sig_a: badgeSignature(deps.badges.secret, own.project.badgeKey, 'a'),
   }
   return (text) => text.replace(/\{(\w+)\}/g, (whole, name: string) => names[name] ?? whole)
 }

@@ -20,7 +20,7 @@ let app: TestApp
 let port: number
 test.before(async () => {
   app = resources.use(await openApp())
-  const listener = openPingListener(app.deps, 'http')
+  const listener = openPingListener(app.deps)
   resources.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { headersMs: 500, requestMs: 1_000 } },
@@ -128,7 +128,7 @@ const ANSWER_MS = 3_000
 
 /** A server with two answers: a very large one, and one that takes its time. */
 async function openLargeAnswers(own: AsyncDisposableStack): Promise<number> {
-  const listener = openPingListener(app.deps, 'http')
+  const listener = openPingListener(app.deps)
   own.use(listener)
   const answers = express()
   answers.get('/large', (_request, response) => void response.end(LARGE))
@@ -189,7 +189,7 @@ test.serial('who reads slowly but reads gets all of it, and so does who waits lo
 
 test.serial('B20 B24 M7 connections of one address are counted; another address is served', async (t) => {
   await using own = new AsyncDisposableStack()
-  const listener = openPingListener(app.deps, 'http')
+  const listener = openPingListener(app.deps)
   own.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', connections: createConnectionCap(5, []) },

@@ -1,0 +1,22 @@
+import test from 'ava'
+import { CACHE_EXCHANGE, queueDeclarations } from '#shared/contracts/topology.ts'
+import { queueNames } from '../../../stack/broker-admin.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openMailProduct } from '../../support/mail-product.ts'
+import { brokerServer } from '../../support/services.ts'
+
+test('the mail listener opens one queue of its own, to hear what changed, and none for replies', async (t) => {
+  await using mail = await openMailProduct()
+  const { control } = await brokerServer()
+  const amqpUrl = mail.env.AMQP_URL ?? ''
+  const declared = new Set(queueDeclarations(mail.deps.config.pingShards).map(({ name }) => name))
+  const own = await eventually('the listener to declare its queue', async () => {
+    const names = await queueNames(control, amqpUrl, decodeURIComponent(new URL(amqpUrl).pathname.slice(1)))
+    const others = names.filter((name) => !declared.has(name))
+    return others.length > 0 && others
+  })
+  t.deepEqual(
+    own.map((name) => name.replace(/\.[^.]*$/, '')),
+    [CACHE_EXCHANGE],
+  )
+})
