@@ -99,6 +99,7 @@ async function openToken(stack: BenchStack, port: number): Promise<string> {
     name: 'Bench',
     env: 'SANDBOX',
     families: ['risk-signals'],
+    scopes: [],
     hasApiKey: false,
     hasLmsSecret: false,
   })

@@ -34,6 +34,8 @@ export async function demoCredentials(
     'SANDBOX',
     '--families',
     'all',
+    '--scopes',
+    'usage:read,webhooks:manage',
     '--json',
   ])
   const demo: Demo = { project: JSON.parse(project), client: JSON.parse(client) }

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { ApiEnv } from '#shared/environment.ts'
-import { FAMILIES, type Family, parseFamilies } from '#shared/tenancy/oauth/families.ts'
+import {
+  CLIENT_SCOPES,
+  type ClientScope,
+  FAMILIES,
+  type Family,
+  parseClientScopes,
+  parseFamilies,
+} from '#shared/tenancy/oauth/families.ts'
 import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
 import {
   findOrganisation,
@@ -29,6 +36,10 @@ const create: Command = {
     name: { description: 'the organisation, made when there is none of this name', value: 'ORG', required: true },
     env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
     families,
+    scopes: {
+      description: `beside those of the families: ${CLIENT_SCOPES.join(', ')}; none unless said`,
+      value: 'LIST',
+    },
     'no-api-key': { description: 'without an x-api-key: securitisation evidence is then not configured' },
     'no-lms-secret': { description: 'without an LMS secret: inbound LMS events are then not configured' },
   },
@@ -37,6 +48,7 @@ const create: Command = {
       name: textOf(given, 'name'),
       env: envOf(given),
       families: familiesOf(given),
+      scopes: scopesOf(given),
       hasApiKey: given['no-api-key'] !== true,
       hasLmsSecret: given['no-lms-secret'] !== true,
     })
@@ -125,6 +137,13 @@ function familiesOf(given: Given): Family[] {
   const parsed = parseFamilies(textOf(given, 'families'))
   if ('families' in parsed) return parsed.families
   throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a family: ${FAMILIES.join(', ')}`)
+}
+
+function scopesOf(given: Given): ClientScope[] {
+  if (given.scopes === undefined) return []
+  const parsed = parseClientScopes(textOf(given, 'scopes'))
+  if ('scopes' in parsed) return parsed.scopes
+  throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a scope to give: ${CLIENT_SCOPES.join(', ')}`)
 }
 
 function noSuchClient(clientId: string): UsageError {

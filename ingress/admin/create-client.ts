@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
-import { type Family, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { type ClientScope, type Family, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { newClientId, newClientSecret, newConsumerKey, newLmsSecret } from '#shared/tenancy/organisations/new-client.ts'
 import {
   ensureOrganisation,
@@ -17,6 +17,8 @@ export interface ClientOrder {
   name: string
   env: ApiEnv
   families: readonly Family[]
+  /** beside what the families bring */
+  scopes: readonly ClientScope[]
   hasApiKey: boolean
   hasLmsSecret: boolean
 }
@@ -49,7 +51,7 @@ export async function createClient(db: Knex, secrets: Secrets, order: ClientOrde
       organisationId: organisation.id,
       name: order.name,
       env,
-      scopes: scopesOf(families),
+      scopes: scopesOf(families, order.scopes),
       secret,
     })
     const owner = { organisationId: organisation.id, clientId: id, env }

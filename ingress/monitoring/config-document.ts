@@ -9,8 +9,8 @@ import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import {
   assignChannels,
   countChecks,
-  findCheckOwner,
   insertCheck,
+  isFreeUuid,
   listChecks,
   lockCheck,
   updateSettings,
@@ -198,7 +198,8 @@ async function importChecks(
       const channelIds = named?.filter((id) => known.has(id)) ?? null
       const current = existing.get(uuid)
       if (!current) {
-        if (await acrossTenants(() => findCheckOwner(tx, uuid))) throw new ValidationError('uuid cannot be used')
+        // One answer for another project's and for a deleted check's: neither may be told from the other.
+        if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError('uuid cannot be used')
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
         const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName: false }), { uuid })

@@ -5,7 +5,7 @@ import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import type { TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oauth/access-token.ts'
-import { type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { CLIENT_SCOPES, type Family, familiesOf, type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
@@ -19,6 +19,8 @@ export interface Caller {
   clientId: string
   /** what the token, the client and the organisation's entitlements agree on now */
   scopes: ReadonlySet<string>
+  /** of its organisation, those that the client has a part in: whose events it may read */
+  families: readonly Family[]
 }
 
 /**
@@ -57,7 +59,7 @@ async function callerOf(token: AccessToken, deps: IngressDeps): Promise<Caller> 
   if (!client || client.isDisabled || client.env !== token.env || client.organisationUuid !== token.org) {
     throw new UnauthorizedError('the access token is not accepted: its client is not active')
   }
-  const entitled = new Set(scopesOf(client.families))
+  const entitled = new Set(scopesOf(client.families, CLIENT_SCOPES))
   const scopes = token.scopes.filter((scope) => client.scopes.includes(scope) && entitled.has(scope))
   return {
     organisationId: client.organisationId,
@@ -65,6 +67,7 @@ async function callerOf(token: AccessToken, deps: IngressDeps): Promise<Caller> 
     env: client.env,
     clientId: client.clientId,
     scopes: new Set(scopes),
+    families: familiesOf(client),
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ForbiddenError } from '#shared/errors.ts'
+import { readableEvents } from '#shared/webhooks/event-families.ts'
 import { listEvents, signedDeliveries } from '#shared/webhooks/event-store.ts'
 import { paged } from '../paging.ts'
 import { withScope } from './access.ts'
@@ -44,6 +45,7 @@ export const sandboxInboxRoute = read({
       organisationId: caller.organisationId,
       env: caller.env,
       type: query.event ?? null,
+      readable: readableEvents(caller.families),
       dealId: query.dealId ?? null,
       before: before && { occurredAt: before[0], id: before[1] },
       limit: limit + 1,

@@ -28,32 +28,38 @@ const DELIVERY = `
   d.state, d.attempts, CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END AS "nextAttemptAt",
   d.created_at AS "createdAt", d.finished_at AS "finishedAt"`
 
-/** Newest first. @param before seq of the last one of the page before */
+/** Newest first. @param page before: seq of the last one of the page before; readable: types of events, null is all */
 export async function listDeliveries(
   db: Knex,
   endpointId: string,
-  page: { state: DeliveryState | null; before: number | null; limit: number },
+  page: { state: DeliveryState | null; before: number | null; limit: number; readable: readonly string[] | null },
 ): Promise<Delivery[]> {
   return await query<Delivery>(
     db,
     `SELECT ${DELIVERY} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
      WHERE d.endpoint_id = ? AND (?::text IS NULL OR d.state = ?) AND (?::bigint IS NULL OR d.seq < ?)
+       AND (?::text[] IS NULL OR ev.type = ANY(?::text[]))
      ORDER BY d.seq DESC LIMIT ?`,
-    [endpointId, page.state, page.state, page.before, page.before, page.limit],
+    [endpointId, page.state, page.state, page.before, page.before, page.readable, page.readable, page.limit],
   )
 }
 
-/** @returns undefined when its endpoint is not one of the scope's; those of deleted endpoints are still found */
+/**
+ * @param readable types of events; null is all
+ * @returns undefined when its endpoint is not one of the scope's; those of deleted endpoints are still found
+ */
 export async function findDelivery(
   db: Knex,
   { organisationId, env }: EndpointScope,
   id: string,
+  readable: readonly string[] | null,
 ): Promise<(Delivery & { body: string }) | undefined> {
   const rows = await query<Delivery & { body: string }>(
     db,
     `SELECT ${DELIVERY}, ev.body FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
-     JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.id = ? AND e.organisation_id = ? AND e.env = ?`,
-    [id, organisationId, env],
+     JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.id = ? AND e.organisation_id = ? AND e.env = ?
+       AND (?::text[] IS NULL OR ev.type = ANY(?::text[]))`,
+    [id, organisationId, env, readable, readable],
   )
   return rows[0]
 }

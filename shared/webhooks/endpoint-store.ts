@@ -25,6 +25,8 @@ export interface NewEndpoint extends EndpointScope {
   eventTypes: readonly string[]
   ordered: boolean
   sealedSecret: string
+  /** filters of what may reach it, whatever it is subscribed to; absent is everything */
+  readable?: readonly string[]
 }
 
 export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<Endpoint> {
@@ -32,9 +34,10 @@ export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<E
   const rows = await query<Endpoint>(
     tx,
     `INSERT INTO webhook_endpoints
-       (id, organisation_id, env, url, description, event_types, ordered, sealed_secret, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, now(), now()) RETURNING ${ENDPOINT}`,
-    [id, organisationId, env, url, description, eventTypes, ordered, sealedSecret],
+       (id, organisation_id, env, url, description, event_types, ordered, sealed_secret, readable, created_at,
+       updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now()) RETURNING ${ENDPOINT}`,
+    [id, organisationId, env, url, description, eventTypes, ordered, sealedSecret, endpoint.readable ?? null],
   )
   const [row] = rows
   if (!row) throw new Error('the endpoint was not stored')

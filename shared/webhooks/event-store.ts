@@ -13,6 +13,8 @@ export interface StoredPayload {
 export interface EventPage extends EndpointScope {
   /** exact type; null is any */
   type: string | null
+  /** what the reader may see */
+  readable: readonly string[]
   dealId: string | null
   before: { occurredAt: string; id: string } | null
   limit: number
@@ -23,12 +25,14 @@ export async function listEvents(db: Knex, page: EventPage): Promise<StoredPaylo
   return await query<StoredPayload>(
     db,
     `SELECT id, body, occurred_at AS "occurredAt" FROM events
-     WHERE organisation_id = ? AND env = ? AND (?::text IS NULL OR type = ?) AND (?::text IS NULL OR deal_id = ?)
+     WHERE organisation_id = ? AND env = ? AND type = ANY(?::text[])
+       AND (?::text IS NULL OR type = ?) AND (?::text IS NULL OR deal_id = ?)
        AND (?::uuid IS NULL OR (occurred_at, id) < (?::timestamptz, ?::uuid))
      ORDER BY occurred_at DESC, id DESC LIMIT ?`,
     [
       page.organisationId,
       page.env,
+      page.readable,
       page.type,
       page.type,
       page.dealId,

@@ -23,6 +23,7 @@ export interface StoredEvent {
  */
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
+  const filters = filtersMatching(event.type)
   const made = await query<{ endpointId: string; state: string }>(
     tx,
     `INSERT INTO webhook_deliveries
@@ -32,8 +33,9 @@ export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: Stor
             now() + make_interval(secs => ?), now(), CASE WHEN state = 'ACTIVE' THEN NULL ELSE now() END
      FROM webhook_endpoints
      WHERE organisation_id = ? AND env = ? AND state <> 'DELETED' AND event_types && ?::text[]
+       AND (readable IS NULL OR readable && ?::text[])
      RETURNING endpoint_id AS "endpointId", state`,
-    [event.id, event.dealId, QUEUED_SECONDS, event.organisationId, event.env, filtersMatching(event.type)],
+    [event.id, event.dealId, QUEUED_SECONDS, event.organisationId, event.env, filters, filters],
   )
   for (const { endpointId, state } of made) {
     if (state === 'PENDING') await enqueue(deliveryDue, { endpointId })

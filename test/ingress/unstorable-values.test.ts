@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
-import { FAMILIES } from '#shared/tenancy/oauth/families.ts'
+import { CLIENT_SCOPES, FAMILIES } from '#shared/tenancy/oauth/families.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
@@ -30,7 +30,14 @@ test.before(async () => {
   app = await openApp({ workers: [], override: { log: pino({ level: 'warn' }, sink) } })
   const { db, secrets } = app.deps
   own = await addProject(app.deps)
-  const order = { name: 'Acme', env: 'SANDBOX', families: FAMILIES, hasApiKey: true, hasLmsSecret: true } as const
+  const order = {
+    name: 'Acme',
+    env: 'SANDBOX',
+    families: FAMILIES,
+    scopes: CLIENT_SCOPES,
+    hasApiKey: true,
+    hasLmsSecret: true,
+  } as const
   credentials = await createClient(db, secrets, order)
   const { clientId: client_id, clientSecret: client_secret } = credentials
   const grant = { grant_type: 'client_credentials', client_id, client_secret }

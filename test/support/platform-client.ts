@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ApiEnv } from '#shared/environment.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
+import { CLIENT_SCOPES, type ClientScope, FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
 import type { Product } from './product.ts'
 
@@ -47,12 +47,13 @@ function parseOrNull(text: string): unknown {
 
 export async function makeCredentials(
   product: Product,
-  options: { name?: string; env?: ApiEnv; families?: readonly Family[] } = {},
+  options: { name?: string; env?: ApiEnv; families?: readonly Family[]; scopes?: readonly ClientScope[] } = {},
 ): Promise<CreatedClient> {
   return await createClient(product.db, createSecrets(product.config.secretKey), {
     name: options.name ?? `Org ${randomUUID()}`,
     env: options.env ?? 'SANDBOX',
     families: options.families ?? FAMILIES,
+    scopes: options.scopes ?? CLIENT_SCOPES,
     hasApiKey: true,
     hasLmsSecret: true,
   })

@@ -8,6 +8,7 @@ import {
   restartDelivery,
 } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { readableEvents } from '#shared/webhooks/event-families.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
@@ -41,7 +42,13 @@ const listRoute = read({
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, z.tuple([z.int()]))
     const state = query.status ?? null
-    const rows = await listDeliveries(db, endpoint.id, { state, before: before?.[0] ?? null, limit: limit + 1 })
+    const readable = readableEvents(caller.families)
+    const rows = await listDeliveries(db, endpoint.id, {
+      state,
+      before: before?.[0] ?? null,
+      limit: limit + 1,
+      readable,
+    })
     const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
     return { deliveries: page.map(deliveryView), nextCursor }
   },
@@ -55,7 +62,7 @@ const readRoute = read({
   params: { deliveryId: deliveryParam },
   returns: DeliverySchema.extend({ payload: EventPayloadSchema, attemptLog: z.array(AttemptSchema) }),
   async handle({ caller, params: { deliveryId }, deps: { db } }) {
-    const delivery = foundDelivery(await findDelivery(db, caller, deliveryId))
+    const delivery = foundDelivery(await findDelivery(db, caller, deliveryId, readableEvents(caller.families)))
     const attempts = await listAttempts(db, delivery.id)
     return {
       ...deliveryView(delivery),
@@ -78,14 +85,15 @@ const retryRoute = write({
   returns: DeliverySchema,
   status: 202,
   async handle({ caller, params: { deliveryId }, tx, enqueue }) {
-    const { endpointId } = foundDelivery(await findDelivery(tx, caller, deliveryId))
+    const readable = readableEvents(caller.families)
+    const { endpointId } = foundDelivery(await findDelivery(tx, caller, deliveryId, readable))
     const endpoint = await lockOwn(tx, caller, endpointId)
     // Read again now that nobody else can change it.
-    const delivery = foundDelivery(await findDelivery(tx, caller, deliveryId))
+    const delivery = foundDelivery(await findDelivery(tx, caller, deliveryId, readable))
     if (!RETRYABLE.has(delivery.state)) throw new ConflictError(`the delivery is ${delivery.state}`)
     requireActive(endpoint)
     await restartDelivery(tx, enqueue, delivery)
-    return deliveryView(foundDelivery(await findDelivery(tx, caller, deliveryId)))
+    return deliveryView(foundDelivery(await findDelivery(tx, caller, deliveryId, readable)))
   },
 })
 

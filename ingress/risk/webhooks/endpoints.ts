@@ -13,6 +13,7 @@ import {
   lockEndpoint,
   rotateEndpointSecret,
 } from '#shared/webhooks/endpoint-store.ts'
+import { readableGroups } from '#shared/webhooks/event-families.ts'
 import { formatSecret, SECRET_BYTES } from '#shared/webhooks/signing-secret.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
@@ -69,7 +70,15 @@ const createEndpoint = write({
     }
     const secret = formatSecret(randomBytes(SECRET_BYTES))
     const sealedSecret = deps.secrets.seal(secret)
-    const endpoint = await insertEndpoint(tx, { id: randomUUID(), organisationId, env, ...body, sealedSecret })
+    const readable = readableGroups(caller.families)
+    const endpoint = await insertEndpoint(tx, {
+      id: randomUUID(),
+      organisationId,
+      env,
+      ...body,
+      sealedSecret,
+      readable,
+    })
     return { ...endpointView(endpoint), secret }
   },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readableEvents } from '#shared/webhooks/event-families.ts'
 import { listEvents } from '#shared/webhooks/event-store.ts'
 import { EVENT_TYPES } from '#shared/webhooks/event-types.ts'
 import { paged } from '../../paging.ts'
@@ -37,6 +38,7 @@ const listRoute = read({
       organisationId: caller.organisationId,
       env: caller.env,
       type: query.event ?? null,
+      readable: readableEvents(caller.families),
       dealId: query.dealId ?? null,
       before: before && { occurredAt: before[0], id: before[1] },
       limit: limit + 1,

@@ -29,7 +29,7 @@ export function deliveryPages(pages: Pages): void {
 /** @throws NotFoundError for unknown deliveries and those of others alike */
 async function openDelivery(context: Context, console: Console): Promise<Delivery & { body: string }> {
   const id = context.params.delivery ?? ''
-  const delivery = isUuid(id) ? await findDelivery(context.deps.db, console, id) : undefined
+  const delivery = isUuid(id) ? await findDelivery(context.deps.db, console, id, null) : undefined
   if (!delivery) throw new NotFoundError('There is no such delivery, or it is not one of yours.')
   return delivery
 }
@@ -127,7 +127,7 @@ async function resend(context: FormContext): Promise<void> {
     if (!endpoint) throw new NotFoundError('The endpoint is gone.')
     requireActive(endpoint)
     // Read again now that nobody else can change it.
-    const delivery = await findDelivery(tx, console, id)
+    const delivery = await findDelivery(tx, console, id, null)
     if (!delivery || !RESENDABLE.has(delivery.state)) throw new ConflictError('The delivery is done.')
     await restartDelivery(tx, enqueue, delivery)
     await audit(context, console.organisationId, 'webhook.resent', `${eventType} ${id}`, tx)

@@ -77,7 +77,12 @@ async function showEndpoint(context: Context): Promise<void> {
   const endpoint = await openEndpoint(context, console)
   const { db, now } = context.deps
   const before = Number(context.query.get('before') ?? Number.NaN)
-  const page = { state: null, before: Number.isSafeInteger(before) ? before : null, limit: PAGE_SIZE + 1 }
+  const page = {
+    state: null,
+    before: Number.isSafeInteger(before) ? before : null,
+    limit: PAGE_SIZE + 1,
+    readable: null,
+  }
   const rows = await listDeliveries(db, endpoint.id, page)
   const deliveries = rows.slice(0, PAGE_SIZE)
   const path = `${console.base}/webhooks/${endpoint.id}`

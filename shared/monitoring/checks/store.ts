@@ -187,10 +187,15 @@ export async function updateState(tx: Knex, check: Check): Promise<void> {
   )
 }
 
-/** Removes a check that the caller has locked, with everything that hangs on it. */
+/** Removes a check that the caller has locked, with everything that hangs on it; its uuid is never given again. */
 export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
-  await execute(tx, 'DELETE FROM checks WHERE id = ?', [checkId])
+  await execute(
+    tx,
+    `WITH gone AS (DELETE FROM checks WHERE id = ? RETURNING uuid)
+     INSERT INTO retired_checks (uuid) SELECT uuid FROM gone ON CONFLICT DO NOTHING`,
+    [checkId],
+  )
 }
 
 /** Replaces the integrations of a check. @param channelIds uuids; those of other projects are left out */
@@ -228,4 +233,14 @@ export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: numb
     [uuid],
   )
   return rows[0] ?? null
+}
+
+/** Whether a check may get this uuid: no check has it or ever had it, of whatever project. */
+export async function isFreeUuid(db: Knex, uuid: string): Promise<boolean> {
+  const rows = await query<{ uuid: string }>(
+    db,
+    'SELECT uuid FROM checks WHERE uuid = ? UNION ALL SELECT uuid FROM retired_checks WHERE uuid = ?',
+    [uuid, uuid],
+  )
+  return rows.length === 0
 }

@@ -25,7 +25,12 @@ export async function renameProject(db: Knex, projectId: number, name: string): 
 export async function deleteProject(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE', [projectId])
   await execute(tx, 'DELETE FROM pings WHERE check_id IN (SELECT id FROM checks WHERE project_id = ?)', [projectId])
-  await execute(tx, 'DELETE FROM projects WHERE id = ?', [projectId])
+  await execute(
+    tx,
+    `WITH retired AS (INSERT INTO retired_checks (uuid) SELECT uuid FROM checks WHERE project_id = ? ON CONFLICT DO NOTHING)
+     DELETE FROM projects WHERE id = ?`,
+    [projectId, projectId],
+  )
 }
 
 /** Moves a check, which the caller has locked, to another project; integrations stay behind. */

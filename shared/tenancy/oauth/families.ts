@@ -16,9 +16,10 @@ export const FAMILY_SCOPES = {
 } as const
 
 export type Family = keyof typeof FAMILY_SCOPES
-/** Scopes of what every client may do, whatever it is entitled to. */
-export const COMMON_SCOPES = ['usage:read', 'webhooks:manage'] as const
-export type Scope = (typeof FAMILY_SCOPES)[Family][number] | (typeof COMMON_SCOPES)[number]
+/** Scopes that no family brings: a client has one only where it was given it, whatever its organisation is entitled to. */
+export const CLIENT_SCOPES = ['usage:read', 'webhooks:manage'] as const
+export type ClientScope = (typeof CLIENT_SCOPES)[number]
+export type Scope = (typeof FAMILY_SCOPES)[Family][number] | ClientScope
 
 export const FAMILIES: readonly Family[] = [
   'identity',
@@ -36,13 +37,28 @@ function isFamily(name: string): name is Family {
   return Object.hasOwn(FAMILY_SCOPES, name)
 }
 
-/** Every scope that these families bring, with those that everybody has; sorted. */
-export function scopesOf(families: Iterable<string>): string[] {
-  const scopes = new Set<string>(COMMON_SCOPES)
+/** Every scope that these families bring, with those given one by one; sorted. */
+export function scopesOf(families: Iterable<string>, given: readonly ClientScope[]): string[] {
+  const scopes = new Set<string>(given)
   for (const family of families) {
     if (isFamily(family)) for (const scope of FAMILY_SCOPES[family]) scopes.add(scope)
   }
   return [...scopes].toSorted()
+}
+
+/** The families of its organisation of which a client holds a scope. */
+export function familiesOf(client: { families: readonly string[]; scopes: readonly string[] }): Family[] {
+  return client.families
+    .filter(isFamily)
+    .filter((family) => FAMILY_SCOPES[family].some((scope) => client.scopes.includes(scope)))
+}
+
+/** Reads a list of scopes that are given one by one, separated by commas. @returns the unknown name when there is one */
+export function parseClientScopes(text: string): { scopes: ClientScope[] } | { unknown: string } {
+  const names = text.split(',').map((item) => item.trim())
+  const unknown = names.find((name) => !CLIENT_SCOPES.some((scope) => scope === name))
+  if (unknown !== undefined) return { unknown }
+  return { scopes: CLIENT_SCOPES.filter((scope) => names.includes(scope)) }
 }
 
 /**

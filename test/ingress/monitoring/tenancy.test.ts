@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { deleteCheck } from '#shared/monitoring/checks/store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/monitoring/routes.ts'
 import type { Route } from '../../../ingress/route.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
 import { addChannel, addCheck, addProject, type TestProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
@@ -112,7 +116,7 @@ test('a group cannot have a member of another project', async (t) => {
   t.is(answer.status, 400)
 })
 
-test('an import cannot take over what belongs to another project', async (t) => {
+test('L16: an import cannot take over what belongs to another project', async (t) => {
   const [own, theirs] = [await someProject(), await someProject()]
   const before = await stored(theirs)
   for (const document of [
@@ -152,3 +156,31 @@ test('B04: what a caller must not set is not set', async (t) => {
   t.like(jsonOf(updated), { n_pings: 0, status: 'new', last_ping: null, started: false, uuid: own.check.uuid })
   t.is(Reflect.get({}, 'polluted'), undefined)
 })
+
+for (const [what, remove] of [
+  ['a check', (own: Owned) => app.deps.db.transaction((tx) => deleteCheck(tx, own.check.id))],
+  ['a project', (own: Owned) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],
+] as const) {
+  test(`L16: the uuid of ${what} that was deleted is nobody's again, and is told like one in use`, async (t) => {
+    const [own, theirs, gone] = [await someProject(), await someProject(), await someProject()]
+    const importing = async (uuid: string, how: string) =>
+      await send(app.url, `/api/v3/import?${how}=1`, {
+        method: 'POST',
+        headers: { 'X-Api-Key': own.rwKey },
+        body: JSON.stringify({ checks: [{ uuid, name: 'mine now' }] }),
+      })
+    t.is((await send(app.url, `/ping/${gone.check.uuid}`)).status, 200)
+    await remove(gone)
+    for (const how of ['plan', 'apply']) {
+      const [freed, used] = [await importing(gone.check.uuid, how), await importing(theirs.check.uuid, how)]
+      t.is(freed.status, 400)
+      t.is(freed.text, used.text)
+    }
+    // What still pings the old address pings nobody: this process has forgotten the check it knew.
+    app.deps.announce({ kind: 'check', uuid: gone.check.uuid, projectId: gone.project.id })
+    await eventually('the check to be forgotten', async () => {
+      return (await send(app.url, `/ping/${gone.check.uuid}`)).status === 404
+    })
+    t.is((await importing(randomUUID(), 'apply')).status, 200)
+  })
+}

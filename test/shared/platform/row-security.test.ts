@@ -15,6 +15,7 @@ import { testLogin } from '../../support/template-database.ts'
 const WITHOUT_TENANT =
   `beats dead_letter_actions identities invoice_keys log_checkpoints log_entries log_keys log_receipts
   log_tiles message_ledger message_starts migrations migrations_lock outbox outgoing_mails ping_bodies ping_shards ping_streams rate_limits
+  retired_checks
   sessions token_keys users`.split(/\s+/)
 
 let database: TestDatabase
