@@ -1,22 +1,14 @@
-import { z } from 'zod'
+import { type CacheChange, parseCacheChange } from '#shared/contracts/cache-change.ts'
 import { CACHE_EXCHANGE } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import { listenToFanout } from './fanout-listener.ts'
-
-/** A change that every ingress process must forget its cached copy for. */
-export type CacheChange = z.infer<typeof changeSchema>
-
-const changeSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('check'), uuid: z.uuid(), projectId: z.int() }),
-  z.object({ kind: z.literal('project'), projectId: z.int() }),
-])
 
 /**
  * Carries changes to every ingress process. Lost announcements do no harm beyond a cached answer living on until it
  * expires; so nothing here is durable or confirmed.
  */
 export function createAnnouncements(broker: Broker) {
-  const { tell, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseChange)
+  const { tell, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
   return {
     announce(change: CacheChange): void {
       // Our own caches need not wait for the broker.
@@ -25,13 +17,5 @@ export function createAnnouncements(broker: Broker) {
     },
     onChange,
     onGap,
-  }
-}
-
-function parseChange(content: Buffer): CacheChange | null {
-  try {
-    return changeSchema.safeParse(JSON.parse(content.toString('utf8'))).data ?? null
-  } catch {
-    return null
   }
 }

@@ -148,6 +148,32 @@ for (const source of [
     t.false(holdsSql(source))
   })
 
+test('operations know no door: nothing of express, nothing of ingress', (t) => {
+  const wrong = imports.filter(
+    ({ file, name, target }) => isOperation(file) && (/^express(\/|$)/.test(name) || target?.startsWith('ingress/')),
+  )
+  t.deepEqual(wrong.map(said), [])
+})
+
+/** What a page or a command would need to pass for a program: the key of one, or an actor of that kind. */
+const FORGED_KEY = /\bkeyId: ?\d|\bProjectKey\b|kind: 'key'/
+
+test('no page and no command forges a key: it has an actor of its own', (t) => {
+  const wrong = ['ingress/web', 'ingress/admin'].flatMap((folder) =>
+    sourcesBelow(folder).filter((file) => FORGED_KEY.test(readFileSync(join(root, file), 'utf8'))),
+  )
+  t.deepEqual(wrong, [])
+})
+
+for (const source of [
+  "return { keyId: 0, kind: 'rw', project }",
+  'key: ProjectKey',
+  "const actor = { kind: 'key', id: 1 }",
+])
+  test(`${JSON.stringify(source)} is seen as a forged key`, (t) => {
+    t.regex(source, FORGED_KEY)
+  })
+
 for (const [source, names] of [
   ["import { a } from './a.ts'", ['./a.ts']],
   ["import type {\n  A,\n  B,\n} from '#shared/a.ts'", ['#shared/a.ts']],
@@ -220,9 +246,14 @@ function holdsSql(source: string): boolean {
   )
 }
 
-/** In a capability's folder everything is a rule, but for its SQL and its command line. */
+/** In a capability's folder everything is a rule, but for its SQL, its operations and its command line. */
 function isPure(file: string): boolean {
-  return /^shared\/[^/]+\//.test(file) && !doesIo(file) && !/-cli\.ts$/.test(file)
+  return /^shared\/[^/]+\//.test(file) && !doesIo(file) && !isOperation(file) && !/-cli\.ts$/.test(file)
+}
+
+/** What the product does, which all doors share: between their dialects and the stores. */
+function isOperation(file: string): boolean {
+  return /^shared\/[^/]+\/operations\//.test(file)
 }
 
 function said({ file, name }: { file: string; name: string }): string {

@@ -8,8 +8,8 @@ import {
   listChannels,
   updateChannel,
 } from '#shared/monitoring/channels/store.ts'
+import { checkConfig, checkName, openConfig } from '#shared/monitoring/operations/integration-config.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { checkConfig, checkName, openConfig } from '../monitoring/integration-config.ts'
 import { type AdminContext, type Command, type Given, lines, secretOf, textOf, UsageError } from './command.ts'
 import { requireProject } from './project.ts'
 

@@ -1,6 +1,6 @@
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
 import { listProjectKeys, revokeProjectKey } from '#shared/monitoring/projects/store.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
-import type { CacheChange } from '../announcements.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 import { createKey, requireProject } from './project.ts'
 

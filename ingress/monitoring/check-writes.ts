@@ -1,11 +1,12 @@
-import { ConflictError } from '#shared/errors.ts'
-import { pause, resume } from '#shared/monitoring/checks/state-machine.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import { createCheck } from '#shared/monitoring/operations/create-check.ts'
+import { deleteCheck } from '#shared/monitoring/operations/delete-check.ts'
+import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
+import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
+import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { createOrUpdateCheck, updateCheck } from './check-changes.ts'
 import { viewOptions } from './check-reads.ts'
-import { changeState, removeCheck } from './check-states.ts'
-import { type ApiVersion, admitWriter, admitWriterWithBody, ownCheckId, readAfterPings, sendJson } from './operation.ts'
+import { type ApiVersion, admitWriter, admitWriterWithBody, keyActor, ownCheck, sendJson, setLag } from './operation.ts'
 import { answers, checkRequestSchema, checkSchema, uuidParam } from './schemas.ts'
 
 const WRITER = { kind: 'rw' } as const
@@ -26,6 +27,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       503: answers.unavailable,
     },
   }
+  const slugFromName = version < 3
   const body = { required: false, content: { 'application/json': checkRequestSchema } }
   return [
     defineRoute({
@@ -47,9 +49,10 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
         503: answers.unavailable,
       },
       async handle(request, response, deps) {
-        const admitted = await admitWriterWithBody(request, response, deps)
-        const { check, isNew } = await createOrUpdateCheck(admitted, version, response, deps)
-        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        const { key, body } = await admitWriterWithBody(request, response, deps)
+        const input = { project: key.project, body, slugFromName }
+        const { check, isNew, lagMs } = await createCheck(deps.db, keyActor(request, key, deps), input, deps)
+        setLag(response, lagMs)
         sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)), isNew ? 201 : 200)
       },
     }),
@@ -63,10 +66,11 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       params: { uuid: uuidParam },
       body,
       async handle(request, response, deps) {
-        const admitted = await admitWriterWithBody(request, response, deps)
-        const id = await ownCheckId(request.params.uuid, admitted.key, deps)
-        const check = await updateCheck({ ...admitted, id, uuid: request.params.uuid }, version, response, deps)
-        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        const { key, body } = await admitWriterWithBody(request, response, deps)
+        const own = await ownCheck(request.params.uuid, key, deps)
+        const input = { ...own, body, slugFromName }
+        const { check, lagMs } = await updateCheck(deps.db, keyActor(request, key, deps), input, deps)
+        setLag(response, lagMs)
         sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
       },
     }),
@@ -80,10 +84,9 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       responses: { ...common.responses, 200: { ...answers.check, description: 'The check as it was.' } },
       async handle(request, response, deps) {
         const key = await admitWriter(request, response, deps)
-        const id = await ownCheckId(request.params.uuid, key, deps)
-        await readAfterPings([id], response, deps)
-        const check = await removeCheck(key.project.id, request.params.uuid, deps)
-        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        const own = await ownCheck(request.params.uuid, key, deps)
+        const { check, lagMs } = await deleteCheck(deps.db, keyActor(request, key, deps), own, deps)
+        setLag(response, lagMs)
         const view = toCheckView({ ...check, channelIds: [] }, viewOptions(WRITER, version, deps))
         sendJson(response, view)
       },
@@ -108,14 +111,10 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       },
       async handle(request, response, deps) {
         const { key } = await admitWriterWithBody(request, response, deps)
-        const id = await ownCheckId(request.params.uuid, key, deps)
-        await readAfterPings([id], response, deps)
-        const check = await changeState(key.project.id, request.params.uuid, deps, (state) => {
-          const change = verb === 'pause' ? pause(state) : resume(state)
-          if (!change && verb === 'resume') throw new ConflictError('check is not paused')
-          return change
-        })
-        deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+        const own = await ownCheck(request.params.uuid, key, deps)
+        const change = verb === 'pause' ? pauseCheck : resumeCheck
+        const { check, lagMs } = await change(deps.db, keyActor(request, key, deps), own, deps)
+        setLag(response, lagMs)
         sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
       },
     })

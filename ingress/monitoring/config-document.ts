@@ -4,6 +4,7 @@ import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import { shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
 import { insertChannel, listChannels, type StoredChannel, updateChannel } from '#shared/monitoring/channels/store.ts'
 import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
+import { plainJson } from '#shared/monitoring/checks/plain-json.ts'
 import { applySpec } from '#shared/monitoring/checks/settings.ts'
 import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import {
@@ -15,6 +16,9 @@ import {
   lockCheck,
   updateSettings,
 } from '#shared/monitoring/checks/store.ts'
+import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
+import { checkConfig, checkName, openConfig, requireKind } from '#shared/monitoring/operations/integration-config.ts'
+import { type Asked, askRecipients, knownRecipients, recipientOf } from '#shared/monitoring/operations/recipients.ts'
 import {
   CONFIG_DOCUMENT_VERSION,
   type ConfigDocument,
@@ -32,10 +36,6 @@ import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTurns, mapInTurns } from '#shared/platform/process/turns.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { parseSpec } from './check-changes.ts'
-import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
-import { plainJson } from './plain-json.ts'
-import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
 
 export interface DocumentDeps {
   db: Knex

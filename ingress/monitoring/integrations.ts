@@ -11,15 +11,15 @@ import {
   type StoredChannel,
   updateChannel,
 } from '#shared/monitoring/channels/store.ts'
+import { plainJson } from '#shared/monitoring/checks/plain-json.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
+import { checkConfig, checkName, openConfig, requireKind } from '#shared/monitoring/operations/integration-config.ts'
+import { askRecipient, knownRecipients, recipientOf } from '#shared/monitoring/operations/recipients.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
 import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
-import { plainJson } from './plain-json.ts'
-import { askRecipient, knownRecipients, recipientOf } from './recipients.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100

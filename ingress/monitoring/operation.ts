@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { type JsonBody, type JsonObject, parseInSteps } from '#shared/monitoring/checks/json-body.ts'
 import { findCheckOwner } from '#shared/monitoring/checks/store.ts'
+import type { OwnCheck } from '#shared/monitoring/operations/check-changes.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import { describeError } from '#shared/platform/process/log.ts'
@@ -66,7 +67,7 @@ function auditChange(request: Request, response: Response, key: ProjectKey, deps
 }
 
 /** The holder of a key, as operations and the audit log know them. */
-function keyActor(request: Request, { keyId, project }: ProjectKey, deps: IngressDeps): Actor {
+export function keyActor(request: Request, { keyId, project }: ProjectKey, deps: IngressDeps): Actor {
   return { kind: 'key', id: keyId, owner: project.name, address: clientAddress(request, deps) }
 }
 
@@ -90,6 +91,11 @@ export async function ownCheckId(uuid: string, key: ProjectKey, deps: IngressDep
   if (!owner) throw new NotFoundError('')
   if (owner.projectId !== key.project.id) throw new ForbiddenError('')
   return owner.id
+}
+
+/** A check that a path names by uuid, as operations take it. @throws as ownCheckId does */
+export async function ownCheck(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<OwnCheck> {
+  return { project: key.project, id: await ownCheckId(uuid, key, deps), uuid }
 }
 
 /** Waits until the reads that follow show every ping accepted before; says so when they may not. */

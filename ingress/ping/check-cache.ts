@@ -1,4 +1,4 @@
-import type { CacheChange } from '../announcements.ts'
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
 
 /** What the ping listener must know of a check. */
 export interface KnownCheck {

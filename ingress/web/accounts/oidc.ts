@@ -16,7 +16,7 @@ import {
   insertUser,
   listIdentities,
 } from '#shared/tenancy/accounts/store.ts'
-import { queueLinkMail } from '../../link-mail.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import { audit, auditAccount } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { readCookie, setCookie } from '../frame/cookies.ts'

@@ -14,8 +14,8 @@ import {
   updatePassword,
   verifyUserEmail,
 } from '#shared/tenancy/accounts/store.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { queueLinkMail } from '../../link-mail.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'

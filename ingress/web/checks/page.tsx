@@ -1,4 +1,5 @@
 import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
@@ -21,7 +22,6 @@ import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts
 import { DurationChart } from './chart.tsx'
 import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
 import { CheckLog, readLog } from './log.tsx'
-import { nameOf } from './row.tsx'
 import { runsOf } from './runs.ts'
 import { statusSentence } from './status-sentence.ts'
 

@@ -1,4 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { findPing, type PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
 import type { Mail } from '#shared/monitoring/pings/mail-text.ts'
 import { readBody } from '#shared/monitoring/pings/store.ts'
@@ -12,7 +13,6 @@ import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
 import { ignoredWords, pingWords } from './log.tsx'
 import { maskBytes, maskPieces } from './masked-body.ts'
-import { nameOf } from './row.tsx'
 
 /** Bytes of a body that a page shows. */
 const SHOWN_BYTES = 100_000

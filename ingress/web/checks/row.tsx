@@ -1,5 +1,6 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { nextPing } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
@@ -96,10 +97,6 @@ export function CheckRow(props: RowProps) {
       </td>
     </tr>
   )
-}
-
-export function nameOf(check: { name: string; uuid: string }): string {
-  return check.name.trim() === '' ? `unnamed ${check.uuid.slice(0, 8)}` : check.name
 }
 
 function ScheduleText({ check }: { check: ListedCheck | Parameters<typeof nextPing>[0] }) {

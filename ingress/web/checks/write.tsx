@@ -1,16 +1,16 @@
-import { ForbiddenError, ValidationError } from '#shared/errors.ts'
+import { ValidationError } from '#shared/errors.ts'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import type { Project, ProjectKey } from '#shared/monitoring/projects/store.ts'
-import { createOrUpdateCheck, updateCheck } from '../../monitoring/check-changes.ts'
-import { audit } from '../frame/audit.ts'
+import { createCheck } from '#shared/monitoring/operations/create-check.ts'
+import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, openCheck, openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { bodyOf, CheckForm, type CheckFormState, stateOf, stateOfForm } from './form.tsx'
-import { nameOf } from './row.tsx'
 
-/** Creating and editing: the form's fields become a request of the management API, whose functions do the work. */
+/** Creating and editing: the form's fields become a request of the management API; the same operations do it. */
 export function checkWritePages(pages: Pages): void {
   pages.get('/projects/:project/checks/new', async (context) => {
     const workspace = await openProject(context, 'edit')
@@ -29,36 +29,27 @@ export function checkWritePages(pages: Pages): void {
   pages.post('/checks/:check/edit', edit)
 }
 
-/** A person of the project may what its read-write key may. */
-export function asWriter(project: Project): ProjectKey {
-  return { keyId: 0, kind: 'rw', project }
-}
-
 async function create(context: FormContext): Promise<void> {
   const workspace = await openProject(context, 'edit')
-  const { deps, form, response } = context
+  const { deps, form } = context
+  const { project, session } = workspace
   try {
-    const admitted = { key: asWriter(workspace.project), body: bodyOf(form, true) }
-    const { check } = await createOrUpdateCheck(admitted, 3, response, deps)
-    deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
-    await audit(context, workspace.project.organisationId, 'check.created', nameOf(check))
+    const input = { project, body: bodyOf(form, true), slugFromName: false }
+    const { check } = await createCheck(deps.db, personOf(context, session), input, deps)
     redirect(context, `/checks/${check.uuid}?done=check-created`)
   } catch (error) {
-    if (error instanceof ValidationError) await showNew(context, workspace, stateOfForm(form, error), 400)
-    else if (error instanceof ForbiddenError) throw new ForbiddenError('The project has as many checks as it may.')
-    else throw error
+    if (!(error instanceof ValidationError)) throw error
+    await showNew(context, workspace, stateOfForm(form, error), 400)
   }
 }
 
 async function edit(context: FormContext): Promise<void> {
   const workspace = await openCheck(context, 'edit')
-  const { deps, form, response } = context
-  const { check, project } = workspace
+  const { deps, form } = context
+  const { check, project, session } = workspace
   try {
-    const admitted = { key: asWriter(project), body: bodyOf(form, false), id: check.id, uuid: check.uuid }
-    const updated = await updateCheck(admitted, 3, response, deps)
-    deps.announce({ kind: 'check', uuid: check.uuid, projectId: project.id })
-    await audit(context, project.organisationId, 'check.changed', nameOf(updated))
+    const input = { project, id: check.id, uuid: check.uuid, body: bodyOf(form, false), slugFromName: false }
+    await updateCheck(deps.db, personOf(context, session), input, deps)
     redirect(context, `/checks/${check.uuid}?done=check-saved`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error

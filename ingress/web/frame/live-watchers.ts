@@ -1,10 +1,10 @@
 import type { Response } from 'express'
 import type { Knex } from 'knex'
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
 import type { LiveChange } from '#shared/contracts/live-change.ts'
 import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
 import { describeError, type Log } from '#shared/platform/process/log.ts'
 import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
-import type { CacheChange } from '../../announcements.ts'
 
 /** What is announced within this time is looked at together. */
 const GATHER_MS = 300

@@ -1,10 +1,10 @@
 import type { Router } from 'express'
 import { insertVerifiedRecipient } from '#shared/monitoring/channels/recipient-store.ts'
 import { confirmRecipient } from '#shared/monitoring/channels/store.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { confirmText, recipientOf, recipientText } from '#shared/monitoring/operations/recipients.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { openConfig } from '../../monitoring/integration-config.ts'
-import { confirmText, recipientOf, recipientText } from '../../monitoring/recipients.ts'
 import { createRecipientRouter } from './recipient-page.tsx'
 
 /** The link that the recipient of an e-mail integration agrees by. Another address in its place ends it. */

@@ -2,6 +2,8 @@ import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import { channelKinds, findKind } from '#shared/monitoring/channels/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
 import {
   countUses,
   integrationFingerprint,
@@ -11,8 +13,6 @@ import {
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
-import { openConfig } from '../../monitoring/integration-config.ts'
-import { nameOf } from '../checks/row.tsx'
 import { Form } from '../components/form.tsx'
 import { KindTile } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'

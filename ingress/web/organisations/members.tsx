@@ -11,7 +11,7 @@ import {
   type Membership,
   updateRole,
 } from '#shared/tenancy/accounts/store.ts'
-import { queueLinkMail } from '../../link-mail.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import { throttleInvitation } from '../accounts/throttle.ts'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import { type Actor, auditedActor } from '../actor.ts'
 
 export interface AuditEntry {
   organisationId: number | null
@@ -21,6 +22,19 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
     'INSERT INTO audit_log (organisation_id, user_id, actor, action, target, address) VALUES (?, ?, ?, ?, ?, ?)',
     [entry.organisationId, entry.userId, entry.actor, entry.action, entry.target.slice(0, 300), entry.address],
   )
+}
+
+/**
+ * Writes what an actor did, in the transaction of what was done. What a program does with its key is not written here:
+ * the API notes each request that changed something (`ingress/monitoring/operation.ts`).
+ */
+export async function insertActorAudit(
+  tx: Knex,
+  actor: Actor,
+  entry: { organisationId: number; action: string; target: string },
+): Promise<void> {
+  if (actor.kind === 'key') return
+  await insertAudit(tx, { ...auditedActor(actor), ...entry })
 }
 
 /** Writes what concerns an account into the log of each of its organisations; without any, into that of the installation. */

@@ -1,13 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import type { Knex } from 'knex'
-import { ValidationError } from '#shared/errors.ts'
-import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
-import { findKind } from '#shared/monitoring/channels/kinds.ts'
-import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
-import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '#shared/platform/http/target-policy.ts'
-import type { Config } from '#shared/platform/process/config.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { ValidationError } from '../../errors.ts'
+import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import type { Config } from '../../platform/process/config.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import type { ChannelKind } from '../channels/kind.ts'
+import { findKind } from '../channels/kinds.ts'
+import type { ConfigObject } from '../channels/shown-config.ts'
+import { listChannels, type StoredChannel } from '../channels/store.ts'
 
 /** What configurations of integrations are checked against; listeners and commands both have it. */
 export interface ConfigRules {

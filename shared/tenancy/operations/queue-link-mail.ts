@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { mailDue } from '#shared/contracts/mail-due.ts'
-import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import type { Config } from '#shared/platform/process/config.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
-import type { LinkMail } from '#shared/tenancy/mails/link-mail.ts'
-import { insertMail } from '#shared/tenancy/mails/store.ts'
+import { mailDue } from '../../contracts/mail-due.ts'
+import type { Enqueue } from '../../platform/broker/outbox.ts'
+import type { Config } from '../../platform/process/config.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import type { LinkMail } from '../mails/link-mail.ts'
+import { insertMail } from '../mails/store.ts'
 
 /** What mails with links are made from. */
 export interface LinkMailDeps {

@@ -1,4 +1,4 @@
-import { type JsonValue, NonIntegerNumber } from '#shared/monitoring/checks/json-body.ts'
+import { type JsonValue, NonIntegerNumber } from './json-body.ts'
 
 /** Ordinary JSON: the body parser's objects have no prototype, and it marks numbers that are no integers. */
 export function plainJson(value: JsonValue): unknown {

@@ -1,0 +1,45 @@
+import type { Knex } from 'knex'
+import { transaction } from '../../platform/database/db.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import type { CheckState } from '../checks/check.ts'
+import type { StatusChange } from '../checks/state-machine.ts'
+import { type AssignedCheck, updateState } from '../checks/store.ts'
+import { insertHistoricFlip } from '../flips/store.ts'
+import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
+import type { OperationDeps } from './deps.ts'
+
+export type StateDeps = Pick<OperationDeps, 'barrier' | 'announce' | 'now'>
+
+/** A check after a change of its state. */
+export interface ChangedState {
+  check: AssignedCheck
+  /** above 0 when pings of the last moments may be missing in it */
+  lagMs: number
+}
+
+/**
+ * Pauses or resumes under the lock of the check, so that no ping comes between.
+ * @param change changes the state in place and says what it was; what it throws undoes everything
+ * @throws NotFoundError when the check has vanished meanwhile
+ */
+export async function changeState(
+  db: Knex,
+  actor: Actor,
+  { project, id, uuid }: OwnCheck,
+  deps: StateDeps,
+  { action, change }: { action: `check.${string}`; change: (state: CheckState) => StatusChange | null },
+): Promise<ChangedState> {
+  const lagMs = await deps.barrier.pass([id])
+  const check = await transaction(db, async (tx) => {
+    const locked = await requireLocked(tx, project.id, uuid)
+    const flip = change(locked)
+    if (flip) {
+      await updateState(tx, locked)
+      await insertHistoricFlip(tx, locked.id, flip, deps.now())
+    }
+    await auditCheck(tx, actor, project, action, locked)
+    return locked
+  })
+  deps.announce({ kind: 'check', uuid, projectId: project.id })
+  return { check, lagMs }
+}

@@ -1,0 +1,81 @@
+import type { Knex } from 'knex'
+import { NotFoundError, ValidationError } from '../../errors.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { listChannels } from '../channels/store.ts'
+import { resolveChannels } from '../checks/channels-field.ts'
+import type { Check } from '../checks/check.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { nameOf } from '../checks/name.ts'
+import { applySpec } from '../checks/settings.ts'
+import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
+import { goingDownAt } from '../checks/status.ts'
+import { type AssignedCheck, assignChannels, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
+import type { Project } from '../projects/store.ts'
+import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
+import { resolveTimeZone } from '../schedules/time-zones.ts'
+
+/** A check of a project, which the door has found to be the actor's to change. */
+export interface OwnCheck {
+  project: Pick<Project, 'id' | 'organisationId'>
+  /** its internal id */
+  id: number
+  uuid: string
+}
+
+/** A body as a valid request. @throws ValidationError with the first thing that is wrong */
+export function parseSpec(body: JsonObject): CheckSpec {
+  const parsed = parseCheckSpec(body, { isValidSchedule, resolveTimeZone })
+  if (!parsed.ok) throw new ValidationError(parsed.error)
+  return parsed.spec
+}
+
+/** The check, locked until the transaction ends. @throws NotFoundError when it vanished meanwhile */
+export async function requireLocked(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck> {
+  const check = await lockCheck(tx, projectId, uuid)
+  if (!check) throw new NotFoundError('The check is gone.')
+  return check
+}
+
+/** Changes what the spec names. Locked, so that the instant of going down is computed from what the last ping left. */
+export async function applyUpdate(
+  tx: Knex,
+  projectId: number,
+  uuid: string,
+  spec: CheckSpec,
+  options: { slugFromName: boolean },
+): Promise<AssignedCheck> {
+  const check = await requireLocked(tx, projectId, uuid)
+  const channels = await chooseChannels(tx, projectId, spec)
+  const changes = applySpec(check, spec, options)
+  const changed = { ...check, ...changes }
+  await updateSettings(tx, check.id, changes, goingDownAt(changed, nextOccurrence))
+  if (channels) await assignChannels(tx, check, channels)
+  const stored = await findCheck(tx, uuid)
+  if (!stored) throw new NotFoundError('The check is gone.')
+  return stored
+}
+
+/** @returns the ids to assign; null when the request does not say. @throws ValidationError for unknown ones */
+export async function chooseChannels(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
+  if (spec.channels === undefined) return null
+  const channels = await listChannels(tx, projectId)
+  const choice = resolveChannels(
+    spec.channels,
+    channels.map(({ uuid, name }) => ({ id: uuid, name })),
+  )
+  if (!choice.ok) throw new ValidationError(choice.error)
+  return choice.ids
+}
+
+/** Writes what was done to a check. @param more what else there is to say of it, after its name */
+export async function auditCheck(
+  tx: Knex,
+  actor: Actor,
+  { organisationId }: Pick<Project, 'organisationId'>,
+  action: `check.${string}`,
+  check: Pick<Check, 'name' | 'uuid'>,
+  more = '',
+): Promise<void> {
+  await insertActorAudit(tx, actor, { organisationId, action, target: nameOf(check) + more })
+}

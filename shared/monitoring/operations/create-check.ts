@@ -1,0 +1,57 @@
+import type { Knex } from 'knex'
+import { transaction } from '../../platform/database/db.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { applySpec, uniqueCriteria } from '../checks/settings.ts'
+import { type AssignedCheck, assignChannels, findUnique, insertCheck } from '../checks/store.ts'
+import { lockProject, type Project } from '../projects/store.ts'
+import { applyUpdate, auditCheck, chooseChannels, parseSpec } from './check-changes.ts'
+import { notingLimit, requireRoom } from './check-limit.ts'
+import type { OperationDeps } from './deps.ts'
+
+interface NewCheck {
+  project: Project
+  /** the request as the management API takes it */
+  body: JsonObject
+  /** whether a name makes the slug too, as in versions 1 and 2 of the API */
+  slugFromName: boolean
+}
+
+/**
+ * Creates a check, or updates the one that `unique` finds (monitoring behaviour 5.5). Requests that look for a check,
+ * or that a limit may refuse, take their turn per project.
+ * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it
+ * @throws ValidationError with the first thing that is wrong
+ * @throws ForbiddenError when the project has as many checks as it may, which is noted for its owners
+ */
+export async function createCheck(
+  db: Knex,
+  actor: Actor,
+  { project, body, slugFromName }: NewCheck,
+  deps: Pick<OperationDeps, 'config' | 'barrier' | 'announce'>,
+): Promise<{ check: AssignedCheck; isNew: boolean; lagMs: number }> {
+  const spec = parseSpec(body)
+  const criteria = uniqueCriteria(spec)
+  // The answer to an upsert shows the check's state, so it must show the pings before it.
+  const known = criteria && (await findUnique(db, project.id, criteria))
+  const lagMs = known ? await deps.barrier.pass([known.id]) : 0
+
+  const store = async (tx: Knex) => {
+    await lockProject(tx, project.id)
+    const match = criteria ? await findUnique(tx, project.id, criteria) : null
+    if (match) {
+      const updated = await applyUpdate(tx, project.id, match.uuid, spec, { slugFromName })
+      await auditCheck(tx, actor, project, 'check.changed', updated)
+      return { check: updated, isNew: false }
+    }
+    await requireRoom(tx, project, deps)
+    const channels = await chooseChannels(tx, project.id, spec)
+    const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName }))
+    if (channels) await assignChannels(tx, created, channels)
+    await auditCheck(tx, actor, project, 'check.created', created)
+    return { check: { ...created, channelIds: channels ?? [] }, isNew: true }
+  }
+  const stored = await notingLimit(db, project, deps, () => transaction(db, store))
+  deps.announce({ kind: 'check', uuid: stored.check.uuid, projectId: project.id })
+  return { ...stored, lagMs }
+}
