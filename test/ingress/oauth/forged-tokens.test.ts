@@ -102,6 +102,18 @@ const forgeries: [name: string, make: () => string][] = [
     () => es256(genuine().header, { ...genuine().claims, exp: genuine().claims.iat + 2 * hour }),
   ],
   ['a time to come', () => es256(genuine().header, { ...genuine().claims, nbf: genuine().claims.iat + hour })],
+  [
+    'a birth to come',
+    () => {
+      const { header, claims } = genuine()
+      return es256(header, { ...claims, iat: claims.iat + hour, exp: claims.exp + hour })
+    },
+  ],
+  ['no subject', () => es256(genuine().header, { ...genuine().claims, sub: undefined })],
+  ['another subject', () => es256(genuine().header, { ...genuine().claims, sub: 'somebody' })],
+  ['no time of birth', () => es256(genuine().header, { ...genuine().claims, iat: undefined })],
+  ['no end', () => es256(genuine().header, { ...genuine().claims, exp: undefined })],
+  ['no audience', () => es256(genuine().header, { ...genuine().claims, aud: undefined })],
   ['another audience', () => es256(genuine().header, { ...genuine().claims, aud: 'https://elsewhere.example' })],
   ['an audience of several', () => es256(genuine().header, { ...genuine().claims, aud: [genuine().claims.aud, 'x'] })],
   ['another issuer', () => es256(genuine().header, { ...genuine().claims, iss: 'https://elsewhere.example' })],
