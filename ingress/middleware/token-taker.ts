@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
-import { type TokenGrant, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
+import { batched } from '#shared/platform/process/batch.ts'
+import { type TokenRequest, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 
 /**
  * A bucket holds a minute's worth and regains a fiftieth each second, which is a fifth more than the limit: a hundred
@@ -12,57 +13,44 @@ interface Answer {
   left: number
 }
 
-interface Waiting {
+interface Asked {
+  bucket: string
   capacity: number
-  waiters: { resolve: (answer: Answer) => void; reject: (error: unknown) => void }[]
 }
+
+/** Requests whose tokens one statement asks for. */
+const LARGEST = 10_000
 
 /** Asks for the tokens of all requests that wait in one statement; while it runs, the next ones gather. */
 export class TokenTaker {
-  readonly #db: Knex
-  #waiting = new Map<string, Waiting>()
-  #running = false
+  readonly #ask: (asked: Asked) => Promise<Answer>
 
   constructor(db: Knex) {
-    this.#db = db
+    // The other bucket of a request, and other requests of its turn, come along.
+    this.#ask = batched((asked) => takeAll(db, asked), { largest: LARGEST, start: queueMicrotask })
   }
 
-  take(bucket: string, capacity: number): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const entry = this.#waiting.get(bucket) ?? { capacity, waiters: [] }
-      entry.waiters.push({ resolve, reject })
-      this.#waiting.set(bucket, entry)
-      if (!this.#running) {
-        this.#running = true
-        // The other bucket of this request, and other requests of this turn, come along.
-        queueMicrotask(() => void this.#run())
-      }
-    })
-  }
-
-  async #run(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const asked = this.#waiting
-      this.#waiting = new Map()
-      try {
-        const grants = await takeTokens(
-          this.#db,
-          [...asked].map(([bucket, { capacity, waiters }]) => ({ bucket, capacity, wanted: waiters.length })),
-          SHARE_PER_SECOND,
-        )
-        for (const grant of grants) settle(grant, asked.get(grant.bucket)?.waiters ?? [])
-      } catch (error) {
-        for (const { waiters } of asked.values()) for (const waiter of waiters) waiter.reject(error)
-      }
-    }
-    this.#running = false
+  async take(bucket: string, capacity: number): Promise<Answer> {
+    return await this.#ask({ bucket, capacity })
   }
 }
 
 /** First come, first served; who comes later is notified of fewer tokens left. */
-function settle(grant: TokenGrant, waiters: Waiting['waiters']): void {
-  for (const [index, waiter] of waiters.entries()) {
-    const granted = index < grant.granted
-    waiter.resolve({ granted, left: granted ? grant.left + grant.granted - index - 1 : grant.left })
+async function takeAll(db: Knex, asked: readonly Asked[]): Promise<Answer[]> {
+  const requests = new Map<string, TokenRequest>()
+  for (const { bucket, capacity } of asked) {
+    const request = requests.get(bucket)
+    if (request) request.wanted += 1
+    else requests.set(bucket, { bucket, capacity, wanted: 1 })
   }
+  const grants = new Map(
+    (await takeTokens(db, [...requests.values()], SHARE_PER_SECOND)).map((grant) => [grant.bucket, grant]),
+  )
+  const given = new Map<string, number>()
+  return asked.map(({ bucket }) => {
+    const { granted, left } = grants.get(bucket) ?? { granted: 0, left: 0 }
+    const before = given.get(bucket) ?? 0
+    given.set(bucket, before + 1)
+    return before < granted ? { granted: true, left: left + granted - before - 1 } : { granted: false, left }
+  })
 }

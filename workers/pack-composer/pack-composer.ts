@@ -2,6 +2,7 @@ import { packRequested } from '#shared/contracts/pack-requested.ts'
 import { UnavailableError } from '#shared/errors.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
+import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { ensureSandboxKey, listInvoiceKeys } from '#shared/risk/invoice-keys/store.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
@@ -14,7 +15,6 @@ import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.t
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { createDemoTokens } from './demo-tokens.ts'
 import { presentFirst } from './first-records.ts'
-import { gatherBatches } from './gather-batches.ts'
 import { createInvoiceKeyCache } from './invoice-key-cache.ts'
 import { openProductionRegistries, registryTools } from './registries.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
@@ -40,10 +40,13 @@ function createComposer(deps: WorkerDeps) {
     list: () => listInvoiceKeys(deps.db),
     sandboxKey: () => ensureSandboxKey(deps.db, deps.secrets),
   })
-  const findJob = gatherBatches(async (ids: readonly string[]) => {
-    const jobs = new Map((await findPackJobs(deps.db, ids)).map((job) => [job.id, job]))
-    return ids.map((id) => jobs.get(id) ?? null)
-  }, PREFETCH)
+  const findJob = batched(
+    async (ids: readonly string[]) => {
+      const jobs = new Map((await findPackJobs(deps.db, ids)).map((job) => [job.id, job]))
+      return ids.map((id) => jobs.get(id) ?? null)
+    },
+    { largest: PREFETCH },
+  )
   const storePack = createPackStore(deps)
   const stop = new AbortController()
 

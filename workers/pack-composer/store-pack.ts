@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { UnavailableError } from '#shared/errors.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
+import { batched } from '#shared/platform/process/batch.ts'
 import type { EvidenceRecord } from '#shared/risk/packs/evidence.ts'
 import { type FinishedPack, finishPacks } from '#shared/risk/packs/finish-store.ts'
 import type { PackBody } from '#shared/risk/packs/pack-schema.ts'
@@ -11,7 +12,6 @@ import { anchorEvent, type DomainEvent } from '#shared/webhooks/events/event.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { scheduleDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
-import { gatherBatches } from './gather-batches.ts'
 
 type StoreDeps = Pick<WorkerDeps, 'outbox' | 'crashPoint' | 'now'>
 
@@ -36,7 +36,7 @@ const STORE_BATCH = 32
  * finished and leaves no trace. Packs that are finished meanwhile share the next transaction.
  */
 export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
-  const store = gatherBatches((packs: readonly PackToStore[]) => storeBatch(deps, packs), STORE_BATCH)
+  const store = batched((packs: readonly PackToStore[]) => storeBatch(deps, packs), { largest: STORE_BATCH })
   return async (composed) => {
     const outcome = await store(toStore(composed))
     if (outcome !== STORED) throw outcome.error
