@@ -1,7 +1,9 @@
+import { DomainError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { listAttemptsWithAnswers, REPLAYABLE, type Replay, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
-import { listInactive, lockEndpoint, scopeOfEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { listAttemptsWithAnswers, REPLAYABLE, type Replay } from '#shared/webhooks/delivery-store.ts'
+import { listInactive, scopeOfEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { readBacklog } from '#shared/webhooks/fan-out-store.ts'
+import { REPLAY_PER_SECOND, replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 
 /** Of an answer, at most; control characters are shown as such. */
@@ -61,21 +63,20 @@ const replay: Command = {
   },
   async run(given, { db, actor, log }) {
     const endpointId = uuidOf(textOf(given, 'endpoint'), 'endpoint')
-    const what: Omit<Replay, 'endpointId'> = {
+    const what = {
       from: instantOf(given.from, 'from'),
       to: instantOf(given.to, 'to'),
       states: statesOf(given.status),
-      perSecond: Math.max(1, numberOf(given, 'rate') ?? 50),
-      limit: 5_000,
+      perSecond: Math.max(1, numberOf(given, 'rate') ?? REPLAY_PER_SECOND),
     }
     const replayed = await db.transaction(async (tx) => {
       const scope = await scopeOfEndpoint(tx, endpointId)
-      const endpoint = scope && (await lockEndpoint(tx, scope, endpointId))
-      if (!endpoint) throw new UsageError('there is no such endpoint')
-      if (endpoint.state !== 'ACTIVE')
-        throw new UsageError(`the endpoint is ${endpoint.state}: its owner must enable it`)
+      if (!scope) throw new UsageError('there is no such endpoint')
+      const operator = { kind: 'operator', name: actor } as const
       // The rows say it all; the sweeper finds them within a second.
-      return await replayDeliveries(tx, async () => {}, { endpointId, ...what })
+      return await replayEndpoint(tx, operator, { scope, endpointId, ...what }, { enqueue: async () => {} }).catch(
+        asUsage,
+      )
     })
     log.warn({ endpointId, replayed, actor }, 'webhooks.replayed')
     return { json: { endpointId, replayed }, text: `${replayed} deliveries are due again` }
@@ -83,6 +84,11 @@ const replay: Command = {
 }
 
 export const webhookCommands: readonly Command[] = [backlog, disabled, attempts, replay]
+
+/** What the endpoint's state forbids was asked wrongly. */
+function asUsage(error: unknown): never {
+  throw error instanceof DomainError ? new UsageError(error.message) : error
+}
 
 function excerpt(response: Buffer | null): string | null {
   return response === null ? null : JSON.stringify(response.subarray(0, EXCERPT).toString('utf8'))

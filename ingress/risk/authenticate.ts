@@ -4,6 +4,7 @@ import { ForbiddenError, RateLimitedError, UnauthorizedError } from '#shared/err
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import type { TokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
 import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, type Family, familiesOf, type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -17,6 +18,8 @@ export interface Caller {
   organisationUuid: string
   env: ApiEnv
   clientId: string
+  /** the same, as operations and the audit log know it */
+  actor: Actor
   /** what the token, the client and the organisation's entitlements agree on now */
   scopes: ReadonlySet<string>
   /** of its organisation, those that the client has a part in: whose events it may read */
@@ -37,7 +40,7 @@ export async function authenticate(request: Request, response: Response, deps: I
     throw new UnauthorizedError('one bearer access token is required')
   }
   try {
-    const caller = await acrossTenants(async () => await callerOf(await verifyToken(jwt, deps), deps))
+    const caller = await acrossTenants(async () => await callerOf(await verifyToken(jwt, deps), request, deps))
     enterTenant({ organisationId: caller.organisationId })
     return caller
   } catch (error) {
@@ -54,7 +57,7 @@ async function verifyToken(jwt: string, deps: IngressDeps): Promise<AccessToken>
 }
 
 /** A token says what was granted; what counts is what is still granted. */
-async function callerOf(token: AccessToken, deps: IngressDeps): Promise<Caller> {
+async function callerOf(token: AccessToken, request: Request, deps: IngressDeps): Promise<Caller> {
   const client = await deps.risk.clients.find(token.clientId)
   if (!client || client.isDisabled || client.env !== token.env || client.organisationUuid !== token.org) {
     throw new UnauthorizedError('the access token is not accepted: its client is not active')
@@ -66,6 +69,12 @@ async function callerOf(token: AccessToken, deps: IngressDeps): Promise<Caller> 
     organisationUuid: client.organisationUuid,
     env: client.env,
     clientId: client.clientId,
+    actor: {
+      kind: 'key',
+      id: client.clientId,
+      owner: client.organisationUuid,
+      address: clientAddress(request, deps),
+    },
     scopes: new Set(scopes),
     families: familiesOf(client),
   }

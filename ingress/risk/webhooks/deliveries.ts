@@ -1,21 +1,14 @@
 import { z } from 'zod'
-import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import {
-  type Delivery,
-  findDelivery,
-  listAttempts,
-  listDeliveries,
-  restartDelivery,
-} from '#shared/webhooks/delivery-store.ts'
+import { findDelivery, listAttempts, listDeliveries } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { readableEvents } from '#shared/webhooks/event-families.ts'
+import { found } from '#shared/webhooks/operations/own-endpoint.ts'
+import { foundDelivery, retryDelivery } from '#shared/webhooks/operations/retry-delivery.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
-import { requireActive } from './endpoint-actions.ts'
-import { found, lockOwn } from './endpoints.ts'
 import {
   AttemptSchema,
   DeliverySchema,
@@ -85,23 +78,9 @@ const retryRoute = write({
   returns: DeliverySchema,
   status: 202,
   async handle({ caller, params: { deliveryId }, tx, enqueue }) {
-    const readable = readableEvents(caller.families)
-    const { endpointId } = foundDelivery(await findDelivery(tx, caller, deliveryId, readable))
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    // Read again now that nobody else can change it.
-    const delivery = foundDelivery(await findDelivery(tx, caller, deliveryId, readable))
-    if (!RETRYABLE.has(delivery.state)) throw new ConflictError(`the delivery is ${delivery.state}`)
-    requireActive(endpoint)
-    await restartDelivery(tx, enqueue, delivery)
-    return deliveryView(foundDelivery(await findDelivery(tx, caller, deliveryId, readable)))
+    const wanted = { scope: caller, deliveryId, readable: readableEvents(caller.families) }
+    return deliveryView(await retryDelivery(tx, caller.actor, wanted, { enqueue }))
   },
 })
-
-const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
-
-function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
-  if (!delivery) throw new NotFoundError('there is no such delivery')
-  return delivery
-}
 
 export const deliveryRoutes: readonly Route[] = [listRoute, readRoute, retryRoute]

@@ -1,27 +1,18 @@
-import { randomUUID } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
-import { ConflictError } from '#shared/errors.ts'
-import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import { REPLAYABLE, type Replay, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
-import type { Endpoint } from '#shared/webhooks/endpoint.ts'
-import { closeEndpoint, enableEndpoint, findEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { TEST_EVENT } from '#shared/webhooks/event-types.ts'
-import { recordEvent } from '#shared/webhooks/events/store.ts'
-import { scheduleDelivery } from '#shared/webhooks/fan-out-store.ts'
+import { REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
+import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { found } from '#shared/webhooks/operations/own-endpoint.ts'
+import { REPLAY_LIMIT, replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { switchOffEndpoint } from '#shared/webhooks/operations/switch-off-endpoint.ts'
+import { switchOnEndpoint } from '#shared/webhooks/operations/switch-on-endpoint.ts'
+import { testEndpoint } from '#shared/webhooks/operations/test-endpoint.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { InstantQuery } from '../paging.ts'
 import { write } from '../risk-route.ts'
-import { found, lockOwn } from './endpoints.ts'
 import { EndpointSchema, endpointParam, NoBody } from './schemas.ts'
 import { urlRefusal } from './target.ts'
 import { endpointView } from './views.ts'
-
-/** Deliveries released per second, so that an endpoint just repaired is not run over. */
-const REPLAY_PER_SECOND = 50
-/** Deliveries of one request; more are asked for again. */
-const REPLAY_LIMIT = 5_000
 
 const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 const params = { endpointId: endpointParam }
@@ -47,10 +38,8 @@ const enable = write({
     return await urlRefusal(url, caller.env, deps)
   },
   async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    await enableEndpoint(tx, endpoint.id)
-    if (body.releaseHeld) await release(tx, enqueue, endpoint, { from: null, to: null, states: ['SUPPRESSED'] })
-    return endpointView({ ...endpoint, state: 'ACTIVE', reason: null, failures: 0 })
+    const wanted = { scope: caller, endpointId, releaseHeld: body.releaseHeld }
+    return endpointView(await switchOnEndpoint(tx, caller.actor, wanted, { enqueue }))
   },
 })
 
@@ -64,9 +53,7 @@ const disable = write({
   body: NoBody,
   returns: EndpointSchema,
   async handle({ caller, params: { endpointId }, tx, deps }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    await closeEndpoint(tx, endpoint.id, 'DISABLED', deps.now())
-    return endpointView({ ...endpoint, state: 'DISABLED', reason: null })
+    return endpointView(await switchOffEndpoint(tx, caller.actor, { scope: caller, endpointId }, deps))
   },
 })
 
@@ -81,21 +68,7 @@ const test = write({
   returns: z.object({ eventId: z.uuid(), deliveryId: z.uuid() }),
   status: 202,
   async handle({ caller, params: { endpointId }, tx, enqueue, deps }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    requireActive(endpoint)
-    const occurredAt = new Date(deps.now() / 1000).toISOString()
-    const event = {
-      env: caller.env,
-      organisationId: caller.organisationId,
-      type: TEST_EVENT,
-      dealId: endpoint.id,
-      fields: ['endpointId'],
-      occurredAt,
-    }
-    const { id: eventId } = await recordEvent(tx, enqueue, event)
-    const deliveryId = randomUUID()
-    await scheduleDelivery(tx, enqueue, { id: deliveryId, endpointId: endpoint.id, eventId })
-    return { eventId, deliveryId }
+    return await testEndpoint(tx, caller.actor, { scope: caller, endpointId }, { enqueue, now: deps.now })
   },
 })
 
@@ -121,33 +94,13 @@ const replay = write({
   returns: Replayed,
   status: 202,
   async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    requireActive(endpoint)
     const { from, to, status = ['FAILED', 'EXHAUSTED', 'SUPPRESSED'] } = body
     const states = typeof status === 'string' ? [status] : status
     const range = { from: from === undefined ? null : new Date(from), to: to === undefined ? null : new Date(to) }
-    const replayed = await release(tx, enqueue, endpoint, { ...range, states })
+    const what = { scope: caller, endpointId, ...range, states }
+    const replayed = await replayEndpoint(tx, caller.actor, what, { enqueue })
     return { replayed, complete: replayed < REPLAY_LIMIT }
   },
 })
-
-async function release(
-  tx: Knex,
-  enqueue: Enqueue,
-  { id: endpointId }: Endpoint,
-  what: Pick<Replay, 'from' | 'to' | 'states'>,
-): Promise<number> {
-  return await replayDeliveries(tx, enqueue, {
-    endpointId,
-    ...what,
-    perSecond: REPLAY_PER_SECOND,
-    limit: REPLAY_LIMIT,
-  })
-}
-
-/** @throws ConflictError since nothing is sent to an endpoint that is switched off */
-export function requireActive({ state }: Endpoint): void {
-  if (state !== 'ACTIVE') throw new ConflictError(`the endpoint is ${state}: enable it first`)
-}
 
 export const endpointActionRoutes: readonly Route[] = [enable, disable, test, replay]

@@ -1,24 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
-import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import type { Endpoint } from '#shared/webhooks/endpoint.ts'
-import {
-  changeEndpoint,
-  closeEndpoint,
-  countEndpoints,
-  findEndpoint,
-  insertEndpoint,
-  listEndpoints,
-  lockEndpoint,
-  rotateEndpointSecret,
-} from '#shared/webhooks/endpoint-store.ts'
+import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { readableGroups } from '#shared/webhooks/event-families.ts'
-import { formatSecret, SECRET_BYTES } from '#shared/webhooks/signing-secret.ts'
+import { editEndpoint } from '#shared/webhooks/operations/edit-endpoint.ts'
+import { found } from '#shared/webhooks/operations/own-endpoint.ts'
+import { registerEndpoint } from '#shared/webhooks/operations/register-endpoint.ts'
+import { removeEndpoint } from '#shared/webhooks/operations/remove-endpoint.ts'
+import { rotateSecret } from '#shared/webhooks/operations/rotate-secret.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import type { Caller } from '../authenticate.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import {
@@ -32,22 +22,10 @@ import {
 import { urlRefusal } from './target.ts'
 import { endpointView } from './views.ts'
 
-/** Endpoints of an organisation and environment. */
-const MAX_ENDPOINTS = 100
 const HOUR = 3600
 
 const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 const params = { endpointId: endpointParam }
-
-/** @throws NotFoundError alike for what does not exist and for what is another organisation's */
-export function found(endpoint: Endpoint | undefined): Endpoint {
-  if (!endpoint) throw new NotFoundError('there is no such endpoint')
-  return endpoint
-}
-
-export async function lockOwn(tx: Knex, caller: Caller, id: string): Promise<Endpoint> {
-  return found(await lockEndpoint(tx, caller, id))
-}
 
 const createEndpoint = write({
   ...common,
@@ -63,22 +41,9 @@ const createEndpoint = write({
   status: 201,
   seal: true,
   examine: ({ caller, body, deps }) => urlRefusal(body.url, caller.env, deps),
-  async handle({ caller, body, tx, deps }) {
-    const { organisationId, env } = caller
-    if ((await countEndpoints(tx, caller)) >= MAX_ENDPOINTS) {
-      throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
-    }
-    const secret = formatSecret(randomBytes(SECRET_BYTES))
-    const sealedSecret = deps.secrets.seal(secret)
-    const readable = readableGroups(caller.families)
-    const endpoint = await insertEndpoint(tx, {
-      id: randomUUID(),
-      organisationId,
-      env,
-      ...body,
-      sealedSecret,
-      readable,
-    })
+  async handle({ caller: { organisationId, env, actor, families }, body, tx, deps }) {
+    const wanted = { organisationId, env, ...body, readable: readableGroups(families) }
+    const { endpoint, secret } = await registerEndpoint(tx, actor, wanted, deps)
     return { ...endpointView(endpoint), secret }
   },
 })
@@ -135,9 +100,9 @@ const patchEndpoint = write({
     return body.url === undefined ? null : await urlRefusal(body.url, caller.env, deps)
   },
   async handle({ caller, params: { endpointId }, body, tx }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
     const { url = null, description = null, eventTypes = null, ordered = null } = body
-    return endpointView(await changeEndpoint(tx, endpoint.id, { url, description, eventTypes, ordered }))
+    const change = { url, description, eventTypes, ordered }
+    return endpointView(await editEndpoint(tx, caller.actor, { scope: caller, endpointId, change }))
   },
 })
 
@@ -152,13 +117,12 @@ const deleteEndpoint = write({
   body: NoBody,
   returns: null,
   async handle({ caller, params: { endpointId }, tx, deps }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    await closeEndpoint(tx, endpoint.id, 'DELETED', deps.now())
+    await removeEndpoint(tx, caller.actor, { scope: caller, endpointId }, deps)
     return null
   },
 })
 
-const rotateSecret = write({
+const rotateSecretRoute = write({
   ...common,
   isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/rotate-secret',
@@ -169,11 +133,10 @@ const rotateSecret = write({
   body: z.strictObject({ overlapHours: z.int().min(0).max(168).default(24) }),
   returns: EndpointWithSecretSchema,
   seal: true,
-  async handle({ caller, params: { endpointId }, body, tx, deps: { secrets } }) {
-    const endpoint = await lockOwn(tx, caller, endpointId)
-    const secret = formatSecret(randomBytes(SECRET_BYTES))
-    const changed = await rotateEndpointSecret(tx, endpoint.id, secrets.seal(secret), body.overlapHours * HOUR)
-    return { ...endpointView(changed), secret }
+  async handle({ caller, params: { endpointId }, body, tx, deps }) {
+    const rotation = { scope: caller, endpointId, overlapSeconds: body.overlapHours * HOUR }
+    const { endpoint, secret } = await rotateSecret(tx, caller.actor, rotation, deps)
+    return { ...endpointView(endpoint), secret }
   },
 })
 
@@ -183,5 +146,5 @@ export const endpointRoutes: readonly Route[] = [
   readEndpoint,
   patchEndpoint,
   deleteEndpoint,
-  rotateSecret,
+  rotateSecretRoute,
 ]

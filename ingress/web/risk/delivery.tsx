@@ -1,24 +1,16 @@
-import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { NotFoundError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
-import {
-  type Attempt,
-  type Delivery,
-  findDelivery,
-  listAttempts,
-  restartDelivery,
-} from '#shared/webhooks/delivery-store.ts'
-import { findEndpoint, lockEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { requireActive } from '../../risk/webhooks/endpoint-actions.ts'
+import { type Attempt, type Delivery, findDelivery, listAttempts } from '#shared/webhooks/delivery-store.ts'
+import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { isRetryable, retryDelivery } from '#shared/webhooks/operations/retry-delivery.ts'
 import { CodeBlock, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
 import { microsOf } from './micros.ts'
 import { DeliveryState } from './webhooks.tsx'
-
-const RESENDABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
 
 /** One delivery: every attempt on a line of time, what is sent, and sending it again. */
 export function deliveryPages(pages: Pages): void {
@@ -55,7 +47,7 @@ async function showDelivery(context: Context): Promise<void> {
         <h1>
           {delivery.eventType} <DeliveryState state={delivery.state} />
         </h1>
-        {mayIn(console, 'edit') && RESENDABLE.has(delivery.state) && endpoint?.state === 'ACTIVE' && (
+        {mayIn(console, 'edit') && isRetryable(delivery) && endpoint?.state === 'ACTIVE' && (
           <Form context={context} action={`${path}/resend`}>
             <button class="primary" type="submit">
               Resend now
@@ -121,16 +113,10 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
 
 async function resend(context: FormContext): Promise<void> {
   const console = await openConsole(context, 'edit')
-  const { id, endpointId, eventType } = await openDelivery(context, console)
-  await context.deps.outbox.run(async (tx, enqueue) => {
-    const endpoint = await lockEndpoint(tx, console, endpointId)
-    if (!endpoint) throw new NotFoundError('The endpoint is gone.')
-    requireActive(endpoint)
-    // Read again now that nobody else can change it.
-    const delivery = await findDelivery(tx, console, id, null)
-    if (!delivery || !RESENDABLE.has(delivery.state)) throw new ConflictError('The delivery is done.')
-    await restartDelivery(tx, enqueue, delivery)
-    await audit(context, console.organisationId, 'webhook.resent', `${eventType} ${id}`, tx)
-  })
+  const { id } = await openDelivery(context, console)
+  const wanted = { scope: console, deliveryId: id, readable: null }
+  await context.deps.outbox.run((tx, enqueue) =>
+    retryDelivery(tx, personOf(context, console.session), wanted, { enqueue }),
+  )
   redirect(context, `${console.base}/deliveries/${id}`)
 }

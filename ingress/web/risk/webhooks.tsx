@@ -1,19 +1,19 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Delivery, listDeliveries, REPLAYABLE, replayDeliveries } from '#shared/webhooks/delivery-store.ts'
+import { type Delivery, listDeliveries, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
-import { findEndpoint, listEndpoints, lockEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { requireActive } from '../../risk/webhooks/endpoint-actions.ts'
+import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
+import { replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
 import { CheckBox, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 import { microsOf } from './micros.ts'
 
 const PAGE_SIZE = 50
-/** Deliveries released per second by a replay, and at most by one. */
-const REPLAY = { perSecond: 50, limit: 10_000 } as const
+/** Deliveries of one replay from the page. */
+const REPLAY_LIMIT = 10_000
 
 /** Where events are sent, and what became of each. */
 export function webhookPages(pages: Pages): void {
@@ -190,12 +190,9 @@ async function replay(context: FormContext): Promise<void> {
   const { id } = await openEndpoint(context, console)
   const wanted = new Set(context.form.getAll('state'))
   const states = REPLAYABLE.filter((state) => wanted.has(state))
-  await context.deps.outbox.run(async (tx, enqueue) => {
-    const endpoint = await lockEndpoint(tx, console, id)
-    if (!endpoint) throw new NotFoundError('The endpoint is gone.')
-    requireActive(endpoint)
-    await replayDeliveries(tx, enqueue, { endpointId: id, from: null, to: null, states, ...REPLAY })
-    await audit(context, console.organisationId, 'webhook.replayed', endpoint.url, tx)
-  })
+  const what = { scope: console, endpointId: id, from: null, to: null, states, limit: REPLAY_LIMIT }
+  await context.deps.outbox.run((tx, enqueue) =>
+    replayEndpoint(tx, personOf(context, console.session), what, { enqueue }),
+  )
   redirect(context, `${console.base}/webhooks/${id}`)
 }

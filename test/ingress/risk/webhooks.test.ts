@@ -226,6 +226,44 @@ test('a deleted endpoint ends its deliveries as cancelled', async (t) => {
   t.is((await live.get(`/v1/webhooks/endpoints/${endpoint.id}`)).status, 404)
 })
 
+test('what a client changes is in the audit log of its organisation, once per idempotency key', async (t) => {
+  const client = await openWebhooksClient(product, base)
+  const { id } = await create(client, { url: 'https://example.com/audited' })
+  const path = `/v1/webhooks/endpoints/${id}`
+  await client.patch(path, { description: 'new' })
+  await client.post(`${path}/disable`)
+  await client.post(`${path}/enable`)
+  await client.post(`${path}/rotate-secret`, undefined, { 'x-idempotency-key': 'once' })
+  await client.post(`${path}/rotate-secret`, undefined, { 'x-idempotency-key': 'once' })
+  const { json: tested } = await client.post(`${path}/test`)
+  await deliveryIn(client, tested.deliveryId, 'SUPPRESSED_SANDBOX')
+  t.is((await client.post(`/v1/webhooks/deliveries/${tested.deliveryId}/retry`)).status, 409)
+  await client.post(`${path}/replay`, {})
+  await client.delete(path)
+  const entries = await product
+    .db('audit_log')
+    .whereLike('actor', `API key ${client.credentials.clientId} of %`)
+    .orderBy('id')
+    .select('action', 'target', 'address')
+  t.deepEqual(
+    entries.map(({ action }) => action),
+    [
+      'webhook.registered',
+      'webhook.changed',
+      'webhook.disabled',
+      'webhook.enabled',
+      'webhook.secret-rotated',
+      'webhook.tested',
+      'webhook.replayed',
+      'webhook.deleted',
+    ],
+  )
+  for (const { target, address } of entries) {
+    t.is(target, 'https://example.com/audited')
+    t.is(address, '127.0.0.1')
+  }
+})
+
 test('filters, order and paging are checked', async (t) => {
   const bad = await live.post('/v1/webhooks/endpoints', { url: 'http://127.0.0.1:9009/', eventTypes: ['no.such'] })
   t.is(bad.status, 400)
