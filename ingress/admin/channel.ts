@@ -1,16 +1,21 @@
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import { channelKinds, findKind } from '#shared/monitoring/channels/kinds.ts'
-import { type ConfigObject, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
-import {
-  deleteChannel,
-  findChannel,
-  insertChannel,
-  listChannels,
-  updateChannel,
-} from '#shared/monitoring/channels/store.ts'
-import { checkConfig, checkName, openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
+import { findChannel, listChannels } from '#shared/monitoring/channels/store.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type AdminContext, type Command, type Given, lines, secretOf, textOf, UsageError } from './command.ts'
+import {
+  type AdminContext,
+  type Command,
+  type Given,
+  lines,
+  operatorOf,
+  secretOf,
+  textOf,
+  UsageError,
+} from './command.ts'
 import { requireProject } from './project.ts'
 
 const kindsHelp = [...channelKinds.values()].flatMap((kind) => [
@@ -36,10 +41,10 @@ const create: Command = {
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
     const kind = kindOf(textOf(given, 'kind'))
-    const name = checkName(textOf(given, 'name'))
-    const config = await checkConfig(context, project.id, kind, parseJson(await secretOf(given, 'config')))
-    const sealedConfig = context.secrets.seal(JSON.stringify(config))
-    const { uuid } = await insertChannel(context.db, { projectId: project.id, kind: kind.kind, name, sealedConfig })
+    const name = textOf(given, 'name')
+    const config = parseJson(await secretOf(given, 'config'))
+    const input = { project, kind: kind.kind, name, config }
+    const { uuid } = await createIntegration(context.db, operatorOf(context), input, { ...context, outbox: null })
     const created = { channelId: uuid, name, kind: kind.kind }
     return { json: created, text: lines(created) }
   },
@@ -82,20 +87,15 @@ const update: Command = {
   async run(given, context) {
     const { project, channel } = await requireChannel(given, context)
     if (given.disable && given.enable) throw new UsageError('either --disable or --enable')
-    const changes: Parameters<typeof updateChannel>[2] = {}
-    if (given.name !== undefined) changes.name = checkName(textOf(given, 'name'))
+    const changes: { name?: string; disabled?: boolean; config?: ConfigObject } = {}
+    if (given.name !== undefined) changes.name = textOf(given, 'name')
     if (given.disable || given.enable) changes.disabled = given.disable === true
-    if (given.config !== undefined) {
-      const kind = kindOf(channel.kind)
-      const stored = openConfig(channel, context.secrets)
-      const wanted = withStoredSecrets(kind, objectOf(parseJson(await secretOf(given, 'config'))), stored)
-      const config = await checkConfig(context, project.id, kind, wanted)
-      changes.sealedConfig = context.secrets.seal(JSON.stringify(config))
-    }
+    if (given.config !== undefined) changes.config = objectOf(parseJson(await secretOf(given, 'config')))
     if (Object.keys(changes).length === 0) {
       throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
     }
-    await updateChannel(context.db, channel.id, changes)
+    const deps = { ...context, outbox: null }
+    await updateIntegration(context.db, operatorOf(context), { project, channel, ...changes }, deps)
     const updated = { channelId: channel.uuid, updated: Object.keys(given).filter((it) => !idOptions.includes(it)) }
     return { json: updated, text: `changed ${updated.updated.join(', ')} of ${channel.uuid}` }
   },
@@ -110,7 +110,7 @@ const remove: Command = {
   options: { project: projectOption, channel: channelOption },
   async run(given, context) {
     const { project, channel } = await requireChannel(given, context)
-    await context.db.transaction((tx) => deleteChannel(tx, project.id, channel.uuid))
+    await deleteIntegration(context.db, operatorOf(context), { project, channel })
     return { json: { deleted: channel.uuid }, text: `deleted ${channel.uuid} (${channel.name})` }
   },
 }

@@ -4,6 +4,7 @@ import { CommandLineError } from '#shared/platform/process/command-line.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
 
 /** What a command may use; closed after it. Who needs the broker opens it. */
 export interface AdminContext {
@@ -13,6 +14,11 @@ export interface AdminContext {
   log: Log
   /** who is acting, for the audit: the operating system's user */
   actor: string
+}
+
+/** Whoever runs the command, as operations and the audit log know them. */
+export function operatorOf({ actor }: Pick<AdminContext, 'actor'>): Actor {
+  return { kind: 'operator', name: actor }
 }
 
 interface Option {

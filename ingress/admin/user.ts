@@ -8,7 +8,7 @@ import { isRole, roles } from '#shared/tenancy/accounts/roles.ts'
 import { hasAdministrator, insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { auditedActor } from '#shared/tenancy/actor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { type Command, lines, secretOf, textOf, UsageError } from './command.ts'
+import { type Command, lines, operatorOf, secretOf, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'user',
@@ -47,7 +47,7 @@ const create: Command = {
           : await ensureOrganisation(tx, textOf(given, 'organisation'))
       await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role })
       await insertAudit(tx, {
-        ...auditedActor({ kind: 'operator', name: actor }),
+        ...auditedActor(operatorOf({ actor })),
         organisationId: organisation.id,
         action: 'user.created',
         target: `${email} as ${role}`,

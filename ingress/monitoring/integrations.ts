@@ -1,25 +1,18 @@
 import { z } from 'zod'
-import { notificationDue } from '#shared/contracts/notification-due.ts'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { NotFoundError } from '#shared/errors.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
-import { shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
-import {
-  deleteChannel,
-  findChannel,
-  insertChannel,
-  listNotifications,
-  type StoredChannel,
-  updateChannel,
-} from '#shared/monitoring/channels/store.ts'
+import { shownConfig } from '#shared/monitoring/channels/shown-config.ts'
+import { findChannel, listNotifications, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { plainJson } from '#shared/monitoring/checks/plain-json.ts'
-import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
-import { checkConfig, checkName, openConfig, requireKind } from '#shared/monitoring/operations/integration-config.ts'
-import { askRecipient, knownRecipients, recipientOf } from '#shared/monitoring/operations/recipients.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
+import { admitWriter, admitWriterWithBody, keyActor, sendJson } from './operation.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100
@@ -85,18 +78,9 @@ export const integrationRoutes: readonly Route[] = [
     responses: { ...common.responses, 201: { description: 'The integration.', content: json(integration) } },
     async handle(request, response, deps) {
       const { key, body } = await admitWriterWithBody(request, response, deps)
-      const kind = requireKind(body.kind)
-      const name = body.name === undefined ? '' : checkName(body.name)
-      const checked = await checkConfig(deps, key.project.id, kind, plainJson(body.config ?? null))
-      const sealedConfig = deps.secrets.seal(JSON.stringify(checked))
-      const projectId = key.project.id
-      const address = recipientOf(kind.kind, checked)
-      const channel = await deps.outbox.run(async (tx, enqueue) => {
-        const isEmailVerified = address === null || (await knownRecipients({ ...deps, db: tx }, projectId))(address)
-        const made = await insertChannel(tx, { projectId, kind: kind.kind, name, sealedConfig, isEmailVerified })
-        if (!isEmailVerified) await askRecipient(tx, enqueue, deps, projectId, { uuid: made.uuid, address })
-        return made
-      })
+      const { kind, name = '', config: options = null } = body
+      const input = { project: key.project, kind, name, config: plainJson(options) }
+      const channel = await createIntegration(deps.db, keyActor(request, key, deps), input, deps)
       sendJson(response, view(channel, deps), 201)
     },
   }),
@@ -130,20 +114,10 @@ export const integrationRoutes: readonly Route[] = [
     async handle(request, response, deps) {
       const { key, body } = await admitWriterWithBody(request, response, deps)
       const channel = await ownChannel(request.params.uuid, key, deps)
-      const changes: Parameters<typeof updateChannel>[2] = {}
-      let newAddress: string | null = null
-      if (body.name !== undefined) changes.name = checkName(body.name)
-      if (typeof body.disabled === 'boolean') changes.disabled = body.disabled
-      else if (body.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
-      if (body.config !== undefined) {
-        const kind = requireKind(channel.kind)
-        const stored = openConfig(channel, deps.secrets)
-        const given = withStoredSecrets(kind, asRecord(plainJson(body.config ?? null)), stored)
-        const checked = await checkConfig(deps, key.project.id, kind, given)
-        if (checked.value !== stored.value) newAddress = recipientOf(kind.kind, checked)
-        changes.sealedConfig = deps.secrets.seal(JSON.stringify(checked))
-      }
-      await storeChanges(deps, channel, changes, newAddress)
+      const { name, disabled } = body
+      const config = body.config === undefined ? undefined : plainJson(body.config)
+      const input = { project: key.project, channel, name, disabled, config }
+      await updateIntegration(deps.db, keyActor(request, key, deps), input, deps)
       sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
     },
   }),
@@ -157,8 +131,7 @@ export const integrationRoutes: readonly Route[] = [
     async handle(request, response, deps) {
       const key = await admitWriter(request, response, deps)
       const channel = await ownChannel(request.params.uuid, key, deps)
-      const isDeleted = await transaction(deps.db, (tx) => deleteChannel(tx, key.project.id, channel.uuid))
-      if (!isDeleted) throw new NotFoundError('')
+      await deleteIntegration(deps.db, keyActor(request, key, deps), { project: key.project, channel })
       sendJson(response, view(channel, deps))
     },
   }),
@@ -177,13 +150,7 @@ export const integrationRoutes: readonly Route[] = [
     async handle(request, response, deps) {
       const { key } = await admitWriterWithBody(request, response, deps)
       const channel = await ownChannel(request.params.uuid, key, deps)
-      const id = await deps.outbox.run(async (tx, enqueue) => {
-        const test = { flipId: null, checkId: null, status: 'down' } as const
-        const [notificationId] = await insertNotifications(tx, test, [channel.id])
-        if (notificationId === undefined) throw new Error('the test message was not stored')
-        await enqueue(notificationDue, { notificationId })
-        return notificationId
-      })
+      const id = await testIntegration(keyActor(request, key, deps), { project: key.project, channel }, deps)
       sendJson(response, { notification: id }, 202)
     },
   }),
@@ -222,21 +189,6 @@ export const integrationRoutes: readonly Route[] = [
   }),
 ]
 
-/** @param newAddress of an e-mail integration that is to send to another one than before: its holder is asked first */
-async function storeChanges(
-  deps: IngressDeps,
-  { id, uuid, projectId }: StoredChannel,
-  changes: Parameters<typeof updateChannel>[2],
-  newAddress: string | null,
-): Promise<void> {
-  await deps.outbox.run(async (tx, enqueue) => {
-    if (newAddress === null) return await updateChannel(tx, id, changes)
-    const isEmailVerified = (await knownRecipients({ ...deps, db: tx }, projectId))(newAddress)
-    await updateChannel(tx, id, { ...changes, isEmailVerified })
-    if (!isEmailVerified) await askRecipient(tx, enqueue, deps, projectId, { uuid, address: newAddress })
-  })
-}
-
 async function ownChannel(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<StoredChannel> {
   const channel = await findChannel(deps.db, key.project.id, uuid)
   if (!channel) throw new NotFoundError('')
@@ -254,11 +206,4 @@ function view(channel: StoredChannel, deps: IngressDeps) {
     last_notify: channel.lastNotifyAt?.toISOString() ?? null,
     last_error: channel.lastError,
   }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ValidationError('config is not an object')
-  }
-  return { ...value }
 }

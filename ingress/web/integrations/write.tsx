@@ -1,14 +1,15 @@
-import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
-import { type ConfigObject, shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
-import { deleteChannel, insertChannel, listChannels, updateChannel } from '#shared/monitoring/channels/store.ts'
-import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
-import { checkConfig, checkName, openConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { askRecipient, knownRecipients, recipientOf } from '#shared/monitoring/operations/recipients.ts'
-import { assignToAllChecks } from '#shared/monitoring/pages/integration-store.ts'
-import { audit } from '../frame/audit.ts'
+import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { askAgain } from '#shared/monitoring/operations/ask-again.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
@@ -17,7 +18,7 @@ import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
 import { openIntegration } from './open-integration.ts'
 
-/** Creating, changing, testing and removing integrations, by the rules of the management API. */
+/** Creating, changing, testing and removing integrations, by the operations of the management API. */
 export function integrationWritePages(pages: Pages): void {
   pages.get('/projects/:project/integrations/new/:kind', async (context) => {
     const workspace = await openProject(context, 'edit')
@@ -33,7 +34,7 @@ export function integrationWritePages(pages: Pages): void {
   pages.post('/integrations/:integration/edit', change)
   pages.post('/integrations/:integration/test', sendTest)
   pages.post('/integrations/:integration/enable', enable)
-  pages.post('/integrations/:integration/ask', askAgain)
+  pages.post('/integrations/:integration/ask', askOnceMore)
   pages.post('/integrations/:integration/delete', remove)
 }
 
@@ -46,57 +47,34 @@ function kindOf(name: string): ChannelKind {
 
 async function create(context: FormContext): Promise<void> {
   const workspace = await openProject(context, 'edit')
-  const { project } = workspace
+  const { project, session } = workspace
   const { deps, form } = context
   const kind = kindOf(context.params.kind ?? '')
-  const given = configOf(optionFields(kind), form)
+  const config = configOf(optionFields(kind), form)
   try {
-    const name = checkName(field(form, 'name'))
-    const config = await checkConfig(deps, project.id, kind, given)
-    const sealedConfig = deps.secrets.seal(JSON.stringify(config))
-    const address = recipientOf(kind.kind, config)
-    const channel = await deps.outbox.run(async (tx, enqueue) => {
-      const isEmailVerified = address === null || (await knownRecipients({ ...deps, db: tx }, project.id))(address)
-      const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified }
-      const made = await insertChannel(tx, created)
-      if (form.has('all')) await assignToAllChecks(tx, made.id, project.id)
-      await audit(context, project.organisationId, 'integration.created', `${name} (${kind.label})`, tx)
-      if (!isEmailVerified) await askRecipient(tx, enqueue, deps, project.id, { uuid: made.uuid, address })
-      return made
-    })
+    const input = { project, kind: kind.kind, name: field(form, 'name'), config, forAllChecks: form.has('all') }
+    const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
     const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    const state = { name: field(form, 'name'), config: shownConfig(kind, given), problem: sentence(error) }
+    const state = { name: field(form, 'name'), config: shownConfig(kind, config), problem: sentence(error) }
     await showNew(context, workspace, state, 400)
   }
 }
 
 async function change(context: FormContext): Promise<void> {
-  const { channel, project } = await openIntegration(context, 'edit')
+  const { channel, project, session } = await openIntegration(context, 'edit')
   const { deps, form } = context
-  const kind = kindOf(channel.kind)
-  const given = configOf(optionFields(kind), form)
+  const name = field(form, 'name')
+  const config = configOf(optionFields(kindOf(channel.kind)), form)
   try {
-    const name = checkName(field(form, 'name'))
-    const stored = openConfig(channel, deps.secrets)
-    const whole = withStoredSecrets(kind, given, stored)
-    const config = await checkConfig(deps, project.id, kind, whole)
-    const sealedConfig = deps.secrets.seal(JSON.stringify(config))
-    const address = config.value === stored.value ? null : recipientOf(kind.kind, config)
-    const isAsked = await deps.outbox.run(async (tx, enqueue) => {
-      const isKnown = address === null || (await knownRecipients({ ...deps, db: tx }, project.id))(address)
-      const consent = address === null ? {} : { isEmailVerified: isKnown }
-      await updateChannel(tx, channel.id, { name, sealedConfig, ...consent })
-      await audit(context, project.organisationId, 'integration.changed', `${name} (${kind.label})`, tx)
-      if (!isKnown) await askRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
-      return !isKnown
-    })
+    const input = { project, channel, name, config }
+    const { isAsked } = await updateIntegration(deps.db, personOf(context, session), input, deps)
     redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    await showEdit(context, { name: field(form, 'name'), config: given, problem: sentence(error) }, 400)
+    await showEdit(context, { name, config, problem: sentence(error) }, 400)
   }
 }
 
@@ -107,37 +85,27 @@ function sentence(error: ValidationError): string {
 }
 
 async function sendTest(context: FormContext): Promise<void> {
-  const { channel, project } = await openIntegration(context, 'edit')
-  await context.deps.outbox.run(async (tx, enqueue) => {
-    const test = { flipId: null, checkId: null, status: 'down' } as const
-    for (const notificationId of await insertNotifications(tx, test, [channel.id])) {
-      await enqueue(notificationDue, { notificationId })
-    }
-    await audit(context, project.organisationId, 'integration.tested', channel.name || channel.kind, tx)
-  })
+  const { channel, project, session } = await openIntegration(context, 'edit')
+  await testIntegration(personOf(context, session), { project, channel }, context.deps)
   redirect(context, `/integrations/${channel.uuid}?done=test-queued`)
 }
 
 async function enable(context: FormContext): Promise<void> {
-  const { channel, project } = await openIntegration(context, 'edit')
-  await updateChannel(context.deps.db, channel.id, { disabled: false })
-  await audit(context, project.organisationId, 'integration.enabled', channel.name || channel.kind)
+  const { channel, project, session } = await openIntegration(context, 'edit')
+  const { deps } = context
+  await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: false }, deps)
   redirect(context, `/integrations/${channel.uuid}?done=integration-enabled`)
 }
 
-async function askAgain(context: FormContext): Promise<void> {
-  const { channel, project } = await openIntegration(context, 'edit')
-  if (channel.isEmailVerified) throw new NotFoundError('There is nothing to ask the recipient of this integration.')
-  const { deps } = context
-  const address = recipientOf(channel.kind, openConfig(channel, deps.secrets)) ?? ''
-  await deps.outbox.run((tx, enqueue) => askRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address }))
+async function askOnceMore(context: FormContext): Promise<void> {
+  const { channel, project, session } = await openIntegration(context, 'edit')
+  await askAgain(personOf(context, session), { project, channel }, context.deps)
   redirect(context, `/integrations/${channel.uuid}?done=recipient-asked`)
 }
 
 async function remove(context: FormContext): Promise<void> {
-  const { channel, project } = await openIntegration(context, 'edit')
-  await deleteChannel(context.deps.db, project.id, channel.uuid)
-  await audit(context, project.organisationId, 'integration.deleted', channel.name || channel.kind)
+  const { channel, project, session } = await openIntegration(context, 'edit')
+  await deleteIntegration(context.deps.db, personOf(context, session), { project, channel })
   redirect(context, `/projects/${project.uuid}/integrations?done=integration-deleted`)
 }
 
