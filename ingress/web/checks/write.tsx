@@ -8,7 +8,8 @@ import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, openCheck, openProject, type ProjectWorkspace } from '../frame/workspace.ts'
-import { bodyOf, CheckForm, type CheckFormState, stateOf, stateOfForm } from './form.tsx'
+import { CheckForm } from './form.tsx'
+import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
 
 /** Creating and editing: the form's fields become a request of the management API; the same operations do it. */
 export function checkWritePages(pages: Pages): void {

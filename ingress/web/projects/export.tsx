@@ -4,7 +4,7 @@ import { exportProject, importProject } from '../../monitoring/config-document.t
 import { audit } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { openProject } from '../frame/workspace.ts'
-import { showSettings } from './settings.tsx'
+import { showSettings } from './settings.ts'
 
 /** A project's checks and integrations as one document, out and in: the same as by the API and the command line. */
 export function exportPages(pages: Pages): void {

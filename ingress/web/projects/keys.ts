@@ -7,7 +7,7 @@ import { audit } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { openProject } from '../frame/workspace.ts'
 import { kindNames } from './key-table.tsx'
-import { showSettings } from './settings.tsx'
+import { showSettings } from './settings.ts'
 
 export function keyPages(pages: Pages): void {
   pages.post('/projects/:project/keys', createKey)

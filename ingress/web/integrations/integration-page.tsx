@@ -1,0 +1,199 @@
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import type { SentMessage } from '#shared/monitoring/pages/integration-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import type { Micros } from '#shared/time.ts'
+import { Form } from '../components/form.tsx'
+import { KindTile } from '../components/icons.tsx'
+import { Ago } from '../components/time.tsx'
+import type { Context } from '../frame/context.ts'
+import { checkPath } from '../frame/workspace.ts'
+import type { IntegrationView } from './integrations-view.ts'
+import { labelOfKind } from './labels.ts'
+
+interface Props {
+  context: Context
+  view: IntegrationView
+}
+
+export function IntegrationPage({ context, view }: Props) {
+  return (
+    <>
+      <p class="crumb">
+        <a href={`/projects/${view.project.uuid}/integrations`}>Integrations</a>
+      </p>
+      <div class="page-head">
+        <h1 class="check-title">
+          <KindTile kind={view.channel.kind} label={labelOfKind(view.channel.kind)} /> {view.name}
+        </h1>
+        {view.mayEdit && (
+          <div class="row">
+            <Form context={context} action={`${view.path}/test`}>
+              <button type="submit" class="primary">
+                Send a test
+              </button>
+            </Form>
+            <a class="button" href={`${view.path}/edit`}>
+              Edit
+            </a>
+          </div>
+        )}
+      </div>
+      <State context={context} view={view} />
+      <div class="check-grid">
+        <Messages view={view} />
+        <div>
+          {view.options && <Options options={view.options} />}
+          <UsedBy context={context} view={view} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** What keeps it from being notified, and the way out. */
+function State({ context, view }: Props) {
+  return (
+    <div data-region="state">
+      {view.channel.disabledAt !== null && (
+        <div class="problem">
+          <p>
+            <b>Switched off</b> <Ago at={view.channel.disabledAt.getTime() * 1000} now={view.now} />
+            {view.channel.lastError === ''
+              ? ': its recipient asked for no more messages, or somebody switched it off.'
+              : `, because the service said for good: ${view.channel.lastError}`}
+          </p>
+          {view.mayEdit && (
+            <Form context={context} action={`${view.path}/enable`}>
+              <button type="submit">Switch on again</button>
+            </Form>
+          )}
+        </div>
+      )}
+      {!view.channel.isEmailVerified && (
+        <div class="problem">
+          <p>
+            <b>Waiting for its recipient</b>, who was asked by mail: alerts go out once they agree.
+          </p>
+          {view.mayEdit && (
+            <Form context={context} action={`${view.path}/ask`}>
+              <button type="submit">Ask again</button>
+            </Form>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Messages({ view }: Pick<Props, 'view'>) {
+  return (
+    <section class="card" data-region="messages" aria-labelledby="messages">
+      <h2 id="messages">Messages</h2>
+      {view.messages.length === 0 ? (
+        <p class="muted">None yet. Send a test to see that it works.</p>
+      ) : (
+        <ol class="entries">
+          {view.messages.map((message) => (
+            <Message key={message.id} message={message} project={view.project} now={view.now} />
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}
+
+function UsedBy({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="used">
+      <h2 id="used">Used by</h2>
+      <p>
+        {view.uses} {view.uses === 1 ? 'check' : 'checks'} of {view.project.name}
+      </p>
+      {view.mayEdit && (
+        <Form context={context} action={`${view.path}/delete`} confirm={`Delete ${view.name}?`}>
+          <button type="submit" class="danger">
+            Delete integration
+          </button>
+        </Form>
+      )}
+    </section>
+  )
+}
+
+function Options({ options }: { options: NonNullable<IntegrationView['options']> }) {
+  return (
+    <section class="card" aria-labelledby="options">
+      <h2 id="options">Options</h2>
+      <dl class="facts">
+        <div>
+          <dt>Kind</dt>
+          <dd>{options.kind}</dd>
+        </div>
+        {options.fields.map((field) => (
+          <div key={field.name}>
+            <dt>{field.label}</dt>
+            <dd class="breakable">
+              {field.text || (field.isHidden ? <span class="muted">stored, not shown</span> : '–')}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const stateNames = { delivered: 'sent', failed: 'not sent', pending: 'trying', suppressed: 'kept back' } as const
+
+/** A message with every attempt at it. */
+function Message({ message, project, now }: { message: SentMessage; project: MemberProject; now: Micros }) {
+  return (
+    <li class="entry">
+      <span class="entry-when">
+        <Ago at={message.createdAt.getTime() * 1000} now={now} />
+      </span>
+      <span class="entry-what">
+        <span
+          class={`pill ${message.state === 'delivered' ? 'good' : message.state === 'pending' ? '' : 'bad'}`}
+          data-state={message.state}
+        >
+          {stateNames[message.state]}
+        </span>{' '}
+        {message.checkUuid === null ? (
+          'test message'
+        ) : (
+          <>
+            “{message.status}” of{' '}
+            <a href={checkPath({ uuid: message.checkUuid }, project)}>
+              {nameOf({ name: message.checkName ?? '', uuid: message.checkUuid })}
+            </a>
+          </>
+        )}
+        {message.error !== '' && <small class="ua">{message.error}</small>}
+        {message.nextAttemptAt && (
+          <small class="ua">
+            next attempt <Ago at={message.nextAttemptAt.getTime() * 1000} now={now} />
+          </small>
+        )}
+        {message.attempts.length > 0 && (
+          <details>
+            <summary>
+              <small>
+                {message.attempts.length} {message.attempts.length === 1 ? 'attempt' : 'attempts'}
+              </small>
+            </summary>
+            <ol class="bare">
+              {message.attempts.map((attempt) => (
+                <li key={attempt.n}>
+                  <small>
+                    {new Date(attempt.startedAt).toISOString().slice(0, 19).replace('T', ' ')} UTC, {attempt.durationMs}{' '}
+                    ms: {attempt.error || attempt.outcome}
+                  </small>
+                </li>
+              ))}
+            </ol>
+          </details>
+        )}
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,95 @@
+import type { Knex } from 'knex'
+import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
+import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { countUses, listSentMessages, type SentMessage } from '#shared/monitoring/pages/integration-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import type { Micros } from '#shared/time.ts'
+import { optionFields, textOfOption } from './fields.ts'
+import { labelOfKind } from './labels.ts'
+
+const MESSAGES_SHOWN = 30
+
+export type ListedIntegration = StoredChannel & {
+  /** checks that notify it */
+  uses: number
+}
+
+export interface IntegrationListView {
+  projectName: string
+  /** address of the project's integrations */
+  base: string
+  mayEdit: boolean
+  channels: readonly ListedIntegration[]
+  now: Micros
+}
+
+export async function loadIntegrations(
+  { db, now }: { db: Knex; now(): Micros },
+  project: MemberProject,
+): Promise<IntegrationListView> {
+  const [channels, uses] = await Promise.all([listChannels(db, project.id), countUses(db, project.id)])
+  return {
+    projectName: project.name,
+    base: `/projects/${project.uuid}/integrations`,
+    mayEdit: may(project.role, 'edit'),
+    channels: channels.map((channel) => ({ ...channel, uses: uses.get(channel.uuid) ?? 0 })),
+    now: now(),
+  }
+}
+
+export interface IntegrationView {
+  channel: StoredChannel
+  project: MemberProject
+  name: string
+  /** address of its page */
+  path: string
+  mayEdit: boolean
+  /** newest first */
+  messages: readonly SentMessage[]
+  /** checks that notify it */
+  uses: number
+  /** null when it is of a kind that is no more */
+  options: { kind: string; fields: readonly { name: string; label: string; text: string; isHidden: boolean }[] } | null
+  now: Micros
+}
+
+export async function loadIntegration(
+  { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
+  { channel, project }: { channel: StoredChannel; project: MemberProject },
+): Promise<IntegrationView> {
+  const [messages, uses] = await Promise.all([
+    listSentMessages(db, channel.id, MESSAGES_SHOWN),
+    countUses(db, project.id),
+  ])
+  const kind = findKind(channel.kind)
+  const mayEdit = may(project.role, 'edit')
+  return {
+    channel,
+    project,
+    name: channel.name || labelOfKind(channel.kind),
+    path: `/integrations/${channel.uuid}`,
+    mayEdit,
+    messages,
+    uses: uses.get(channel.uuid) ?? 0,
+    options: kind ? { kind: kind.label, fields: shownOptions(kind, openConfig(channel, secrets), mayEdit) } : null,
+    now: now(),
+  }
+}
+
+/** Addresses that requests go to often hold a secret: they are shown only to those who may change them. */
+function shownOptions(kind: ChannelKind, config: ConfigObject, mayEdit: boolean) {
+  const targets: readonly unknown[] = mayEdit ? [] : kind.targetsOf(config)
+  const listed = Object.entries(shownConfig(kind, config)).filter(([, value]) => !targets.includes(value))
+  const shown = Object.fromEntries(listed)
+  return optionFields(kind)
+    .filter(({ type }) => type !== 'integrations')
+    .map((field) => {
+      const text = textOfOption(field, shown)
+      return { name: field.name, label: field.label, text, isHidden: !text && Boolean(textOfOption(field, config)) }
+    })
+}

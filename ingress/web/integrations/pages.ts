@@ -1,0 +1,55 @@
+import { h } from 'preact'
+import { integrationFingerprint } from '#shared/monitoring/pages/integration-store.ts'
+import type { Context, Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { liveAddress } from '../frame/live.ts'
+import { openProject } from '../frame/workspace.ts'
+import { IntegrationPage } from './integration-page.tsx'
+import { loadIntegration, loadIntegrations } from './integrations-view.ts'
+import { CataloguePage, IntegrationListPage } from './list-page.tsx'
+import { openIntegration } from './open-integration.ts'
+
+export function integrationPages(pages: Pages): void {
+  pages.get('/projects/:project/integrations', showList)
+  pages.get('/projects/:project/integrations/new', showCatalogue)
+  pages.get('/integrations/:integration', showIntegration)
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await openProject(context, 'view')
+  const { project } = workspace
+  const view = await loadIntegrations(context.deps, project)
+  sendPage(
+    context,
+    { title: `Integrations · ${project.name}`, workspace, project, area: 'integrations' },
+    h(IntegrationListPage, { view }),
+  )
+}
+
+async function showCatalogue(context: Context): Promise<void> {
+  const workspace = await openProject(context, 'edit')
+  const { project } = workspace
+  sendPage(
+    context,
+    { title: 'Add integration', workspace, project, area: 'integrations' },
+    h(CataloguePage, { base: `/projects/${project.uuid}/integrations` }),
+  )
+}
+
+async function showIntegration(context: Context): Promise<void> {
+  const workspace = await openIntegration(context, 'view')
+  const { channel, project } = workspace
+  const { mark } = await integrationFingerprint(context.deps.db, channel.id)
+  const view = await loadIntegration(context.deps, workspace)
+  sendPage(
+    context,
+    {
+      title: `${view.name} · ${project.name}`,
+      workspace,
+      project,
+      area: 'integrations',
+      live: liveAddress(`${view.path}/events`, mark),
+    },
+    h(IntegrationPage, { context, view }),
+  )
+}

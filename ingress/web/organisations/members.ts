@@ -1,0 +1,131 @@
+import { h } from 'preact'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteInvitations, insertLink } from '#shared/tenancy/accounts/link-store.ts'
+import { isRole, may, type Role } from '#shared/tenancy/accounts/roles.ts'
+import { deleteMembership, listMembers, lockOrganisation, updateRole } from '#shared/tenancy/accounts/store.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { throttleInvitation } from '../accounts/throttle.ts'
+import { audit } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { newToken } from '../frame/sessions.ts'
+import { deny, openOrganisation } from '../frame/workspace.ts'
+import { MembersPage } from './members-page.tsx'
+import { type InvitationState, loadMembers, type OpenedOrganisation } from './members-view.ts'
+
+export function memberPages(pages: Pages): void {
+  pages.get('/organisations/:organisation/members', async (context) => {
+    await show(context, await openOrganisation(context, 'view'), {})
+  })
+  pages.post('/organisations/:organisation/invitations', invite)
+  pages.post('/organisations/:organisation/invitations/:id/withdraw', withdraw)
+  pages.post('/organisations/:organisation/members/:user/role', changeRole)
+  pages.post('/organisations/:organisation/members/:user/remove', removeMember)
+}
+
+function back(context: Context, done: string): void {
+  redirect(context, `/organisations/${context.params.organisation}/members?done=${done}`)
+}
+
+async function invite(context: FormContext): Promise<void> {
+  const opened = await openOrganisation(context, 'manage')
+  const { organisation, session } = opened
+  const { deps, form } = context
+  const typed = field(form, 'email')
+  const [email, role] = [normalEmail(typed), field(form, 'role')]
+  if (email === null || !isRole(role)) {
+    return await show(context, opened, { email: typed, problem: 'That is not an e-mail address.' }, 400)
+  }
+  if (role === 'owner' && !may(organisation.role, 'own')) {
+    return await deny(context, session, organisation.organisationId)
+  }
+  await throttleInvitation(context, session.userId, organisation.organisationId, email)
+  const [token, mailedToken] = [newToken(), newToken()]
+  const isSent = await deps.outbox.run(async (tx, enqueue) => {
+    await deleteInvitations(tx, organisation.organisationId, { email })
+    await insertLink(tx, {
+      purpose: 'invitation',
+      digest: deps.secrets.digest(`invitation:${token}`),
+      // Only the mail holds this one: who comes by it has the mailbox, and not just what the inviter was shown.
+      mailedDigest: deps.secrets.digest(`invitation:${mailedToken}`),
+      organisationId: organisation.organisationId,
+      email,
+      role,
+    })
+    await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
+    // Names are free text of whoever invites: the mail says no more than who it was.
+    return await queueLinkMail(tx, enqueue, deps, {
+      to: email,
+      subject: `${session.email} invites you to ${deps.config.siteName}`,
+      lead: `${session.email} invites you to join an organisation on ${deps.config.siteName}. The link works once, for a week:`,
+      path: `/invitations/${mailedToken}`,
+      foot: 'If you do not know what this is about, nothing needs to be done.',
+    })
+  })
+  await show(context, opened, { link: `${deps.config.publicUrl}/invitations/${token}`, invited: email, isSent })
+}
+
+async function withdraw(context: FormContext): Promise<void> {
+  const { organisation } = await openOrganisation(context, 'manage')
+  const id = Number(context.params.id)
+  if (!Number.isSafeInteger(id)) throw new NotFoundError('There is no such invitation.')
+  await deleteInvitations(context.deps.db, organisation.organisationId, { id })
+  await audit(context, organisation.organisationId, 'invitation.withdrawn')
+  back(context, 'invitation-withdrawn')
+}
+
+async function changeRole(context: FormContext): Promise<void> {
+  const opened = await openOrganisation(context, 'manage')
+  const role = field(context.form, 'role')
+  if (!isRole(role)) throw new NotFoundError('There is no such role.')
+  await changeMember(context, opened, role)
+  back(context, 'role-changed')
+}
+
+async function removeMember(context: FormContext): Promise<void> {
+  const opened = await openOrganisation(context, 'manage')
+  await changeMember(context, opened, null)
+  back(context, 'member-removed')
+}
+
+/** Nobody changes themselves, only owners make, change or remove owners, and one owner always remains. */
+async function changeMember(context: FormContext, opened: OpenedOrganisation, role: Role | null): Promise<void> {
+  const { organisation, session } = opened
+  const { organisationId } = organisation
+  const userUuid = context.params.user
+  if (userUuid === session.userUuid) return await deny(context, session, organisationId)
+  const members = await listMembers(context.deps.db, organisationId)
+  const target = members.find((member) => member.userUuid === userUuid)
+  if (!target) throw new NotFoundError('There is no such person in the organisation.')
+  if ((target.role === 'owner' || role === 'owner') && !may(organisation.role, 'own')) {
+    return await deny(context, session, organisationId)
+  }
+  await transaction(context.deps.db, async (tx) => {
+    await lockOrganisation(tx, organisationId)
+    const owners = (await listMembers(tx, organisationId)).filter((member) => member.role === 'owner')
+    if (role !== 'owner' && owners.length === 1 && owners[0]?.userId === target.userId) {
+      throw new ConflictError('An organisation needs an owner: make somebody else one first.')
+    }
+    if (role === null) {
+      await deleteMembership(tx, organisationId, target.userId)
+      await audit(context, organisationId, 'member.removed', target.email, tx)
+    } else {
+      await updateRole(tx, organisationId, target.userId, role)
+      await audit(context, organisationId, 'member.role-changed', `${target.email} to ${role}`, tx)
+    }
+  })
+}
+
+async function show(context: Context, opened: OpenedOrganisation, state: InvitationState, status = 200): Promise<void> {
+  const { organisation } = opened
+  const view = await loadMembers(context.deps, opened)
+  const project = opened.projects.find(({ organisationId }) => organisationId === organisation.organisationId)
+  sendPage(
+    context,
+    { title: `People of ${view.name}`, workspace: opened, ...(project && { project }), area: 'members' },
+    h(MembersPage, { context, view, state }),
+    status,
+  )
+}

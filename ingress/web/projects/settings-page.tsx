@@ -1,0 +1,137 @@
+import { CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import type { Context } from '../frame/context.ts'
+import { KeyTable } from './key-table.tsx'
+import type { SettingsState, SettingsView } from './settings-view.ts'
+
+interface Props {
+  context: Context
+  view: SettingsView
+}
+
+export function SettingsPage({ context, view, state }: Props & { state: SettingsState }) {
+  return (
+    <>
+      <h1>Settings of {view.name}</h1>
+      <div class="settings">
+        <Problem text={state.problem} />
+        <Name context={context} view={view} />
+        <KeyTable context={context} base={view.base} keys={view.keys} newKey={state.newKey} open={view.openKey} />
+        <PublicStatusPage context={context} view={view} />
+        <Prometheus view={view} />
+        <ExportAndImport context={context} view={view} />
+        {view.mayDelete && <Delete context={context} view={view} />}
+      </div>
+    </>
+  )
+}
+
+function Name({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="name-title">
+      <h2 id="name-title">Name</h2>
+      <Form context={context} action={`${view.base}/settings/name`} class="inline-fields">
+        <TextField label="Name of the project" name="name" value={view.name} required maxLength={100} />
+        <button type="submit">Save</button>
+      </Form>
+      <p class="hint foot">
+        Project id <code>{view.uuid}</code>
+      </p>
+    </section>
+  )
+}
+
+function PublicStatusPage({ context, view }: Props) {
+  const page = view.statusPage
+  return (
+    <section class="card" aria-labelledby="status-page">
+      <h2 id="status-page">Public status page</h2>
+      <p class="muted">
+        Shows names and states of checks with their last ninety days, to anybody who has its address. Nothing in it can
+        ping or change them.
+      </p>
+      {page && (
+        <p class="ping-url">
+          <Copyable text={page.url} label="address of the status page" />
+        </p>
+      )}
+      <Form context={context} action={`${view.base}/status-page`} class="inline-fields">
+        <TextField label="Title" name="title" value={page?.title ?? view.name} required maxLength={100} />
+        <TextField
+          label="Only checks with one of these tags"
+          name="tags"
+          value={page?.tags ?? ''}
+          maxLength={200}
+          placeholder="all checks"
+        />
+        <button type="submit">{page ? 'Save' : 'Publish'}</button>
+      </Form>
+      {page && (
+        <div class="row foot">
+          <a class="button" href={page.path}>
+            Look at it
+          </a>
+          <Form context={context} action={`${view.base}/status-page/remove`}>
+            <button type="submit" class="danger">
+              Take it down
+            </button>
+          </Form>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Prometheus({ view }: Pick<Props, 'view'>) {
+  return (
+    <section class="card" aria-labelledby="prometheus">
+      <h2 id="prometheus">Prometheus</h2>
+      <p class="muted">Scrape this with a read-only key:</p>
+      <CodeBlock label="Prometheus configuration" text={view.scrapeConfig} />
+    </section>
+  )
+}
+
+function ExportAndImport({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="export">
+      <h2 id="export">Export and import</h2>
+      <p class="muted">
+        The checks and integrations of this project as JSON, without secrets and pings. Importing deletes nothing, and
+        doing it twice changes nothing.
+      </p>
+      <p>
+        <a class="button" href={`${view.base}/export`}>
+          Export
+        </a>
+      </p>
+      <Form context={context} action={`${view.base}/import`} class="stack">
+        <div class="field">
+          <label for="document">JSON of an export, or the API’s list of checks</label>
+          <textarea id="document" name="document" rows={4} class="mono" required />
+        </div>
+        <div>
+          <button type="submit">Import</button>
+        </div>
+      </Form>
+    </section>
+  )
+}
+
+function Delete({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="delete">
+      <h2 id="delete">Delete the project</h2>
+      <p class="muted">Its checks, their logs, its integrations and its keys are gone at once and for good.</p>
+      <Form context={context} action={`${view.base}/settings/delete`} class="inline-fields">
+        <div class="field">
+          <label for="delete-name">Type “{view.name}”</label>
+          <input id="delete-name" name="name" autocomplete="off" required />
+        </div>
+        <button type="submit" class="danger">
+          Delete project
+        </button>
+      </Form>
+    </section>
+  )
+}

@@ -1,0 +1,53 @@
+import type { Knex } from 'knex'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+
+export interface SettingsState {
+  /** a key that was just made: shown this once */
+  newKey?: { kind: KeyKind; key: string }
+  problem?: string
+}
+
+/** The settings of a project. */
+export interface SettingsView {
+  uuid: string
+  name: string
+  /** address of the project's pages */
+  base: string
+  keys: readonly ListedKey[]
+  openKey: Secrets['open']
+  /** null when nothing is published */
+  statusPage: { title: string; tags: string; path: string; url: string } | null
+  /** what an operator puts into the configuration of Prometheus */
+  scrapeConfig: string
+  mayDelete: boolean
+}
+
+export async function loadSettings(
+  { db, config, secrets }: { db: Knex; config: Config; secrets: Secrets },
+  project: MemberProject,
+  { newKey }: SettingsState,
+): Promise<SettingsView> {
+  const [keys, page] = await Promise.all([listProjectKeys(db, project.id), findStatusPage(db, project.id)])
+  const path = `/status/${page?.token}`
+  return {
+    uuid: project.uuid,
+    name: project.name,
+    base: `/projects/${project.uuid}`,
+    keys,
+    openKey: secrets.open,
+    statusPage: page && { title: page.title, tags: page.tags, path, url: `${config.publicUrl}${path}` },
+    scrapeConfig: scrapeConfig(project.uuid, newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY', config.publicUrl),
+    mayDelete: may(project.role, 'own'),
+  }
+}
+
+function scrapeConfig(projectUuid: string, key: string, publicUrl: string): string {
+  const { protocol, host } = new URL(publicUrl)
+  return `scrape_configs:\n  - job_name: checks\n    metrics_path: /projects/${projectUuid}/metrics/${key}\n    scheme: ${protocol.slice(0, -1)}\n    static_configs:\n      - targets: ['${host}']`
+}
