@@ -1,34 +1,56 @@
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import { type AssignedCheck, findCheck } from '#shared/monitoring/checks/store.ts'
+import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
-import type { Notification } from '#shared/monitoring/notifications/notification.ts'
+import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
+import type { Notification, NotifiedPing } from '#shared/monitoring/notifications/notification.ts'
 import {
   type ChannelForSending,
-  type ClaimedNotification,
   type FlipForSending,
-  flipForSending,
-  lastPingUntil,
-} from '#shared/monitoring/notifications/store.ts'
+  flipsForSending,
+  lastPingsUntil,
+} from '#shared/monitoring/notifications/sending-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { batched } from '#shared/platform/process/batch.ts'
+import type { Micros } from '#shared/time.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
-/** @returns null when the check was deleted meanwhile */
-export async function buildNotification(
-  deps: NotifierDeps,
-  claimed: ClaimedNotification,
-  channel: ChannelForSending,
-): Promise<Notification | null> {
+/** Rows that one statement reads for messages that are built side by side; each ping may bring a body. */
+const BATCH = { largest: 100, start: setImmediate }
+
+type BuildDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'now'>
+
+/** Builds messages; the function returns null when the check was deleted meanwhile. */
+export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notification | null> {
+  const { db } = deps
+  const flipOf = batched((ids: readonly number[]) => flipsForSending(db, ids), BATCH)
+  const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
+  const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
+
+  return async ({ claimed, channel }) => {
+    const { flipId, checkId } = claimed
+    const [flip, check] =
+      flipId === null || checkId === null
+        ? [testFlip(claimed.status, deps.now()), testCheck()]
+        : await Promise.all([flipOf(flipId), checkOf(checkId)])
+    if (!flip || !check) return null
+    const lastPing = checkId === null ? null : await pingUntil({ checkId, until: flip.at })
+    return notificationOf(deps, { claimed, channel }, { flip, check, lastPing })
+  }
+}
+
+function testFlip(status: 'up' | 'down', now: Micros): FlipForSending {
+  return { at: now, reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null }
+}
+
+function notificationOf(
+  deps: BuildDeps,
+  { claimed, channel }: Claim,
+  { flip, check, lastPing }: { flip: FlipForSending; check: AssignedCheck; lastPing: NotifiedPing | null },
+): Notification {
   const now = deps.now()
-  const flip: FlipForSending | null =
-    claimed.flipId === null
-      ? { at: now, reason: claimed.status === 'down' ? 'timeout' : '', checkUuid: '', downSince: null }
-      : await flipForSending(deps.db, claimed.flipId)
-  if (!flip) return null
-  const check = claimed.flipId === null ? testCheck() : await findCheck(deps.db, flip.checkUuid)
-  if (!check) return null
   const site = deps.config.publicUrl
   const view = toCheckView(check, { base: site, version: 3, readOnly: false, now, next: nextOccurrence })
   const key = uniqueKey(check.uuid)
@@ -41,7 +63,7 @@ export async function buildNotification(
     channel: { id: channel.uuid, name: channel.name, isEmailVerified: channel.isEmailVerified },
     check: { ...check, uniqueKey: key, json: JSON.stringify(view) },
     projectName: channel.projectName,
-    lastPing: claimed.checkId === null ? null : await lastPingUntil(deps.db, claimed.checkId, flip.at),
+    lastPing,
     urls: {
       site,
       check: `${site}/checks/${key}`,

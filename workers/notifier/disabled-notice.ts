@@ -1,15 +1,14 @@
 import type { OutgoingMail } from '#shared/delivery/mailer.ts'
 import { email } from '#shared/monitoring/channels/kinds/email.ts'
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
-import {
-  type ChannelForSending,
-  type ClaimedNotification,
-  channelForSending,
-} from '#shared/monitoring/notifications/store.ts'
+import { type ChannelForSending, channelForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
+
+type NoticeDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
 /**
  * Tells the project's other e-mail integrations that one was disabled, since it can no longer say so itself. Told once,
@@ -17,7 +16,7 @@ import type { NotifierDeps } from './notifier-deps.ts'
  * @param reason the attempt's error, which its owner may see
  */
 export async function notifyDisabled(
-  deps: NotifierDeps,
+  deps: NoticeDeps,
   claimed: Pick<ClaimedNotification, 'id' | 'channelId'>,
   disabled: ChannelForSending,
   reason: string,
@@ -35,7 +34,7 @@ export async function notifyDisabled(
 
 /** @returns whether the mail server took it */
 async function tell(
-  deps: NotifierDeps,
+  deps: NoticeDeps,
   notificationId: string,
   disabled: ChannelForSending,
   reason: string,

@@ -1,10 +1,7 @@
-import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
+import { delivered, type Outcome } from '#shared/delivery/outcome.ts'
 import { findGroupMembers } from '#shared/monitoring/channels/store.ts'
-import {
-  type ClaimedNotification,
-  claimNotification,
-  insertNotifications,
-} from '#shared/monitoring/notifications/store.ts'
+import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import type { TransportContext } from './transports/transport.ts'
 
@@ -13,10 +10,10 @@ import type { TransportContext } from './transports/transport.ts'
  * tried at once. A member whose attempt fails for now is retried by itself.
  */
 export function createMembers(
-  { db }: NotifierDeps,
+  { db }: Pick<NotifierDeps, 'db'>,
   group: ClaimedNotification,
   projectId: number,
-  run: (claimed: ClaimedNotification) => Promise<Outcome>,
+  attempt: (id: string) => Promise<Outcome>,
 ): TransportContext['sendToMembers'] {
   return async (channelIds) => {
     const members = await findGroupMembers(db, projectId, channelIds)
@@ -29,10 +26,5 @@ export function createMembers(
     const outcomes = await Promise.all(ids.map(attempt))
     // Those that existed already were notified of this flip before, by this group or by themselves.
     return [...outcomes, ...Array.from({ length: known }, () => delivered)]
-  }
-
-  async function attempt(id: string): Promise<Outcome> {
-    const claimed = await claimNotification(db, id)
-    return claimed ? await run(claimed) : temporary('Being sent already', { failure: 'limit' })
   }
 }

@@ -10,8 +10,8 @@ import { createAttempts } from './attempt.ts'
 
 /** Sent by the release before only. */
 const FLIP_PREFETCH = 20
-/** An attempt mostly waits for its target: many are under way, so that the slow ones leave room for the rest. */
-const ATTEMPT_PREFETCH = 300
+/** An attempt mostly waits for its target, or for a place there (places.ts): slow ones leave room for the rest. */
+const ATTEMPT_PREFETCH = 2_500
 
 /**
  * Notifies integrations of changes. The alerter makes one notification per integration, a row with a message each; every

@@ -55,6 +55,14 @@ export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck |
   return rows[0] ?? null
 }
 
+/** Checks of any project, in the order of the ids; null for those that were deleted. */
+export async function findChecks(db: Knex, ids: readonly number[]): Promise<(AssignedCheck | null)[]> {
+  const sql = `SELECT ${CHECK_COLUMNS}, ${ASSIGNED} FROM checks WHERE id = ANY(?::bigint[])`
+  const rows = await query<AssignedCheck>(db, sql, [ids])
+  const checks = new Map(rows.map((check) => [check.id, check]))
+  return ids.map((id) => checks.get(id) ?? null)
+}
+
 /** The uuid of the check with this unique_key. The database cannot compute SHA-1, so the project's uuids are read. */
 export async function findUuidByUniqueKey(db: Knex, projectId: number, key: string): Promise<string | null> {
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [

@@ -36,14 +36,9 @@ export function monthlyMeterOf(kind: string): MonthlyMeter | null {
   return meters[kind]?.meter ?? null
 }
 
-/**
- * @param sentThisMonth what the account sent under the kind's meter since `monthStart`
- * @returns null when one more may be sent; else a failure that no retry mends and that leaves the integration enabled
- */
-export function checkMonthlyLimit(kind: string, sentThisMonth: number, limit: number): FailedOutcome | null {
-  const metered = meters[kind]
-  if (!metered || sentThisMonth < limit) return null
-  return temporary(metered.error, { failure: 'limit', final: true })
+/** A failure that no retry mends and that leaves the integration enabled; for kinds that have a meter. */
+export function monthlyLimitExceeded(kind: string): FailedOutcome {
+  return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
 /** The first instant of the calendar month (UTC) that `at` lies in. */

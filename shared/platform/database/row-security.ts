@@ -40,6 +40,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   check_marks: through('checks', 'check_marks.check_id'),
   flips: through('checks', 'flips.check_id'),
   limited_pings: through('checks', 'limited_pings.check_id'),
+  monthly_sends: ofProject,
   notification_attempts: through('notifications', 'notification_attempts.notification_id'),
   notifications: through('channels', 'notifications.channel_id'),
   pack_evidence: through('packs', 'pack_evidence.pack_id'),

@@ -82,11 +82,9 @@ test('what was sent last month is not counted', async (t) => {
   const uuid = await check([call])
   await ping(uuid, '/fail')
   await ended(call, 1)
-  await app.deps.db.raw(
-    `UPDATE notifications SET created_at = date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 second'
-     WHERE channel_id IN (SELECT id FROM channels WHERE project_id = ?)`,
-    [project.id],
-  )
+  await app.deps.db.raw(`UPDATE monthly_sends SET month = month - interval '1 month' WHERE project_id = ?`, [
+    project.id,
+  ])
   await ping(uuid)
   await ping(uuid, '/fail')
   t.is((await ended(call, 2))[1]?.state, 'delivered')

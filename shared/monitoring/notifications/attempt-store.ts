@@ -1,0 +1,194 @@
+import type { Knex } from 'knex'
+import type { FailedOutcome, Outcome } from '../../delivery/outcome.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
+import { type Prepared, preparedTransaction } from '../../platform/database/prepared.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { ChannelForSending } from './sending-store.ts'
+
+/**
+ * Longer than an attempt may take, the wait for its place included: an attempt whose process died is made again after
+ * it.
+ */
+const LEASE = '90 seconds'
+
+export interface ClaimedNotification {
+  id: string
+  channelId: number
+  checkId: number | null
+  flipId: number | null
+  status: 'up' | 'down'
+  /** this attempt's number, from 1 */
+  attempt: number
+}
+
+/** A claimed attempt and the integration it goes through. */
+export interface Claim {
+  claimed: ClaimedNotification
+  channel: ChannelForSending
+}
+
+type ClaimRow = ClaimedNotification & Omit<ChannelForSending, 'uuid'> & { channelUuid: string }
+
+/**
+ * Takes one attempt at each notification in flight, for as long as the lease lasts.
+ * @returns one for each id, in their order: null when it is not due, in other hands, or ended; so is an id given twice,
+ * the second time. A row that another transaction holds this moment is due again by the sweeper.
+ */
+export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(Claim | null)[]> {
+  const rows = await query<ClaimRow>(
+    db,
+    `WITH due AS (
+       SELECT id FROM notifications
+       WHERE id = ANY(?::uuid[]) AND state = 'pending' AND next_attempt_at <= now()
+         AND (lease_until IS NULL OR lease_until < now())
+       ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
+     taken AS (
+       UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
+       FROM due WHERE n.id = due.id
+       RETURNING n.id, n.channel_id, n.check_id, n.flip_id, n.check_status, n.attempts)
+     SELECT t.id, t.channel_id AS "channelId", t.check_id AS "checkId", t.flip_id AS "flipId",
+            t.check_status AS status, t.attempts AS attempt, c.uuid AS "channelUuid", c.kind, c.name,
+            c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified", p.id AS "projectId",
+            p.name AS "projectName"
+     FROM taken t JOIN channels c ON c.id = t.channel_id JOIN projects p ON p.id = c.project_id`,
+    [ids, LEASE],
+  )
+  const claims = new Map(rows.map((row) => [row.id, claimOf(row)]))
+  return ids.map((id) => {
+    const claim = claims.get(id) ?? null
+    claims.delete(id)
+    return claim
+  })
+}
+
+function claimOf(row: ClaimRow): Claim {
+  const { id, channelId, checkId, flipId, status, attempt, channelUuid: uuid, ...channel } = row
+  return { claimed: { id, channelId, checkId, flipId, status, attempt }, channel: { uuid, ...channel } }
+}
+
+/**
+ * Whether attempts are still in the hands of whoever claimed them, in their order. Asked right before the outside world
+ * is told: a process that was frozen in between finds that its lease ran out, and that another attempt has taken its
+ * place.
+ */
+export async function holdLeases(
+  db: Knex,
+  attempts: readonly Pick<ClaimedNotification, 'id' | 'attempt'>[],
+): Promise<boolean[]> {
+  const rows = await query<{ place: number }>(
+    db,
+    `SELECT t.place FROM unnest(?::int[], ?::uuid[], ?::int[]) AS t(place, id, attempt)
+     JOIN notifications n ON n.id = t.id
+     WHERE n.state = 'pending' AND n.attempts = t.attempt AND n.lease_until > now()`,
+    [attempts.map((_, place) => place), attempts.map(({ id }) => id), attempts.map(({ attempt }) => attempt)],
+  )
+  const held = new Set(rows.map(({ place }) => place))
+  return attempts.map((_, place) => held.has(place))
+}
+
+/** Puts claimed attempts back uncounted, each for some seconds, because their target has no place for them. */
+export async function postponeNotifications(
+  db: Knex,
+  postponed: readonly { id: string; seconds: number }[],
+): Promise<void> {
+  await execute(
+    db,
+    `WITH put_back AS (
+       SELECT n.id, t.seconds FROM unnest(?::uuid[], ?::float[]) AS t(id, seconds)
+       JOIN notifications n ON n.id = t.id WHERE n.state = 'pending' ORDER BY n.id FOR NO KEY UPDATE OF n)
+     UPDATE notifications SET attempts = attempts - 1, lease_until = NULL, queued_until = NULL,
+       next_attempt_at = now() + make_interval(secs => put_back.seconds)
+     FROM put_back WHERE notifications.id = put_back.id`,
+    [postponed.map(({ id }) => id), postponed.map(({ seconds }) => seconds)],
+  )
+}
+
+export interface FinishedAttempt {
+  notificationId: string
+  channelId: number
+  attempt: number
+  startedAt: Micros
+  durationMs: number
+  outcome: Outcome
+  /** null when there is nothing more to try */
+  retryInMs: number | null
+}
+
+/**
+ * Stores how attempts ended: the attempts, the states of their notifications, and what the integrations show of
+ * themselves. What was deleted meanwhile is left out.
+ * @returns for each, in their order, whether it disabled its integration: of several that fail for good, the first did
+ */
+export async function recordAttempts(
+  db: Knex,
+  finished: readonly FinishedAttempt[],
+): Promise<{ isDisabledNow: boolean }[]> {
+  const enabled = await preparedTransaction(db, async (run) => {
+    const locked = run<{ id: number }>(LOCK_CHANNELS, [finished.map(({ channelId }) => channelId)])
+    run.later(RECORD, [
+      finished.map(({ notificationId }) => notificationId),
+      finished.map(({ channelId }) => channelId),
+      finished.map(({ attempt }) => attempt),
+      finished.map(({ startedAt }) => startedAt),
+      finished.map(({ durationMs }) => durationMs),
+      finished.map(({ outcome }) => outcome.result),
+      finished.map(({ outcome }) => (outcome.result === 'delivered' ? '' : outcome.error)),
+      finished.map(stateAfter),
+      finished.map(({ retryInMs }) => retryInMs ?? 0),
+    ])
+    return new Set((await locked).map(({ id }) => id))
+  })
+  return finished.map(({ channelId, outcome }) => ({
+    isDisabledNow: outcome.result === 'permanent' && enabled.delete(channelId),
+  }))
+}
+
+/**
+ * Those that are enabled. All are locked in the order of their ids, and before notifications, as whoever deletes an
+ * integration does.
+ */
+const LOCK_CHANNELS: Prepared = {
+  name: 'lock-channels',
+  text: `
+    WITH locked AS MATERIALIZED (
+      SELECT id, disabled_at FROM channels WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)
+    SELECT id FROM locked WHERE disabled_at IS NULL`,
+}
+
+const RECORD: Prepared = {
+  name: 'record-attempts',
+  text: `
+    WITH finished AS MATERIALIZED (
+      SELECT t.* FROM unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::int[], $6::text[], $7::text[],
+                             $8::text[], $9::float[])
+        AS t(id, channel_id, n, started_at, duration_ms, outcome, error, state, retry_ms)
+      JOIN notifications ON notifications.id = t.id ORDER BY t.id FOR NO KEY UPDATE OF notifications),
+    logged AS (
+      INSERT INTO notification_attempts (notification_id, n, started_at, duration_ms, outcome, error)
+      SELECT id, n, ${timestampOf('started_at')}, duration_ms, outcome, error FROM finished ON CONFLICT DO NOTHING),
+    -- An attempt that another has overtaken has no say any more, except that what was delivered was delivered.
+    ended AS (
+      UPDATE notifications SET state = f.state, error = f.error, lease_until = NULL, queued_until = NULL,
+        next_attempt_at = now() + f.retry_ms * interval '1 millisecond',
+        finished_at = CASE WHEN f.state = 'pending' THEN NULL ELSE now() END
+      FROM finished f
+      WHERE notifications.id = f.id AND notifications.state = 'pending'
+        AND (notifications.attempts = f.n OR f.state = 'delivered')),
+    latest AS (SELECT DISTINCT ON (channel_id) * FROM finished ORDER BY channel_id, started_at DESC)
+    UPDATE channels SET last_notify_at = ${timestampOf('latest.started_at')},
+      last_notify_duration_ms = latest.duration_ms, last_error = latest.error,
+      disabled_at = CASE WHEN EXISTS (SELECT FROM finished f WHERE f.channel_id = latest.channel_id AND f.outcome = 'permanent')
+                         THEN coalesce(disabled_at, now()) ELSE disabled_at END
+    FROM latest WHERE channels.id = latest.channel_id`,
+}
+
+function stateAfter({ outcome, retryInMs }: FinishedAttempt): 'delivered' | 'pending' | 'failed' | 'suppressed' {
+  if (outcome.result === 'delivered') return 'delivered'
+  return retryInMs === null ? endState(outcome) : 'pending'
+}
+
+/** What a limit kept back was never attempted. */
+function endState(outcome: FailedOutcome): 'failed' | 'suppressed' {
+  return outcome.failure === 'limit' ? 'suppressed' : 'failed'
+}

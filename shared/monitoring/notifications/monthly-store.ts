@@ -1,0 +1,62 @@
+import type { Knex } from 'knex'
+import { transaction } from '../../platform/database/db.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { MonthlyMeter } from './limits.ts'
+
+/** A place in a project's month for one message. */
+export interface Reservation {
+  notificationId: string
+  projectId: number
+  meter: MonthlyMeter
+  /** the month's first instant */
+  month: Micros
+}
+
+/**
+ * Takes a place in the month before the message is sent: however many are sent side by side, in however many processes,
+ * no more than `limit` get one. It does not hang on integration or notification: what was sent stays counted when those
+ * are deleted. A message that has a place keeps it.
+ * @returns false when none is left
+ */
+export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
+  const { notificationId, projectId, meter, month } = reservation
+  const ofMonth = `month = ${timestampOf('?::bigint')}`
+  return await transaction(db, async (tx) => {
+    // The next statement sees what those have taken who held this lock before.
+    await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
+    await execute(
+      tx,
+      `DELETE FROM monthly_sends WHERE project_id = ? AND meter = ? AND month < ${timestampOf('?::bigint')}`,
+      [projectId, meter, month],
+    )
+    const [row] = await query<{ taken: number; has: boolean }>(
+      tx,
+      `SELECT count(*) AS taken, coalesce(bool_or(notification_id = ?), false) AS has
+       FROM monthly_sends WHERE project_id = ? AND meter = ? AND ${ofMonth}`,
+      [notificationId, projectId, meter, month],
+    )
+    if (row?.has) return true
+    if ((row?.taken ?? 0) >= limit) return false
+    await execute(
+      tx,
+      `INSERT INTO monthly_sends (project_id, meter, month, notification_id) VALUES (?, ?, ${timestampOf('?::bigint')}, ?)`,
+      [projectId, meter, month, notificationId],
+    )
+    return true
+  })
+}
+
+/** Gives a place back whose message was not delivered; an attempt later asks for one again. */
+export async function releaseMonthly(
+  db: Knex,
+  { notificationId, projectId, meter, month }: Reservation,
+): Promise<void> {
+  await execute(
+    db,
+    `DELETE FROM monthly_sends
+     WHERE project_id = ? AND meter = ? AND month = ${timestampOf('?::bigint')} AND notification_id = ?`,
+    [projectId, meter, month, notificationId],
+  )
+}

@@ -1,0 +1,71 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { FlipReason, NotifiedPing } from './notification.ts'
+
+export interface ChannelForSending {
+  uuid: string
+  kind: string
+  name: string
+  sealedConfig: string
+  isEmailVerified: boolean
+  projectId: number
+  projectName: string
+}
+
+export async function channelForSending(db: Knex, channelId: number): Promise<ChannelForSending | null> {
+  const rows = await query<ChannelForSending>(
+    db,
+    `SELECT c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
+            p.id AS "projectId", p.name AS "projectName"
+     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.id = ?`,
+    [channelId],
+  )
+  return rows[0] ?? null
+}
+
+export interface FlipForSending {
+  at: Micros
+  reason: FlipReason
+  checkId: number
+  /** when the outage began that this flip ended; null unless the flip before went to down */
+  downSince: Micros | null
+}
+
+/** Flips by id, in their order; null for those that went with their check. */
+export async function flipsForSending(db: Knex, flipIds: readonly number[]): Promise<(FlipForSending | null)[]> {
+  const rows = await query<FlipForSending & { id: number }>(
+    db,
+    `SELECT f.id, ${microsOf('f.at')} AS at, f.reason, f.check_id AS "checkId", before.at AS "downSince"
+     FROM flips f
+     LEFT JOIN LATERAL (
+       SELECT CASE WHEN p.to_status = 'down' THEN ${microsOf('p.at')} END AS at FROM flips p
+       WHERE p.check_id = f.check_id AND p.id < f.id ORDER BY p.id DESC LIMIT 1) before ON true
+     WHERE f.id = ANY(?::bigint[])`,
+    [flipIds],
+  )
+  const flips = new Map(rows.map(({ id, ...flip }) => [id, flip]))
+  return flipIds.map((id) => flips.get(id) ?? null)
+}
+
+/**
+ * Per check the newest ping not later than an instant, in the order asked: a message never shows one that came after the
+ * deadline. Null where there is none.
+ */
+export async function lastPingsUntil(
+  db: Knex,
+  asked: readonly { checkId: number; until: Micros }[],
+): Promise<(NotifiedPing | null)[]> {
+  const rows = await query<NotifiedPing & { place: number }>(
+    db,
+    `SELECT t.place, ping.* FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS t(place, check_id, until)
+     JOIN LATERAL (
+       SELECT n, type, ${microsOf('at')} AS at, scheme, remote_addr AS "remoteAddr", method, ua,
+              exit_status AS "exitStatus", body
+       FROM pings WHERE check_id = t.check_id AND at <= ${timestampOf('t.until')} ORDER BY n DESC LIMIT 1) ping ON true`,
+    [asked.map((_, place) => place), asked.map(({ checkId }) => checkId), asked.map(({ until }) => until)],
+  )
+  const pings = new Map(rows.map(({ place, ...ping }) => [place, ping]))
+  return asked.map((_, place) => pings.get(place) ?? null)
+}

@@ -1,0 +1,86 @@
+import test from 'ava'
+import { createPlaces, type Entry, type Places } from '../../../workers/notifier/places.ts'
+
+/** Enters as often as asked; what came of each is put into the list when it comes. */
+function crowd(places: Places, target: string, projectId: number, count: number): { entries: Entry[] } {
+  const entries: Entry[] = []
+  for (let n = 0; n < count; n++) void places.enter(target, projectId).then((entry) => entries.push(entry))
+  return { entries }
+}
+
+/** Until every promise that is settled by now has been heard of. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+function leave(entry: Entry | undefined): void {
+  if (entry && 'leave' in entry) entry.leave()
+}
+
+const begun = ({ entries }: { entries: Entry[] }) => entries.filter((entry) => 'leave' in entry).length
+const sentAway = ({ entries }: { entries: Entry[] }) =>
+  entries.flatMap((entry) => ('comeBackInMs' in entry ? [entry.comeBackInMs] : []))
+
+test('a project has 24 places of a target, all projects 32, and another target is not concerned', async (t) => {
+  const places = createPlaces()
+  const first = crowd(places, 'slow', 1, 100)
+  const second = crowd(places, 'slow', 2, 100)
+  const other = crowd(places, 'quick', 1, 10)
+  await turn()
+  t.deepEqual([begun(first), begun(second), begun(other)], [24, 8, 10])
+})
+
+test('who waits is served in turn among the projects, however many wait of one', async (t) => {
+  const places = createPlaces()
+  const many = crowd(places, 'slow', 1, 900)
+  const few = crowd(places, 'slow', 2, 20)
+  await turn()
+  t.deepEqual([begun(many), begun(few)], [24, 8])
+  for (let n = 0; n < 12; n++) leave(many.entries[n])
+  await turn()
+  t.deepEqual([begun(many), begun(few)], [30, 14], 'six each')
+  const late = crowd(places, 'slow', 3, 1)
+  leave(many.entries[12])
+  leave(few.entries[0])
+  leave(many.entries[13])
+  await turn()
+  t.is(begun(late), 1)
+})
+
+test('what would wait too long comes back one after the other, at the pace of the target', async (t) => {
+  const places = createPlaces()
+  const { entries } = crowd(places, 'slow', 1, 1_524)
+  await turn()
+  const times = sentAway({ entries })
+  t.is(times.length, 500, '24 are under way and 1,000 wait')
+  t.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  )
+  t.true((times[0] ?? 0) >= 1_000)
+  const last = times.at(-1) ?? 0
+  t.true(last > (times[0] ?? 0), 'not all together')
+  const few = crowd(places, 'slow', 2, 8)
+  await turn()
+  t.is(begun(few), 8, 'the crowd of one takes nothing from another')
+})
+
+test('those that wait are bounded over all targets, and a project with a few may still wait', async (t) => {
+  const places = createPlaces()
+  const crowds = ['a', 'b', 'c'].map((target, n) => crowd(places, target, n, 1_024))
+  await turn()
+  t.deepEqual(
+    crowds.map((each) => sentAway(each).length),
+    [0, 0, 996],
+    'four of the third wait',
+  )
+})
+
+test('who has waited too long is sent away, and the place goes to the next', async (t) => {
+  const places = createPlaces(5)
+  const { entries } = crowd(places, 'hangs', 1, 26)
+  while (sentAway({ entries }).length < 2) await turn()
+  t.is(begun({ entries }), 24)
+  for (const entry of entries) leave(entry)
+  const next = crowd(places, 'hangs', 1, 24)
+  await turn()
+  t.is(begun(next), 24)
+})

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { delivered, permanent } from '#shared/delivery/outcome.ts'
+import { claimNotifications, holdLeases, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
+import { releaseMonthly, reserveMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
+import { nowMicros } from '#shared/time.ts'
+import { addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { openProduct } from '../../support/product.ts'
+import { addCheck } from '../../support/projects.ts'
+
+const CROWD = 400
+
+test('hundreds of alerts to one host all arrive, once each, at the first attempt; a few of another project among them', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const [many, one] = [await product.project(), await product.project()]
+  const { deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: CROWD }, () => addCheck(deps, many.id)))
+  const other = await addCheck(deps, one.id)
+  await tell(product.db, checks, [await addWebhook(deps, many.id, `${sink.url}/many`)])
+  await tell(product.db, [other], [await addWebhook(deps, one.id, `${sink.url}/one`)])
+  await product.db('checks').update({ status: 'up', alert_after: new Date(Date.now() - 60_000) })
+  await product.workers()
+  await sink.waitFor(CROWD + 1, 60_000)
+  await eventually('all to be recorded', async () => {
+    const rows = await product.db('notifications').where({ state: 'delivered' })
+    return rows.length === CROWD + 1
+  })
+  const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])
+  t.is(new Set(ids).size, CROWD + 1)
+  t.is(ids.length, CROWD + 1)
+  const attempts = await product.db('notification_attempts').select('n', 'outcome')
+  t.is(attempts.length, CROWD + 1)
+  t.true(attempts.every(({ n, outcome }) => n === 1 && outcome === 'delivered'))
+  t.is(sink.requests.filter(({ path }) => path === '/one/down').length, 1)
+})
+
+test('attempts that are claimed together go to one claimer each, and what is deleted meanwhile hinders no other', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const channels = await Promise.all(
+    ['a', 'b'].map((name) => addWebhook(deps, project.id, `http://127.0.0.1:9/${name}`)),
+  )
+  const notified = { flipId: null, checkId: null, status: 'down' } as const
+  const made = async () =>
+    await insertNotifications(
+      db,
+      notified,
+      channels.map(({ id }) => id),
+    )
+  const ids = [...(await made()), ...(await made())]
+  const claims = await Promise.all([claimNotifications(db, [...ids, ...ids]), claimNotifications(db, ids)])
+  const taken = claims.flat().filter((claim) => claim !== null)
+  t.is(taken.length, 4)
+  t.is(new Set(taken.map(({ claimed }) => claimed.id)).size, 4)
+  t.deepEqual(await holdLeases(db, [...taken.map(({ claimed }) => claimed), { id: ids[0] ?? '', attempt: 2 }]), [
+    true,
+    true,
+    true,
+    true,
+    false,
+  ])
+  const [gone] = taken
+  await db('notifications').where({ id: gone?.claimed.id }).delete()
+  const finished = taken.map(({ claimed }) => ({
+    notificationId: claimed.id,
+    channelId: claimed.channelId,
+    attempt: claimed.attempt,
+    startedAt: nowMicros(),
+    durationMs: 5,
+    outcome: claimed.channelId === channels[0]?.id ? permanent('Gone', { failure: 'status' }) : delivered,
+    retryInMs: null,
+  }))
+  const disabled = (await recordAttempts(db, finished)).filter(({ isDisabledNow }) => isDisabledNow)
+  t.is(disabled.length, 1, 'of two that fail for good one disables, and tells of it')
+  t.is((await db('notification_attempts').select('n')).length, 3)
+  const states = await db('notifications').orderBy('state').pluck('state')
+  t.is(states.length, 3)
+  t.false(states.includes('pending'))
+  const stored = await db('channels').orderBy('id').select('disabled_at', 'last_error')
+  t.deepEqual(
+    stored.map((row) => [row.disabled_at !== null, row.last_error]),
+    [
+      [true, 'Gone'],
+      [false, ''],
+    ],
+  )
+})
+
+test('a month that has one place left gives it to one of ten, and keeps it when the integration is deleted', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const project = await product.project()
+  const month = Date.UTC(2026, 10, 1) * 1000
+  const of = (notificationId: string) => ({ notificationId, projectId: project.id, meter: 'sms' as const, month })
+  const ids = Array.from({ length: 10 }, () => randomUUID())
+  const reserved = await Promise.all(ids.map((id) => reserveMonthly(db, of(id), 1)))
+  t.is(reserved.filter(Boolean).length, 1)
+  const winner = ids[reserved.indexOf(true)] ?? ''
+  t.true(await reserveMonthly(db, of(winner), 1), 'a repeated attempt keeps its place')
+  t.true(await reserveMonthly(db, { ...of(ids[0] ?? ''), meter: 'call' }, 1), 'calls have a budget of their own')
+  await releaseMonthly(db, of(winner))
+  t.true(await reserveMonthly(db, of(randomUUID()), 1), 'what was not delivered gives its place back')
+  t.true(await reserveMonthly(db, { ...of(randomUUID()), month: Date.UTC(2026, 11, 1) * 1000 }, 1))
+  t.is((await db('monthly_sends').where({ meter: 'sms' })).length, 1, 'the month before is forgotten')
+})
