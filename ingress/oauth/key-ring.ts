@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { refreshed } from '#shared/platform/process/refreshed.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
 import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/tenancy/oauth/store.ts'
@@ -18,7 +19,6 @@ interface Loaded {
   records: TokenKeyRecord[]
   signers: Map<TokenAlg, VerificationKey>
   verifiers: Map<string, VerificationKey>
-  loadedAt: number
 }
 
 /** A rotation is noticed within this time; the new signing key was published long before. */
@@ -33,8 +33,6 @@ interface KeyRingDeps {
 
 /** Loads the keys at first use, and makes the first ones of an installation. */
 export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
-  let loading: Promise<Loaded> | null = null
-
   async function load(): Promise<Loaded> {
     let records = await listTokenKeys(db)
     if (!records.some(({ role }) => role === 'CURRENT')) {
@@ -48,21 +46,10 @@ export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
       if (role !== 'CURRENT') continue
       signers.set(alg, { kid, alg, key: await importKey(JSON.parse(secrets.open(sealedPrivateJwk)), alg) })
     }
-    return { records, signers, verifiers, loadedAt: Date.now() }
+    return { records, signers, verifiers }
   }
 
-  async function fresh(maxAgeMs: number): Promise<Loaded> {
-    const known = await loading
-    if (known && Date.now() - known.loadedAt < maxAgeMs) return known
-    const attempt = load()
-    loading = attempt
-    try {
-      return await attempt
-    } catch (error) {
-      loading = known ? Promise.resolve(known) : null
-      throw error
-    }
-  }
+  const fresh = refreshed(load)
 
   return {
     async signer(alg) {

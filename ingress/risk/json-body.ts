@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
-import { JsonParseError, type JsonValue, parseJson } from '#shared/canonical/parse-json.ts'
+import { JsonParseError, type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { readBody } from '../middleware/body.ts'
 import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
@@ -39,21 +39,14 @@ export async function readJsonBytes(request: Request, limit = JSON_LIMIT): Promi
   return await readBody(request, limit)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** @throws ValidationError naming the member */
 export function parseJsonBytes(bytes: Buffer, maxValues = MAX_VALUES): JsonValue {
-  let text: string
   try {
-    text = utf8.decode(bytes)
-  } catch {
-    throw invalidJson({ path: '', code: 'ENCODING', message: 'the body is not UTF-8' })
-  }
-  try {
-    return parseJson(text, { maxValues })
+    return parseStrictly(bytes, { maxValues })
   } catch (error) {
     if (!(error instanceof JsonParseError)) throw error
-    throw invalidJson({ path: error.path, code: error.fault, message: error.message })
+    const message = error.fault === 'ENCODING' ? 'the body is not UTF-8' : error.message
+    throw invalidJson({ path: error.path, code: error.fault, message })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Micros } from '../time.ts'
+import { isUuid } from '../uuid.ts'
 import type { MailText } from './mail-text.ts'
 import type { SignalKind } from './signal-kind.ts'
 
@@ -95,7 +96,6 @@ export class MalformedBatchError extends Error {
   }
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const KINDS: ReadonlySet<unknown> = new Set<SignalKind>(['success', 'start', 'fail', 'log'])
 
 /**
@@ -113,7 +113,7 @@ export function decodePingBatch(content: Buffer): PingBatch {
   if (message.v !== PING_BATCH_VERSION) throw new MalformedBatchError('UNKNOWN_VERSION')
   if (!('stream' in message && 'seq' in message && 'pings' in message)) throw new MalformedBatchError('WRONG_SHAPE')
   const { stream, seq, pings } = message
-  if (typeof stream !== 'string' || !UUID.test(stream) || !isCount(seq) || !Array.isArray(pings)) {
+  if (typeof stream !== 'string' || !isUuid(stream) || !isCount(seq) || !Array.isArray(pings)) {
     throw new MalformedBatchError('WRONG_SHAPE')
   }
   return { stream, seq, pings: pings.map(decodePing) }
@@ -131,7 +131,7 @@ function decodePing(fields: unknown): AcceptedPing {
     !isTextOrNull(remoteAddr) ||
     typeof method !== 'string' ||
     typeof ua !== 'string' ||
-    !(rid === null || (typeof rid === 'string' && UUID.test(rid))) ||
+    !(rid === null || (typeof rid === 'string' && isUuid(rid))) ||
     !isTextOrNull(body)
   ) {
     throw new MalformedBatchError('WRONG_SHAPE')
@@ -154,7 +154,7 @@ function decodePing(fields: unknown): AcceptedPing {
 function decodeMail(fields: unknown): AcceptedMail {
   if (!Array.isArray(fields) || fields.length < 2) throw new MalformedBatchError('WRONG_SHAPE')
   const [text, storedBody] = fields
-  if (!(storedBody === null || (typeof storedBody === 'string' && UUID.test(storedBody)))) {
+  if (!(storedBody === null || (typeof storedBody === 'string' && isUuid(storedBody)))) {
     throw new MalformedBatchError('WRONG_SHAPE')
   }
   if (text === null) return { text, storedBody }

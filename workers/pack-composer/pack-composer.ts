@@ -4,10 +4,12 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
+import { refreshed } from '#shared/platform/process/refreshed.ts'
 import { ensureSandboxKey, listInvoiceKeys } from '#shared/risk/invoice-keys/store.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
 import { composePack } from '#shared/risk/packs/compose-pack.ts'
 import type { PackRequest } from '#shared/risk/packs/request.ts'
+import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 import { findPackJobs, type PackJob } from '#shared/risk/packs/store.ts'
 import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
 import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
@@ -15,12 +17,13 @@ import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.t
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { createDemoTokens } from './demo-tokens.ts'
 import { presentFirst } from './first-records.ts'
-import { createInvoiceKeyCache } from './invoice-key-cache.ts'
 import { openProductionRegistries, registryTools } from './registries.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
 /** Packs composed at once: most of a pack's time is waiting for registries. */
 const PREFETCH = 32
+/** An e-invoice portal's key that the operator adds is used within this time. */
+const INVOICE_KEYS_MS = 30_000
 
 /** Composes the packs that were asked for: asks the registries, judges, anchors, meters, answers who waits. */
 export const packComposer: Worker = {
@@ -36,10 +39,10 @@ function createComposer(deps: WorkerDeps) {
   const tools = registryTools(nowMs)
   const production = openProductionRegistries(deps.config, tools)
   const demoTokens = createDemoTokens()
-  const invoiceKeys = createInvoiceKeyCache({
-    list: () => listInvoiceKeys(deps.db),
-    sandboxKey: () => ensureSandboxKey(deps.db, deps.secrets),
-  })
+  const invoiceKeys = refreshed(async (known?: { sandboxPem: string; keys: InvoiceKey[] }) => ({
+    sandboxPem: known?.sandboxPem ?? (await ensureSandboxKey(deps.db, deps.secrets)),
+    keys: await listInvoiceKeys(deps.db),
+  }))
   const findJob = batched(
     async (ids: readonly string[]) => {
       const jobs = new Map((await findPackJobs(deps.db, ids)).map((job) => [job.id, job]))
@@ -77,7 +80,7 @@ function createComposer(deps: WorkerDeps) {
     const asked = JSON.parse(deps.secrets.open(job.sealedRequest)) as PackRequest
     const isSandbox = job.env === 'SANDBOX'
     const request = isSandbox ? withDemoConsents(asked) : asked
-    const { keys, sandboxPem } = await invoiceKeys.get()
+    const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MS)
     const [registryResults, found] = await Promise.all([
       gatherRegistryResults({
         registries: isSandbox ? createSandboxRegistries({ seed: SANDBOX_SEED, request }, tools) : production.registries,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
 import { decodePingBatch, MalformedBatchError, type PingBatch, pingQueue } from '#shared/contracts/ping-batch.ts'
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
@@ -144,7 +145,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
         return false
       } catch (error) {
         log.warn(describeError(error), 'pings.not-begun')
-        await pause(RETRY_MS.longest)
+        await sleep(RETRY_MS.longest)
       }
     }
     return false
@@ -182,7 +183,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
         log.warn({ failures, messages: group.length, ...describeError(error) }, 'pings.not-applied')
         if (isMessagesFault(error)) break
         waiting.begin()
-        await pause(retryMs(failures))
+        await sleep(retryMs(failures))
       }
     }
     waiting.end()
@@ -209,7 +210,7 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
           return true
         }
         waiting.begin()
-        await pause(retryMs(tries))
+        await sleep(retryMs(tries))
       }
     }
   }
@@ -268,8 +269,4 @@ function decode({ message }: Delivery): PingBatch | MalformedBatchError {
 
 function retryMs(failures: number): number {
   return Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures)
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

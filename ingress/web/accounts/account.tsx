@@ -1,14 +1,9 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
-import {
-  hashPassword,
-  MIN_PASSWORD_LENGTH,
-  passwordProblem,
-  verifyPassword,
-} from '#shared/tenancy/accounts/password.ts'
+import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
 import { findUser, listIdentities, updatePassword, updateUserName } from '#shared/tenancy/accounts/store.ts'
-import { Form, TextField } from '../components/form.tsx'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
 import { audit } from '../frame/audit.ts'
@@ -86,14 +81,7 @@ async function show(context: Context, problem: string | null, status = 200): Pro
             {user?.passwordHash !== null && (
               <TextField label="Present password" name="old" type="password" autocomplete="current-password" required />
             )}
-            <TextField
-              label="New password"
-              name="password"
-              type="password"
-              autocomplete="new-password"
-              hint={`At least ${MIN_PASSWORD_LENGTH} characters. You will be signed out everywhere else.`}
-              required
-            />
+            <NewPasswordField label="New password" hint="You will be signed out everywhere else." />
             <div>
               <button type="submit">Change password</button>
             </div>

@@ -2,10 +2,10 @@ import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { findLink, type OneTimeLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { type Role, roleMeanings } from '#shared/tenancy/accounts/roles.ts'
 import { findUserByEmail, insertMembership, insertUser, verifyUserEmail } from '#shared/tenancy/accounts/store.ts'
-import { Form, TextField } from '../components/form.tsx'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -110,14 +110,7 @@ async function show(context: Context, state: { name?: string; problem?: string }
             Your account will be <b>{invitation.email}</b>.
           </p>
           <TextField label="Your name" name="name" autocomplete="name" value={state.name} maxLength={100} />
-          <TextField
-            label="Password"
-            name="password"
-            type="password"
-            autocomplete="new-password"
-            hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
-            required
-          />
+          <NewPasswordField label="Password" />
           <button type="submit" class="primary">
             Create the account and join
           </button>

@@ -4,7 +4,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import {
   deleteIdentities,
@@ -16,7 +16,7 @@ import {
 } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { Form, TextField } from '../components/form.tsx'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -142,14 +142,7 @@ function showChoice(context: Context, problem: string | null, status = 200): voi
       <p>You will be signed out everywhere else.</p>
       <Problem text={problem} />
       <Form context={context} action={`/reset-password/${context.params.token}`} class="stack">
-        <TextField
-          label="New password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
-          required
-        />
+        <NewPasswordField label="New password" />
         <button type="submit" class="primary">
           Change the password
         </button>

@@ -5,7 +5,7 @@ import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
-import { hashPassword, MIN_PASSWORD_LENGTH, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import {
   hasAdministrator,
   insertMembership,
@@ -14,7 +14,7 @@ import {
   lockAdministration,
 } from '#shared/tenancy/accounts/store.ts'
 import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { Form, TextField } from '../components/form.tsx'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -109,14 +109,7 @@ function show(context: Context, state: State, status = 200): void {
           value={state.email}
           required
         />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          hint={`At least ${MIN_PASSWORD_LENGTH} characters. A few words that nobody else would put together are best.`}
-          required
-        />
+        <NewPasswordField label="Password" hint="A few words that nobody else would put together are best." />
         <TextField
           label="Organisation"
           name="organisation"

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { Context } from '../frame/context.ts'
 
 /** A form that changes something: it always carries the token of this browser. */
@@ -89,6 +90,20 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
     default:
       return <input {...common} type="text" list={props.list} />
   }
+}
+
+/** Where a password is chosen. @param props.hint what is said beside its least length */
+export function NewPasswordField({ label, hint = '' }: { label: string; hint?: string }) {
+  return (
+    <TextField
+      label={label}
+      name="password"
+      type="password"
+      autocomplete="new-password"
+      hint={`At least ${MIN_PASSWORD_LENGTH} characters. ${hint}`.trimEnd()}
+      required
+    />
+  )
 }
 
 export function TextArea(props: FieldProps & { value?: string; rows?: number; isMono?: boolean; required?: boolean }) {

@@ -1,27 +1,42 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { Router } from 'express'
 
-const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' } as const
-
-function load(name: string, type: keyof typeof TYPES) {
-  const content = readFileSync(join(import.meta.dirname, 'assets', `${name}.${type}`))
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
-  return { path: `/assets/${name}-${hash}.${type}`, type: TYPES[type], content }
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 }
 
-/** The files that pages refer to. Their addresses hold a hash of their content, so browsers keep them for good. */
+interface Asset {
+  path: string
+  type: string
+  content: Buffer
+}
+
+/** A file beside the code. Its address holds a hash of its content, so browsers keep it for good. */
+export function loadAsset(folder: string, file: string): Asset {
+  const content = readFileSync(join(folder, file))
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
+  const { name, ext } = parse(file)
+  return { path: `/assets/${name}-${hash}${ext}`, type: TYPES[ext] ?? 'application/octet-stream', content }
+}
+
+const FOLDER = join(import.meta.dirname, 'assets')
+
+/** The files that pages refer to. */
 export const assets = {
-  style: load('app', 'css'),
-  script: load('app', 'js'),
-  icon: load('icon', 'svg'),
-  iconDown: load('icon-down', 'svg'),
+  style: loadAsset(FOLDER, 'app.css'),
+  script: loadAsset(FOLDER, 'app.js'),
+  icon: loadAsset(FOLDER, 'icon.svg'),
+  iconDown: loadAsset(FOLDER, 'icon-down.svg'),
 } as const
 
-export function createAssetRouter(): Router {
+/** Serves the common files, and those of `more`. */
+export function createAssetRouter(more: readonly Asset[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  for (const { path, type, content } of Object.values(assets)) {
+  for (const { path, type, content } of [...Object.values(assets), ...more]) {
     router.get(path, (_request, response) => {
       response
         .set({

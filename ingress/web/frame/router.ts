@@ -24,7 +24,7 @@ import { keyPages } from '../projects/keys.ts'
 import { projectListPages } from '../projects/list.tsx'
 import { projectSettingsPages } from '../projects/settings.ts'
 import { statusPagePages } from '../projects/status-page.tsx'
-import { createRiskAssetRouter } from '../risk/assets.ts'
+import { riskAssets } from '../risk/assets.ts'
 import { riskPages } from '../risk/pages.ts'
 import { createAssetRouter } from './assets.ts'
 import { sendErrorPage } from './error-page.tsx'
@@ -62,8 +62,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     register(pages)
   }
   const all = Router({ caseSensitive: true, strict: true })
-  all.use(createAssetRouter())
-  all.use(createRiskAssetRouter())
+  all.use(createAssetRouter(Object.values(riskAssets)))
   all.use(createUnsubscribeRouter(deps))
   all.use(createConfirmRouter(deps))
   all.use(router)

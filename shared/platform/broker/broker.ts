@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
 import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
 import { UnavailableError } from '../../errors.ts'
@@ -187,7 +188,7 @@ class Connection {
   /** A broker that does not answer any more must not keep the process: its own side times out. */
   async close(): Promise<void> {
     const recovering = await this.#ready
-    await Promise.race([recovering.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
+    await Promise.race([recovering.close(), sleep(CLOSE_MS, undefined, { ref: false })])
   }
 
   #listen(recovering: RecoveringChannelModel): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
 import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from '../process/log.ts'
@@ -144,7 +145,10 @@ export class Publisher {
   async drain(): Promise<void> {
     this.#closing = true
     if (this.#pending.size === 0) return
-    await Promise.race([new Promise<void>((resolve) => (this.#onEmpty = resolve)), deadline(this.#timeoutMs)])
+    await Promise.race([
+      new Promise<void>((resolve) => (this.#onEmpty = resolve)),
+      sleep(this.#timeoutMs, undefined, { ref: false }),
+    ])
   }
 
   #tryOpen(model: ChannelModel): void {
@@ -190,8 +194,4 @@ export class Publisher {
     }, REOPEN_AFTER_MS)
     timer.unref()
   }
-}
-
-function deadline(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }
