@@ -108,13 +108,6 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
   t.deepEqual(wrong.map(said), [])
 })
 
-test('operations know no door: no HTTP, no pages, no command line', (t) => {
-  const wrong = imports.filter(
-    ({ file, name }) => isOperation(file) && /^(express|preact|node:https?)(\/|$)/.test(name),
-  )
-  t.deepEqual(wrong.map(said), [])
-})
-
 test('only store.ts and *-store.ts hold SQL, beside the database platform itself', (t) => {
   const wrong = ['shared', 'workers', 'ingress']
     .flatMap((room) => sourcesBelow(room))

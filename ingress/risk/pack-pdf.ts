@@ -1,24 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
-import type { ApiEnv } from '#shared/environment.ts'
-import { NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/database/db.ts'
-import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
-import type { PackProof } from '#shared/risk/packs/pdf/proof.ts'
-import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '#shared/risk/packs/pdf/store.ts'
-import { anchorObject } from '#shared/transparency/anchoring/store.ts'
-import { isUuid } from '#shared/uuid.ts'
+import { makePackPdf, type PackOwner } from '#shared/risk/operations/make-pack-pdf.ts'
+import type { StoredPdf } from '#shared/risk/packs/pdf/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { withScope } from './access.ts'
-import { viewAnchor } from './anchors/log-view.ts'
 import { Answer } from './answer.ts'
 import { problemResponses } from './documents.ts'
-import { PackFailedError, PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
+import { PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
 import { read } from './risk-route.ts'
-
-/** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
-const INCLUSION_WAIT_MS = 5_000
-const LOOK_EVERY_MS = 200
 
 export const packPdfRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/pdf',
@@ -68,52 +55,12 @@ export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string
   }
 }
 
-/**
- * The document of a pack, composed and anchored when nobody asked before.
- * @returns null while the pack is not finished, or the log does not include it yet
- * @throws NotFoundError; PackFailedError
- */
-export async function packPdf(
-  deps: IngressDeps,
-  owner: { organisationId: number; env: ApiEnv },
-  packId: string,
-): Promise<StoredPdf | null> {
-  const source = isUuid(packId) ? await findPackSource(deps.db, owner, packId) : undefined
-  if (!source) throw new NotFoundError('there is no such pack')
-  const existing = await findPdf(deps.db, packId)
-  if (existing) return existing
-  if (source.state === 'FAILED') throw new PackFailedError()
-  if (source.body === null) return null
-  const proof = await awaitProof(deps, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
-  if (!proof) return null
-  const { publicUrl } = deps.config
-  const { body, evidence } = source
-  const bytes = await deps.threads.run('renderPackPdf', { body, evidence, env: owner.env, proof, publicUrl })
-  return await storeFirst(deps, owner.env, packId, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-}
-
-async function awaitProof({ db }: IngressDeps, txId: string): Promise<PackProof | null> {
-  const deadline = performance.now() + INCLUSION_WAIT_MS
-  for (;;) {
-    const view = await viewAnchor(db, txId)
-    if (view && view.index !== null) return view
-    if (performance.now() >= deadline) return null
-    await setTimeout(LOOK_EVERY_MS)
-  }
-}
-
-/** Of two that composed at the same moment one is stored and anchored, and both answer with it. */
-async function storeFirst({ db, now }: IngressDeps, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
-  const sha256 = createHash('sha256').update(bytes).digest()
-  const timestamp = new Date(now() / 1000).toISOString()
-  const eventType = 'risk_signals.pack_pdf'
-  return await transaction(db, async (tx) => {
-    const existing = await lockPdf(tx, packId)
-    if (existing) return existing
-    const object = { id: randomUUID(), eventType, timestamp, packId, pdfSha256: sha256.toString('hex') }
-    const anchor = await anchorObject(tx, env, eventType, timestamp, object)
-    const pdf = { bytes, sha256, txId: Buffer.from(anchor.txId, 'hex') }
-    await insertPdf(tx, packId, { ...pdf, statement: JSON.stringify({ ...object, anchor }) })
-    return pdf
+/** The document of a pack, for every door; null while it cannot be made. @throws NotFoundError; PackFailedError */
+export async function packPdf(deps: IngressDeps, owner: PackOwner, packId: string): Promise<StoredPdf | null> {
+  const { db, config, now, threads } = deps
+  return await makePackPdf(db, owner, packId, {
+    publicUrl: config.publicUrl,
+    now,
+    render: (source) => threads.run('renderPackPdf', source),
   })
 }

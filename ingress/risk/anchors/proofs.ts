@@ -1,12 +1,10 @@
 import { z } from 'zod'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
-import { findEntry, latestCheckpoint, readTiles } from '#shared/transparency/anchoring/store.ts'
 import { parseBase64Hash, parseDecimal, parseHexHash, toBase64, toHex } from '#shared/transparency/anchoring/text.ts'
-import { tileHashReader, tilesNeeded } from '#shared/transparency/anchoring/tiles.ts'
+import { proveExtension } from '#shared/transparency/operations/prove-extension.ts'
+import { proveEntry } from '#shared/transparency/operations/prove-inclusion.ts'
+import { rangeError } from '#shared/transparency/operations/published-size.ts'
 import { problemResponses } from '../documents.ts'
 import { read } from '../risk-route.ts'
-import { inclusionProof } from './log-view.ts'
 import { envParam, logReaders, publicAnswer } from './transparency.ts'
 
 const JSON_TYPE = 'application/json'
@@ -36,14 +34,9 @@ export const inclusionRoute = read({
   },
   async handle({ env, query, deps }) {
     const leaf = parseHexHash(query.hash) ?? parseBase64Hash(query.hash)
-    if (!leaf) throw fieldError('hash', 'hash is neither hex nor base64 of 32 bytes')
-    const newest = (await latestCheckpoint(deps.db, env))?.size ?? 0
-    const treeSize = query.size ?? newest
-    if (treeSize > newest) throw fieldError('size', 'size is beyond the newest checkpoint')
-    const found = await findEntry(deps.db, env, Buffer.from(leaf))
-    if (!found || found.seq === null || found.seq >= treeSize) throw new NotFoundError('the tree has no such entry')
-    const proof = await inclusionProof(deps.db, env, found.seq, treeSize)
-    const body = { hash: toHex(leaf), index: found.seq, size: treeSize, proof: proof.map(toBase64) }
+    if (!leaf) throw rangeError('hash', 'hash is neither hex nor base64 of 32 bytes')
+    const { index, size, proof } = await proveEntry(deps.db, env, { leaf, size: query.size })
+    const body = { hash: toHex(leaf), index, size, proof: proof.map(toBase64) }
     return publicAnswer(JSON_TYPE, 'no-store', JSON.stringify(body))
   },
 })
@@ -60,17 +53,8 @@ export const consistencyRoute = read({
     200: { description: 'RFC 6962 section 2.1.2, base64', content: { [JSON_TYPE]: null } },
     ...problemResponses(400, 404, 429, 503),
   },
-  async handle({ env, query: { from, to: asked }, deps }) {
-    const newest = (await latestCheckpoint(deps.db, env))?.size ?? 0
-    const to = asked ?? newest
-    if (to > newest) throw fieldError('to', 'to is beyond the newest checkpoint')
-    if (from > to) throw fieldError('from', 'from is larger than to')
-    const needed = tilesNeeded(to, (read) => proveConsistency(from, to, read))
-    const proof = proveConsistency(from, to, tileHashReader(to, await readTiles(deps.db, env, needed)))
+  async handle({ env, query: { from: oldSize, to: newSize }, deps }) {
+    const { from, to, proof } = await proveExtension(deps.db, env, { from: oldSize, to: newSize })
     return publicAnswer(JSON_TYPE, 'no-store', JSON.stringify({ from, to, proof: proof.map(toBase64) }))
   },
 })
-
-function fieldError(path: string, message: string): ValidationError {
-  return new ValidationError(message, [{ path, code: 'RANGE', message }])
-}

@@ -1,12 +1,10 @@
 import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
 import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { formatPolicy } from '#shared/transparency/anchoring/policy.ts'
-import { fullNote, latestCheckpoint, readEntries, readTiles } from '#shared/transparency/anchoring/store.ts'
-import { HASH_BYTES } from '#shared/transparency/anchoring/text.ts'
-import { parseTilePath, TILE_WIDTH, tileWidthAt } from '#shared/transparency/anchoring/tile-path.ts'
+import { fullNote, latestCheckpoint } from '#shared/transparency/anchoring/store.ts'
 import { envOfLog } from '#shared/transparency/log-keys/store.ts'
+import { readTile } from '#shared/transparency/operations/read-tile.ts'
 import type { Access, PathParam } from '../../route.ts'
 import { Answer } from '../answer.ts'
 import { limitAddress } from '../authenticate.ts'
@@ -63,19 +61,8 @@ export const tileRoute = read({
     ...problemResponses(404, 429, 503),
   },
   async handle({ env, params, deps }) {
-    const tile = parseTilePath(params.tile)
-    const size = (await latestCheckpoint(deps.db, env))?.size ?? 0
-    const level = tile?.level === 'entries' ? 0 : (tile?.level ?? 0)
-    // Only what a published checkpoint covers is shown, and never an empty tile.
-    if (!tile || tileWidthAt(level, tile.index, size) < tile.width) throw new NotFoundError('there is no such tile')
-    if (tile.level === 'entries') {
-      const from = tile.index * TILE_WIDTH
-      const entries = await readEntries(deps.db, env, from, from + tile.width)
-      return publicAnswer('application/octet-stream', FOREVER, Buffer.from(encodeEntryBundle(entries)))
-    }
-    const data = (await readTiles(deps.db, env, [tile]))(tile)
-    if (!data) throw new NotFoundError('there is no such tile')
-    return publicAnswer('application/octet-stream', FOREVER, Buffer.from(data.subarray(0, tile.width * HASH_BYTES)))
+    const bytes = await readTile(deps.db, env, params.tile)
+    return publicAnswer('application/octet-stream', FOREVER, Buffer.from(bytes))
   },
 })
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { UnauthorizedError, ValidationError } from '#shared/errors.ts'
 import { LOAN_EVENTS } from '#shared/risk/colending/contract.ts'
 import { isPathToken, isSignedBy } from '#shared/risk/colending/lms-signature.ts'
+import { receiveLoanEvent } from '#shared/risk/operations/receive-loan-event.ts'
 import { findLmsIntegration } from '#shared/tenancy/organisations/store.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
@@ -12,7 +13,6 @@ import { sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { JSON_LIMIT, parseJsonBytes } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
-import { receiveEvent } from './receive-event.ts'
 
 const ReceivedSchema = z
   .object({
@@ -120,7 +120,7 @@ async function receive(
     'x-fineract-action': headerOf(request, 'x-fineract-action'),
   }
   const { organisationId, env } = integration
-  const received = await receiveEvent(deps, { id: integrationId, organisationId, env }, { raw, body, headers })
+  const received = await receiveLoanEvent(deps, { id: integrationId, organisationId, env }, { raw, body, headers })
   sendAnswer(response, {
     status: 200,
     headers: received.isReplay ? { 'Idempotent-Replayed': 'true' } : {},

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DomainError } from '#shared/errors.ts'
+import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
 import type { PackOutcome } from '#shared/risk/packs/store.ts'
 import { Answer, jsonAnswer } from '../answer.ts'
 
@@ -13,14 +13,6 @@ export const PendingPackSchema = z
     links: z.object({ self: z.string(), evidence: z.string() }),
   })
   .meta({ id: 'PendingPack' })
-
-/** The pack could not be composed, for a reason of ours. */
-export class PackFailedError extends DomainError {
-  readonly code = 'INTERNAL'
-  constructor() {
-    super('the pack could not be composed; a new request may succeed')
-  }
-}
 
 export function pendingAnswer(packId: string): Answer {
   const self = `${PACKS_PATH}/${packId}`

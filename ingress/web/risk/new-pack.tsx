@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { ForbiddenError, NotFoundError } from '#shared/errors.ts'
+import { requestPack } from '#shared/risk/operations/request-pack.ts'
 import { parsePackRequest } from '#shared/risk/packs/request.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { storeJob } from '../../risk/packs/request-pack.ts'
+import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
 
@@ -33,7 +34,7 @@ export function newPackPages(pages: Pages): void {
     const console = await openSandbox(context)
     showForm(context, console, Object.fromEntries(FIELDS.map(({ name, value }) => [name, value])), new Map())
   })
-  pages.post(`${CONSOLE}/packs/new`, requestPack)
+  pages.post(`${CONSOLE}/packs/new`, submit)
 }
 
 async function openSandbox(context: Context): Promise<Console> {
@@ -107,7 +108,7 @@ function showForm(
   )
 }
 
-async function requestPack(context: FormContext): Promise<void> {
+async function submit(context: FormContext): Promise<void> {
   const console = await openSandbox(context)
   const { deps, form } = context
   const names = [...FIELDS, ...OPTIONAL].map(({ name }) => name)
@@ -128,16 +129,10 @@ async function requestPack(context: FormContext): Promise<void> {
   const packId = randomUUID()
   const scope = { organisationId, env, key: `page-${requestKey}` }
   const fingerprint = requestFingerprint({ method: 'POST', route: '/web/packs', params: {}, body })
-  const replay = await storeJob(deps, {
-    packId,
-    caller: { organisationId, env },
-    scope,
-    asked: parsed.request,
-    fingerprint,
-    isAsync: true,
-  })
+  const provisional = pendingAnswer(packId)
+  const job = { packId, owner: { organisationId, env }, scope, fingerprint, asked: parsed.request, provisional }
+  const replay = await requestPack(personOf(context, console.session), { ...job, replyTo: null }, deps)
   const stored: unknown = replay ? JSON.parse(replay.body).packId : packId
-  await audit(context, organisationId, 'pack.requested', String(stored))
   redirect(context, `${console.base}/packs/${stored}`)
 }
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './errors.ts'
 
 /** Whose key it is: keys of other organisations and environments are other keys. */
 export interface KeyScope {
@@ -53,6 +54,28 @@ export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint
   if ((row.leaseSeconds ?? 0) > 0) return { state: 'in-progress', retryAfterSeconds: 1 }
   if (row.status === null || row.body === null) return { state: 'free' }
   return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
+}
+
+/** A request that is to be executed once: its key, and what it asks for. */
+export interface Once {
+  scope: KeyScope
+  fingerprint: Buffer
+}
+
+/**
+ * Looks the key up inside the transaction of the effect.
+ * @returns the stored answer, marked as a replay; undefined when the request is to be executed now
+ * @throws IdempotencyInProgressError, IdempotencyKeyReusedError
+ */
+export async function findReplay(
+  tx: Knex.Transaction,
+  { scope, fingerprint }: Once,
+): Promise<StoredAnswer | undefined> {
+  const known = await openKey(tx, scope, fingerprint)
+  if (known.state === 'in-progress') throw new IdempotencyInProgressError(known.retryAfterSeconds)
+  if (known.state === 'reused') throw new IdempotencyKeyReusedError()
+  if (known.state === 'free') return undefined
+  return { ...known.answer, headers: { ...known.answer.headers, 'Idempotent-Replayed': 'true' } }
 }
 
 /**

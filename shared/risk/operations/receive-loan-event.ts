@@ -1,18 +1,27 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { canonicalize } from '#shared/canonical/jcs.ts'
-import type { ApiEnv } from '#shared/environment.ts'
-import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import type { EvidenceContract, MappedRecord } from '#shared/risk/colending/contract.ts'
-import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/risk/colending/loan-ref.ts'
-import { type Mapped, mapRecord, recognise, type SourceRecord } from '#shared/risk/colending/map-record.ts'
-import type { Mapping } from '#shared/risk/colending/mapping.ts'
-import { MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
-import { insertInbound, takeInbound } from '#shared/risk/colending/store.ts'
-import { recordUsage } from '#shared/risk/metering/store.ts'
-import { anchorObject } from '#shared/transparency/anchoring/store.ts'
-import { recordEvent } from '#shared/webhooks/events/store.ts'
-import type { IngressDeps } from '../../deps.ts'
+import { canonicalize } from '../../canonical/jcs.ts'
+import type { ApiEnv } from '../../environment.ts'
+import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import type { Micros } from '../../time.ts'
+import { anchorObject } from '../../transparency/anchoring/store.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import type { EvidenceContract, MappedRecord } from '../colending/contract.ts'
+import { LOAN_REF_PURPOSE, loanRefHash } from '../colending/loan-ref.ts'
+import { type Mapped, mapRecord, recognise, type SourceRecord } from '../colending/map-record.ts'
+import type { Mapping } from '../colending/mapping.ts'
+import { MAPPINGS } from '../colending/mappings/registry.ts'
+import { insertInbound, takeInbound } from '../colending/store.ts'
+import { recordUsage } from '../metering/store.ts'
+
+/** What the operation is given. */
+interface LoanEventDeps {
+  outbox: Pick<Outbox, 'run'>
+  secrets: Secrets
+  /** the database's time */
+  now(): Micros
+}
 
 export interface Integration {
   id: string
@@ -35,8 +44,8 @@ export interface Received {
  * Maps an inbound loan event into the canonical evidence contract, anchors it, and tells of it: once, however often it
  * comes. An event that no mapping knows is kept by its name, so that it can be seen that it came.
  */
-export async function receiveEvent(
-  deps: IngressDeps,
+export async function receiveLoanEvent(
+  deps: LoanEventDeps,
   integration: Integration,
   request: InboundRequest,
 ): Promise<Received> {
@@ -58,7 +67,7 @@ export async function receiveEvent(
 interface Inbound {
   tx: Knex.Transaction
   enqueue: Enqueue
-  deps: IngressDeps
+  deps: LoanEventDeps
   integration: Integration
   request: InboundRequest
   sourceKey: Buffer

@@ -1,12 +1,11 @@
 import type { Knex } from 'knex'
-import type { ApiEnv } from '#shared/environment.ts'
-import type { AnchorState } from '#shared/transparency/anchoring/leaf.ts'
-import { proveInclusion } from '#shared/transparency/anchoring/merkle-proof.ts'
-import { findEntry, fullNote, latestCheckpoint, readTiles } from '#shared/transparency/anchoring/store.ts'
-import { toBase64 } from '#shared/transparency/anchoring/text.ts'
-import { tileHashReader, tilesNeeded } from '#shared/transparency/anchoring/tiles.ts'
-import { formatTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
-import { logName } from '#shared/transparency/log-keys/store.ts'
+import type { ApiEnv } from '../../environment.ts'
+import type { AnchorState } from '../anchoring/leaf.ts'
+import { findEntry, fullNote, latestCheckpoint } from '../anchoring/store.ts'
+import { toBase64 } from '../anchoring/text.ts'
+import { formatTlogProof } from '../anchoring/tlog-proof.ts'
+import { logName } from '../log-keys/store.ts'
+import { inclusionProof } from './prove-inclusion.ts'
 
 /** An entry with everything that proves it. Null members: no checkpoint covers it yet. */
 export interface AnchorView {
@@ -58,10 +57,4 @@ async function viewEntry(db: Knex, env: ApiEnv, txId: string, seq: number | null
     checkpoint: note,
     tlogProof: formatTlogProof({ index: seq, hashes, checkpoint: note }),
   }
-}
-
-/** The audit path of an entry in the tree of `size`, which must be published. */
-export async function inclusionProof(db: Knex, env: ApiEnv, index: number, size: number): Promise<Uint8Array[]> {
-  const needed = tilesNeeded(size, (read) => proveInclusion(index, size, read))
-  return proveInclusion(index, size, tileHashReader(size, await readTiles(db, env, needed)))
 }

@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { NotFoundError } from '../../errors.ts'
+import { transaction } from '../../platform/database/db.ts'
+import type { Micros } from '../../time.ts'
+import { anchorObject } from '../../transparency/anchoring/store.ts'
+import { viewAnchor } from '../../transparency/operations/view-anchor.ts'
+import { isUuid } from '../../uuid.ts'
+import { PackFailedError } from '../packs/pack-failed-error.ts'
+import { PackSchema } from '../packs/pack-schema.ts'
+import type { PackProof } from '../packs/pdf/proof.ts'
+import type { PackPdfInput } from '../packs/pdf/render.ts'
+import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '../packs/pdf/store.ts'
+
+/** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
+const INCLUSION_WAIT_MS = 5_000
+const LOOK_EVERY_MS = 200
+
+/** Whose pack: those of another organisation or environment do not exist. */
+export interface PackOwner {
+  organisationId: number
+  env: ApiEnv
+}
+
+interface PackPdfDeps {
+  /** where anybody can verify it */
+  publicUrl: string
+  now(): Micros
+  /** draws the document, beside the event loop */
+  render(source: PackPdfInput): Promise<Uint8Array>
+}
+
+/**
+ * The document of a pack, composed and anchored when nobody asked before.
+ * @returns null while the pack is not finished, or the log does not include it yet
+ * @throws NotFoundError; PackFailedError
+ */
+export async function makePackPdf(
+  db: Knex,
+  owner: PackOwner,
+  packId: string,
+  deps: PackPdfDeps,
+): Promise<StoredPdf | null> {
+  const source = isUuid(packId) ? await findPackSource(db, owner, packId) : undefined
+  if (!source) throw new NotFoundError('there is no such pack')
+  const existing = await findPdf(db, packId)
+  if (existing) return existing
+  if (source.state === 'FAILED') throw new PackFailedError()
+  if (source.body === null) return null
+  const proof = await awaitProof(db, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
+  if (!proof) return null
+  const { publicUrl } = deps
+  const { body, evidence } = source
+  const bytes = await deps.render({ body, evidence, env: owner.env, proof, publicUrl })
+  return await storeFirst(
+    db,
+    deps.now(),
+    owner.env,
+    packId,
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  )
+}
+
+async function awaitProof(db: Knex, txId: string): Promise<PackProof | null> {
+  const deadline = performance.now() + INCLUSION_WAIT_MS
+  for (;;) {
+    const view = await viewAnchor(db, txId)
+    if (view && view.index !== null) return view
+    if (performance.now() >= deadline) return null
+    await setTimeout(LOOK_EVERY_MS)
+  }
+}
+
+/** Of two that composed at the same moment one is stored and anchored, and both answer with it. */
+async function storeFirst(db: Knex, now: Micros, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
+  const sha256 = createHash('sha256').update(bytes).digest()
+  const timestamp = new Date(now / 1000).toISOString()
+  const eventType = 'risk_signals.pack_pdf'
+  return await transaction(db, async (tx) => {
+    const existing = await lockPdf(tx, packId)
+    if (existing) return existing
+    const object = { id: randomUUID(), eventType, timestamp, packId, pdfSha256: sha256.toString('hex') }
+    const anchor = await anchorObject(tx, env, eventType, timestamp, object)
+    const pdf = { bytes, sha256, txId: Buffer.from(anchor.txId, 'hex') }
+    await insertPdf(tx, packId, { ...pdf, statement: JSON.stringify({ ...object, anchor }) })
+    return pdf
+  })
+}
