@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { CacheChange } from '#shared/contracts/cache-change.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { exportProject } from '#shared/monitoring/operations/export-project.ts'
+import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import type { ImportReport, ObjectChanges } from '#shared/monitoring/projects/config-document.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
-import { exportProject, importProject } from '../monitoring/config-document.ts'
-import { type Command, textOf, UsageError } from './command.ts'
+import { type Command, operatorOf, textOf, UsageError } from './command.ts'
 import { requireProject } from './project.ts'
 
 const project = { description: 'id of the project', value: 'ID', required: true } as const
@@ -18,7 +19,8 @@ const exporting: Command = {
   },
   async run(given, context) {
     const owner = await requireProject(textOf(given, 'project'), context)
-    const document = await exportProject(context, owner, given['with-secrets'] === true)
+    const input = { project: owner, withSecrets: given['with-secrets'] === true }
+    const document = await exportProject(context.db, operatorOf(context), input, context)
     return { json: document, text: JSON.stringify(document, null, 2) }
   },
 }
@@ -40,13 +42,10 @@ const importing: Command = {
     const file = textOf(given, 'file')
     const parsed = parseJsonBody(await readFile(file === '-' ? '/dev/stdin' : file))
     if (!parsed.ok) throw new UsageError(`${file}: ${parsed.error}`)
-    const { report, touched } = await importProject(
-      { ...context, outbox: null },
-      owner,
-      parsed.body,
-      given.apply === true,
-    )
-    const changes = touched.map((uuid): CacheChange => ({ kind: 'check', uuid, projectId: owner.id }))
+    const changes: CacheChange[] = []
+    const deps = { ...context, outbox: null, announce: (change: CacheChange) => void changes.push(change) }
+    const input = { project: owner, document: parsed.body, apply: given.apply === true }
+    const report = await importProject(context.db, operatorOf(context), input, deps)
     await announceOnce(context.config.amqpUrl, changes)
     return { json: report, text: describe(report) }
   },

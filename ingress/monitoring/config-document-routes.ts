@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
+import { exportProject } from '#shared/monitoring/operations/export-project.ts'
+import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { exportProject, importProject } from './config-document.ts'
-import { admitWriter, admitWriterWithBody, sendJson } from './operation.ts'
+import { admitWriter, admitWriterWithBody, keyActor, sendJson } from './operation.ts'
 import { answers } from './schemas.ts'
 
 const document = z
@@ -50,8 +51,9 @@ export const documentRoutes: readonly Route[] = [
       503: answers.unavailable,
     },
     async handle(request, response, deps) {
-      const { project } = await admitWriter(request, response, deps)
-      sendJson(response, await exportProject(deps, project))
+      const key = await admitWriter(request, response, deps)
+      const { project } = key
+      sendJson(response, await exportProject(deps.db, keyActor(request, key, deps), { project }, deps))
     },
   }),
   defineRoute({
@@ -82,10 +84,8 @@ export const documentRoutes: readonly Route[] = [
       const query = queryOf(request)
       const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
       if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
-      const { project } = key
-      const imported = await importProject(deps, project, body, apply)
-      for (const uuid of imported.touched) deps.announce({ kind: 'check', uuid, projectId: project.id })
-      sendJson(response, imported.report)
+      const input = { project: key.project, document: body, apply }
+      sendJson(response, await importProject(deps.db, keyActor(request, key, deps), input, deps))
     },
   }),
 ]

@@ -1,12 +1,17 @@
 import type { Knex } from 'knex'
-import { ForbiddenError, ValidationError } from '#shared/errors.ts'
-import { findKind } from '#shared/monitoring/channels/kinds.ts'
-import { shownConfig, withStoredSecrets } from '#shared/monitoring/channels/shown-config.ts'
-import { insertChannel, listChannels, type StoredChannel, updateChannel } from '#shared/monitoring/channels/store.ts'
-import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
-import { plainJson } from '#shared/monitoring/checks/plain-json.ts'
-import { applySpec } from '#shared/monitoring/checks/settings.ts'
-import { goingDownAt } from '#shared/monitoring/checks/status.ts'
+import { ForbiddenError, ValidationError } from '../../errors.ts'
+import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { acrossTenants } from '../../platform/database/tenant.ts'
+import { createTurns } from '../../platform/process/turns.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { isUuid } from '../../uuid.ts'
+import { withStoredSecrets } from '../channels/shown-config.ts'
+import { insertChannel, listChannels, type StoredChannel, updateChannel } from '../channels/store.ts'
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import { plainJson } from '../checks/plain-json.ts'
+import { applySpec } from '../checks/settings.ts'
+import { goingDownAt } from '../checks/status.ts'
 import {
   assignChannels,
   countChecks,
@@ -15,75 +20,40 @@ import {
   listChecks,
   lockCheck,
   updateSettings,
-} from '#shared/monitoring/checks/store.ts'
-import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
-import { checkConfig, checkName, openConfig, requireKind } from '#shared/monitoring/operations/integration-config.ts'
-import { type Asked, askRecipients, knownRecipients, recipientOf } from '#shared/monitoring/operations/recipients.ts'
-import {
-  CONFIG_DOCUMENT_VERSION,
-  type ConfigDocument,
-  changedSettings,
-  type ImportReport,
-  toDocumentedCheck,
-} from '#shared/monitoring/projects/config-document.ts'
-import { noteCheckLimit } from '#shared/monitoring/projects/quota-store.ts'
-import { lockProject, type Project } from '#shared/monitoring/projects/store.ts'
-import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import type { Enqueue, Outbox } from '#shared/platform/broker/outbox.ts'
-import { transaction } from '#shared/platform/database/db.ts'
-import { acrossTenants } from '#shared/platform/database/tenant.ts'
-import type { Config } from '#shared/platform/process/config.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
-import { createTurns, mapInTurns } from '#shared/platform/process/turns.ts'
-import { isUuid } from '#shared/uuid.ts'
+} from '../checks/store.ts'
+import { CONFIG_DOCUMENT_VERSION, changedSettings, type ImportReport } from '../projects/config-document.ts'
+import { lockProject, type Project } from '../projects/store.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+import { parseSpec } from './check-changes.ts'
+import { checkLimitOf, notingLimit } from './check-limit.ts'
+import type { OperationDeps } from './deps.ts'
+import { inTransaction } from './in-transaction.ts'
+import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
+import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
 
-export interface DocumentDeps {
-  db: Knex
-  secrets: Secrets
-  config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'siteName' | 'smtpUrl'>
-  /** null for the operator's command line, which vouches for the addresses of e-mail integrations */
-  outbox: Pick<Outbox, 'run'> | null
-}
-
-/** The configuration of a project as a document. @param withSecrets for backups by the operator; never by the API */
-export async function exportProject(
-  { db, secrets }: Pick<DocumentDeps, 'db' | 'secrets'>,
-  project: Pick<Project, 'id'>,
-  withSecrets = false,
-): Promise<ConfigDocument> {
-  const channels = await listChannels(db, project.id)
-  const checks = await listChecks(db, project.id)
-  return {
-    version: CONFIG_DOCUMENT_VERSION,
-    channels: channels.map((channel) => {
-      const kind = findKind(channel.kind)
-      const config = openConfig(channel, secrets)
-      const shown = withSecrets ? config : kind ? shownConfig(kind, config) : {}
-      return { id: channel.uuid, kind: channel.kind, name: channel.name, config: shown }
-    }),
-    checks: await mapInTurns(checks, toDocumentedCheck),
-  }
-}
+type ImportDeps = Pick<OperationDeps, 'config' | 'secrets' | 'outbox' | 'announce'>
 
 /**
  * Compares a document with the project and, when asked to, makes the project agree with it: all of it or nothing.
  * Identities are kept, what the document does not name stays, and applying it again changes nothing. Also reads the
  * list of checks as the API answers it, which is how checks move here from another service with this API.
- * @returns the report, and the checks whose cached copies are to be forgotten
- * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the limit of checks
+ * @returns what differs, or did
+ * @throws ValidationError that says which entry is wrong
+ * @throws ForbiddenError beyond the limit of checks, which is noted for the project's owners
  */
 export async function importProject(
-  deps: DocumentDeps,
-  project: Project,
-  document: JsonObject,
-  apply: boolean,
-): Promise<{ report: ImportReport; touched: string[] }> {
+  db: Knex,
+  actor: Actor,
+  { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
+  deps: ImportDeps,
+): Promise<ImportReport> {
   if (document.checks === undefined && document.channels === undefined) {
     throw new ValidationError('the document holds neither checks nor channels')
   }
+  let touched: string[] = []
   const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {
     await lockProject(tx, project.id)
-    const touched: string[] = []
+    touched = []
     const asked: Asked[] = []
     const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
     const consent = { isKnown, asked }
@@ -100,22 +70,31 @@ export async function importProject(
       unknown,
       touched,
     })
-    return { report: { applied: apply, channels, checks, unknownChannels: [...unknown] }, touched }
+    const report: ImportReport = { applied: apply, channels, checks, unknownChannels: [...unknown] }
+    if (apply) await auditImport(tx, actor, project, report)
+    return report
   }
-  try {
-    return deps.outbox ? await deps.outbox.run(run) : await transaction(deps.db, (tx) => run(tx, null))
-  } catch (error) {
-    const limit = project.checkLimit ?? deps.config.checkLimit
-    if (apply && error instanceof ForbiddenError) await noteCheckLimit(deps.db, project.id, limit)
-    throw error
-  }
+  const imported = () => inTransaction(db, deps, run)
+  const report = await (apply ? notingLimit(db, project, deps, imported) : imported())
+  for (const uuid of touched) deps.announce({ kind: 'check', uuid, projectId: project.id })
+  return report
+}
+
+async function auditImport(
+  tx: Knex,
+  actor: Actor,
+  { name, organisationId }: Project,
+  { checks }: ImportReport,
+): Promise<void> {
+  const target = `${name}: ${checks.create.length} checks created, ${checks.update.length} changed`
+  await insertActorAudit(tx, actor, { organisationId, action: 'project.imported', target })
 }
 
 type Changes = ImportReport['channels']
 
 async function importChannels(
   tx: Knex,
-  deps: DocumentDeps,
+  deps: ImportDeps,
   project: Project,
   listed: readonly JsonObject[],
   { apply, consent }: { apply: boolean; consent: { isKnown: (address: string) => boolean; asked: Asked[] } },
@@ -180,7 +159,7 @@ interface CheckImport {
 
 async function importChecks(
   tx: Knex,
-  deps: DocumentDeps,
+  deps: ImportDeps,
   project: Project,
   listed: readonly JsonObject[],
   { apply, known, unknown, touched }: CheckImport,
@@ -222,9 +201,10 @@ async function importChecks(
       touched.push(uuid)
     })
   }
-  const limit = project.checkLimit ?? deps.config.checkLimit
   const total = (await countChecks(tx, project.id)) + (apply ? 0 : report.create.length)
-  if (report.create.length > 0 && total > limit) throw new ForbiddenError('')
+  if (report.create.length > 0 && total > checkLimitOf(project, deps)) {
+    throw new ForbiddenError('The project would have more checks than it may.')
+  }
   return report
 }
 
