@@ -156,7 +156,7 @@ async function addEndpoints(stack: BenchStack, urls: readonly string[]): Promise
   const ids: string[] = []
   for (const url of urls) {
     const id = randomUUID()
-    const sealedSecret = secrets.seal(formatSecret(randomBytes(32)))
+    const sealedSecret = secrets.seal('webhook-secret', formatSecret(randomBytes(32)))
     const owner = { organisationId: Number(organisation?.id), env: 'PRODUCTION' as const }
     await insertEndpoint(stack.db, {
       id,

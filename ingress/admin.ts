@@ -25,7 +25,7 @@ async function openContext(): Promise<AdminContext & AsyncDisposable> {
   return {
     config,
     db,
-    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious, config.sealFormat),
     log: createLog('warn', 'admin'),
     actor: userInfo().username,
     [Symbol.asyncDispose]: () => db.destroy(),

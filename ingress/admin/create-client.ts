@@ -58,7 +58,7 @@ export async function createClient(db: Knex, secrets: Secrets, order: ClientOrde
     if (apiKey !== null) {
       await insertConsumerKey(tx, { ...owner, prefix: apiKey.slice(0, 7), digest: secrets.digest(apiKey) })
     }
-    const sealedSecret = lmsSecret === null ? null : secrets.seal(lmsSecret)
+    const sealedSecret = lmsSecret === null ? null : secrets.seal('lms-secret', lmsSecret)
     await insertLmsIntegration(tx, { ...owner, id: lmsIntegrationId, sealedSecret })
     return {
       organisationId: organisation.uuid,

@@ -64,7 +64,7 @@ export async function createKey(db: Knex, secrets: Secrets, projectId: number, k
     kind,
     prefix: keyPrefix(key),
     digest: secrets.digest(key),
-    ...(kind === 'ping' && { sealed: secrets.seal(key) }),
+    ...(kind === 'ping' && { sealed: secrets.seal('ping-key', key) }),
   })
   return key
 }

@@ -14,7 +14,7 @@ const rotate: Command = {
   options: {},
   async run(_given, { db, secrets }) {
     const next = await generateTokenKey('ES256')
-    const kid = await rotateTokenKeys(db, next, secrets.seal(JSON.stringify(next.privateJwk)))
+    const kid = await rotateTokenKeys(db, next, secrets.seal('token-key', JSON.stringify(next.privateJwk)))
     const shown = { signing: kid, announced: next.kid }
     return { json: shown, text: lines(shown) }
   },

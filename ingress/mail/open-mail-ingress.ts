@@ -48,6 +48,7 @@ export async function openMailIngress(
       port: config.smtpPort,
       host: config.host,
       domain: config.pingEmailDomain,
+      tls: mailTls(config),
       log,
       connectionsPerAddress: config.smtpConnectionsPerAddress,
       mailsPerAddress: config.mailRateLimitPerAddress,
@@ -57,4 +58,9 @@ export async function openMailIngress(
   )
   resources.use(server)
   return { server, deps }
+}
+
+/** What STARTTLS is offered with; null when there is no certificate. */
+function mailTls({ smtpTlsCert: cert, smtpTlsKey: key }: Config): { cert: string; key: string } | null {
+  return cert === undefined || key === undefined ? null : { cert, key }
 }

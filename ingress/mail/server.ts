@@ -41,6 +41,8 @@ export async function openMailServer(
     port: number
     host: string
     domain: string
+    /** null: STARTTLS is not offered, since the library would offer it with a certificate that everybody has */
+    tls: { cert: string; key: string } | null
     log: Log
     /** of one address; 0 is no limit */
     connectionsPerAddress: number
@@ -78,7 +80,9 @@ export async function openMailServer(
       // Machines and old programs write sender addresses that no standard allows.
       lenientAddressParsing: true,
       disableReverseLookup: true,
-      disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
+      disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', ...(options.tls ? [] : ['STARTTLS'])],
+      ...options.tls,
+      minVersion: 'TLSv1.2',
       logger: false,
       onMailFrom(_address, session, callback) {
         const sender = senderOf(session)

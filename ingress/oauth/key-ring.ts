@@ -44,7 +44,7 @@ export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
     for (const { kid, alg, role, publicJwk, sealedPrivateJwk } of records) {
       verifiers.set(kid, { kid, alg, key: await importKey(publicJwk, alg) })
       if (role !== 'CURRENT') continue
-      signers.set(alg, { kid, alg, key: await importKey(JSON.parse(secrets.open(sealedPrivateJwk)), alg) })
+      signers.set(alg, { kid, alg, key: await importKey(JSON.parse(secrets.open('token-key', sealedPrivateJwk)), alg) })
     }
     return { records, signers, verifiers }
   }
@@ -77,7 +77,7 @@ async function makeFirstKeys({ db, secrets }: KeyRingDeps): Promise<void> {
   const keys = await Promise.all(
     roles.map(async ([alg, role]) => {
       const key = await generateTokenKey(alg)
-      return { key, role, sealed: secrets.seal(JSON.stringify(key.privateJwk)) }
+      return { key, role, sealed: secrets.seal('token-key', JSON.stringify(key.privateJwk)) }
     }),
   )
   await insertFirstKeys(db, keys)

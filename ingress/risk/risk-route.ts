@@ -182,9 +182,9 @@ async function act<P extends string, Body>(
   const answer = await answerOnce(deps, { ...once, retentionDays }, async (tx, enqueue) => {
     if (refusal) throw refusal
     const made = answerOf(spec, await spec.handle({ ...context, tx, enqueue }))
-    return spec.seal ? { ...made, body: deps.secrets.seal(made.body) } : made
+    return spec.seal ? { ...made, body: deps.secrets.seal('kept-answer', made.body) } : made
   })
-  return spec.seal ? { ...answer, body: deps.secrets.open(answer.body) } : answer
+  return spec.seal ? { ...answer, body: deps.secrets.open('kept-answer', answer.body) } : answer
 }
 
 /** The effect as often as it is asked for: it changes nothing more. */

@@ -25,7 +25,12 @@ export async function addMail(deps: Deps, projectId: number, address: string): P
 }
 
 async function add({ db, secrets }: Deps, projectId: number, kind: string, config: unknown): Promise<StoredChannel> {
-  return await insertChannel(db, { projectId, kind, name: kind, sealedConfig: secrets.seal(JSON.stringify(config)) })
+  return await insertChannel(db, {
+    projectId,
+    kind,
+    name: kind,
+    sealedConfig: secrets.seal('integration', JSON.stringify(config)),
+  })
 }
 
 /** Every one of the checks tells every one of the integrations. */

@@ -95,7 +95,7 @@ export async function openProduct(
 
   async function key(projectId: number, kind: KeyKind): Promise<string> {
     const text = generateKey(kind, randomBytes)
-    const sealed = kind === 'ping' ? { sealed: secrets.seal(text) } : {}
+    const sealed = kind === 'ping' ? { sealed: secrets.seal('ping-key', text) } : {}
     await insertProjectKey(db, { projectId, kind, prefix: keyPrefix(text), digest: secrets.digest(text), ...sealed })
     return text
   }

@@ -41,6 +41,9 @@ export async function addCheck(deps: Deps, projectId: number, settings: Partial<
 }
 
 export async function addChannel(deps: Deps, projectId: number, name: string): Promise<StoredChannel> {
-  const sealedConfig = deps.secrets.seal(JSON.stringify({ value: 'alerts@example.org', down: true, up: true }))
+  const sealedConfig = deps.secrets.seal(
+    'integration',
+    JSON.stringify({ value: 'alerts@example.org', down: true, up: true }),
+  )
   return await insertChannel(deps.db, { projectId, kind: 'email', name, sealedConfig })
 }

@@ -46,7 +46,7 @@ function createWants({ secrets, log }: AlerterDeps) {
   const known = new Map<number, { up: boolean; down: boolean }>()
   const look = ({ kind, sealedConfig }: AssignedChannel) => {
     try {
-      const config: unknown = JSON.parse(secrets.open(sealedConfig))
+      const config: unknown = JSON.parse(secrets.open('integration', sealedConfig))
       const rules = findKind(kind)
       return { up: !rules?.isNoop(config, 'up'), down: !rules?.isNoop(config, 'down') }
     } catch (error) {

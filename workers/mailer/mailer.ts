@@ -31,7 +31,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
   if (!claimed) return
   try {
     if (!server) throw new MailError('SMTP_URL is not set', { permanent: false, failure: 'connect' })
-    const mail: LinkMail = JSON.parse(secrets.open(claimed.sealedMail))
+    const mail: LinkMail = JSON.parse(secrets.open('mail', claimed.sealedMail))
     await server.send(toOutgoingMail(mailId, mail))
     await deleteMail(db, mailId)
     log.info({ mailId, attempt: claimed.attempts }, 'mail.sent')

@@ -41,7 +41,7 @@ async function tell(
   other: StoredChannel,
 ): Promise<boolean> {
   try {
-    const parsed = email.parse(JSON.parse(deps.secrets.open(other.sealedConfig)))
+    const parsed = email.parse(JSON.parse(deps.secrets.open('integration', other.sealedConfig)))
     const isVerified = (await channelForSending(deps.db, other.id))?.isEmailVerified
     if (!deps.mailer || !parsed.ok || !isVerified) return false
     const id = `disabled.${notificationId}.${other.uuid}`

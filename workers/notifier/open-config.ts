@@ -8,7 +8,7 @@ export function openConfig(
   channel: Pick<ChannelForSending, 'kind' | 'sealedConfig'>,
 ): unknown {
   try {
-    return JSON.parse(secrets.open(channel.sealedConfig))
+    return JSON.parse(secrets.open('integration', channel.sealedConfig))
   } catch (error) {
     log.error({ kind: channel.kind, ...describeError(error) }, 'channel.not-readable')
     return undefined

@@ -57,7 +57,9 @@ export function createSend(
       settings,
       now: Date.now,
       saveConfig: async (changed) => {
-        await updateChannel(db, claimed.channelId, { sealedConfig: deps.secrets.seal(JSON.stringify(changed)) })
+        await updateChannel(db, claimed.channelId, {
+          sealedConfig: deps.secrets.seal('integration', JSON.stringify(changed)),
+        })
       },
       sendToMembers: createMembers(deps, claimed, channel.projectId, attempt),
     }

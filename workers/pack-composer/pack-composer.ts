@@ -77,7 +77,7 @@ function createComposer(deps: WorkerDeps) {
 
   async function compose(job: PackJob) {
     // Sealed by the ingress after it was validated.
-    const asked = JSON.parse(deps.secrets.open(job.sealedRequest)) as PackRequest
+    const asked = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
     const isSandbox = job.env === 'SANDBOX'
     const request = isSandbox ? withDemoConsents(asked) : asked
     const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MS)

@@ -12,7 +12,7 @@ export function createSigningKeys(
   const keyOf = (sealed: string): Buffer => {
     const known = keys.get(sealed)
     if (known) return known
-    const key = secretKeyOf(secrets.open(sealed))
+    const key = secretKeyOf(secrets.open('webhook-secret', sealed))
     keys.set(sealed, key)
     return key
   }

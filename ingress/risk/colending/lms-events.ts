@@ -106,7 +106,7 @@ async function receive(
     throw new NotConfiguredError('no secret is configured for this integration')
   }
   const { sealedSecret } = integration ?? { sealedSecret: null }
-  if (!integration || sealedSecret === null || !isAuthentic(deps.secrets.open(sealedSecret), raw)) {
+  if (!integration || sealedSecret === null || !isAuthentic(deps.secrets.open('lms-secret', sealedSecret), raw)) {
     throw new UnauthorizedError('the signature is missing or not valid')
   }
   const body = parseJsonBytes(raw)

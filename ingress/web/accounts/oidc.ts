@@ -86,7 +86,7 @@ async function begin(context: FormContext, userId: number | null, next: string):
     userId,
     startedAt: deps.now(),
   }
-  setCookie(response, deps.config, 'sign-in', deps.secrets.seal(JSON.stringify(flow)), FLOW_SECONDS)
+  setCookie(response, deps.config, 'sign-in', deps.secrets.seal('sign-in', JSON.stringify(flow)), FLOW_SECONDS)
   const url = client.buildAuthorizationUrl(issuer, {
     redirect_uri: redirectUri(context),
     scope: 'openid email profile',
@@ -246,7 +246,7 @@ function readFlow(context: Context): Flow | null {
   const { deps, request } = context
   const sealed = readCookie(request, deps.config, 'sign-in')
   try {
-    const flow: Flow = JSON.parse(deps.secrets.open(sealed))
+    const flow: Flow = JSON.parse(deps.secrets.open('sign-in', sealed))
     return deps.now() - flow.startedAt < FLOW_SECONDS * 1_000_000 ? flow : null
   } catch {
     return null

@@ -54,7 +54,7 @@ async function showList(context: Context): Promise<void> {
     channels: channels.filter((channel) => channel.disabledAt === null),
     project,
     pingBase: `${config.publicUrl}/ping`,
-    pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open(sealedPingKey),
+    pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey),
     mayEdit,
     now,
   }

@@ -101,7 +101,7 @@ async function showCheck(context: Context): Promise<void> {
             <HowToPing
               check={check}
               base={deps.config.publicUrl}
-              pingKey={sealedPingKey === null ? null : deps.secrets.open(sealedPingKey)}
+              pingKey={sealedPingKey === null ? null : deps.secrets.open('ping-key', sealedPingKey)}
               emailDomain={deps.config.pingEmailDomain}
             />
           )}

@@ -45,7 +45,9 @@ async function openPing(context: Context): Promise<OpenedPing> {
 
 async function pingKeys({ deps }: Context, projectId: number): Promise<string[]> {
   const keys = await listProjectKeys(deps.db, projectId)
-  return keys.flatMap(({ kind, sealed }) => (kind === 'ping' && sealed !== null ? deps.secrets.open(sealed) : []))
+  return keys.flatMap(({ kind, sealed }) =>
+    kind === 'ping' && sealed !== null ? deps.secrets.open('ping-key', sealed) : [],
+  )
 }
 
 async function showPing(context: Context): Promise<void> {

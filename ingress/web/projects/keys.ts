@@ -35,7 +35,7 @@ async function createKey(context: FormContext): Promise<void> {
       kind,
       prefix: keyPrefix(key),
       digest: deps.secrets.digest(key),
-      ...(kind === 'ping' && { sealed: deps.secrets.seal(key) }),
+      ...(kind === 'ping' && { sealed: deps.secrets.seal('ping-key', key) }),
     })
     await audit(context, project.organisationId, 'key.created', `${kindNames[kind]} key of ${project.name}`, tx)
   })

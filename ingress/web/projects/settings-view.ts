@@ -20,7 +20,7 @@ export interface SettingsView {
   /** address of the project's pages */
   base: string
   keys: readonly ListedKey[]
-  openKey: Secrets['open']
+  openKey: (sealed: string) => string
   /** null when nothing is published */
   statusPage: { title: string; tags: string; path: string; url: string } | null
   /** what an operator puts into the configuration of Prometheus */
@@ -40,7 +40,7 @@ export async function loadSettings(
     name: project.name,
     base: `/projects/${project.uuid}`,
     keys,
-    openKey: secrets.open,
+    openKey: (sealed) => secrets.open('ping-key', sealed),
     statusPage: page && { title: page.title, tags: page.tags, path, url: `${config.publicUrl}${path}` },
     scrapeConfig: scrapeConfig(project.uuid, newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY', config.publicUrl),
     mayDelete: may(project.role, 'own'),

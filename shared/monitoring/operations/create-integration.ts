@@ -32,7 +32,7 @@ export async function createIntegration(
   const kind = requireKind(given.kind)
   const name = checkName(given.name)
   const config = await checkConfig({ db, config: deps.config }, project.id, kind, given.config)
-  const sealedConfig = deps.secrets.seal(JSON.stringify(config))
+  const sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
   const address = recipientOf(kind.kind, config)
   return await inTransaction(db, deps, async (tx, enqueue) => {
     const isAsked =

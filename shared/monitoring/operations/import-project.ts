@@ -113,7 +113,7 @@ async function importChannels(
       const name = checkName(entry.name ?? '')
       const stored = current ? openConfig(current, deps.secrets) : {}
       const config = await checkConfig(rules, project.id, kind, withStoredSecrets(kind, configOf(entry), stored))
-      const sealedConfig = deps.secrets.seal(JSON.stringify(config))
+      const sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
       const address = config.value === stored.value ? null : recipientOf(kind.kind, config)
       const isEmailVerified = address === null || consent.isKnown(address)
       if (!isEmailVerified) consent.asked.push({ uuid: id, address })

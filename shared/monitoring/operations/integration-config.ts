@@ -55,7 +55,7 @@ export function checkName(name: unknown): string {
 
 /** What is stored of an integration's configuration, secrets included. */
 export function openConfig(channel: Pick<StoredChannel, 'sealedConfig'>, secrets: Secrets): ConfigObject {
-  return asObject(JSON.parse(secrets.open(channel.sealedConfig)))
+  return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
 }
 
 async function checkReachable(rules: ConfigRules, target: string): Promise<void> {

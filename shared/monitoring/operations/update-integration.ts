@@ -45,7 +45,7 @@ export async function updateIntegration(
     const whole = withStoredSecrets(kind, configObject(given.config), stored)
     const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
     if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
-    changes.sealedConfig = deps.secrets.seal(JSON.stringify(config))
+    changes.sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
   }
   return await inTransaction(db, deps, async (tx, enqueue) => {
     const isKnown =

@@ -75,6 +75,9 @@ function checkTogether(values: Record<string, unknown>, env: NodeJS.ProcessEnv, 
   if (typeof values.metricsHost === 'string' && !isLoopback(values.metricsHost) && values.metricsOpen !== true) {
     problems.push('METRICS_HOST is not a loopback address: METRICS_OPEN=true accepts that others read the metrics')
   }
+  if ((values.smtpTlsCert === undefined) !== (values.smtpTlsKey === undefined)) {
+    problems.push('SMTP_TLS_CERT and SMTP_TLS_KEY go together')
+  }
   if (Boolean(env.OIDC_ISSUER) !== Boolean(env.OIDC_CLIENT_ID)) {
     problems.push('OIDC_ISSUER and OIDC_CLIENT_ID go together')
   }

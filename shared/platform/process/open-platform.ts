@@ -89,7 +89,7 @@ export async function openPlatform(
     now: clock.now,
     broker,
     outbox,
-    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious, config.sealFormat),
     metrics,
     crashPoint: createCrashPoints(config.crashAt),
     readiness,

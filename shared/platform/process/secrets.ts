@@ -1,5 +1,19 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
+/** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
+type SealPurpose =
+  | 'integration'
+  | 'invoice-key'
+  | 'kept-answer'
+  | 'lms-secret'
+  | 'log-key'
+  | 'mail'
+  | 'pack-request'
+  | 'ping-key'
+  | 'sign-in'
+  | 'token-key'
+  | 'webhook-secret'
+
 /** What is done with SECRET_KEY: each use has a key of its own, derived from it. */
 export interface Secrets {
   /** Keyed digest of an API key, token or link: what is stored instead of it, 32 bytes. */
@@ -7,16 +21,18 @@ export interface Secrets {
   /** The digests under which it may be stored: the present key's, and the one's before the last rotation. */
   digests(text: string): Buffer[]
   /** AES-256-GCM; the result is text, versioned, and different each time. */
-  seal(plain: string): string
-  /** @throws Error when it was sealed under another key, or changed */
-  open(sealed: string): string
+  seal(purpose: SealPurpose, plain: string): string
+  /** @throws Error when it was sealed under another key or for another purpose, or changed */
+  open(purpose: SealPurpose, sealed: string): string
   /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
   derive(purpose: string): Buffer
 }
 
-const SEALED_VERSION = 'v1'
+/** What a value is sealed as: `v1` is not bound to its purpose, and opens until the release after this one (ADR 0011). */
+type SealFormat = 'v1' | 'v2'
 
-export function createSecrets(secretKey: string, previousKey?: string): Secrets {
+/** @param format in which new values are written; both are read */
+export function createSecrets(secretKey: string, previousKey?: string, format: SealFormat = 'v2'): Secrets {
   const keys = [secretKey, ...(previousKey === undefined ? [] : [previousKey])]
   const digestKeys = keys.map((key) => deriveKey(key, 'digest'))
   const sealKeys = keys.map((key) => deriveKey(key, 'seal'))
@@ -27,21 +43,22 @@ export function createSecrets(secretKey: string, previousKey?: string): Secrets 
   return {
     digest: (text) => hmac(digestKey, text),
     digests: (text) => digestKeys.map((key) => hmac(key, text)),
-    seal(plain) {
+    seal(purpose, plain) {
       const iv = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealKey, iv)
+      cipher.setAAD(associated(format, purpose))
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return `${SEALED_VERSION}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
+      return `${format}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
     },
-    open(sealed) {
+    open(purpose, sealed) {
       const [version, data] = sealed.split('.')
-      if (version !== SEALED_VERSION || data === undefined) throw new Error('not a sealed value')
+      if ((version !== 'v1' && version !== 'v2') || data === undefined) throw new Error('not a sealed value')
       const bytes = Buffer.from(data, 'base64url')
       for (const key of sealKeys) {
-        const plain = decrypt(key, bytes)
+        const plain = decrypt(key, bytes, associated(version, purpose))
         if (plain !== null) return plain
       }
-      throw new Error('sealed under another key')
+      throw new Error('sealed under another key, or for another purpose')
     },
     derive: (purpose) => deriveKey(secretKey, purpose),
   }
@@ -60,9 +77,14 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text, 'utf8').digest()
 }
 
-function decrypt(key: Buffer, bytes: Buffer): string | null {
+function associated(format: SealFormat, purpose: SealPurpose): Buffer {
+  return Buffer.from(format === 'v1' ? '' : purpose)
+}
+
+function decrypt(key: Buffer, bytes: Buffer, aad: Buffer): string | null {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    decipher.setAAD(aad)
     decipher.setAuthTag(bytes.subarray(12, 28))
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
   } catch {

@@ -41,9 +41,9 @@ export async function ensureSandboxKey(db: Knex, secrets: Secrets): Promise<stri
       tx,
       `SELECT sealed_private_key AS sealed FROM invoice_keys WHERE env = 'SANDBOX' AND sealed_private_key IS NOT NULL`,
     )
-    if (rows[0]) return secrets.open(rows[0].sealed)
+    if (rows[0]) return secrets.open('invoice-key', rows[0].sealed)
     const pem = generateSandboxKey()
-    await saveInvoiceKey(tx, sandboxInvoiceKey(pem), secrets.seal(pem))
+    await saveInvoiceKey(tx, sandboxInvoiceKey(pem), secrets.seal('invoice-key', pem))
     return pem
   })
 }

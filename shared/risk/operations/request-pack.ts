@@ -31,7 +31,7 @@ export async function requestPack(
   { outbox, secrets }: { outbox: Pick<Outbox, 'run'>; secrets: Secrets },
 ): Promise<StoredAnswer | undefined> {
   const { organisationId, env } = owner
-  const sealedRequest = secrets.seal(JSON.stringify(asked))
+  const sealedRequest = secrets.seal('pack-request', JSON.stringify(asked))
   return await outbox.run(async (tx, enqueue) => {
     const replay = await findReplay(tx, { scope, fingerprint })
     if (replay) return replay

@@ -28,7 +28,7 @@ export async function queueLinkMail(
   if (config.smtpUrl === undefined) return false
   const id = randomUUID()
   const whole: LinkMail = { ...mail, url: config.publicUrl + path }
-  await insertMail(tx, { id, sealedMail: secrets.seal(JSON.stringify(whole)) })
+  await insertMail(tx, { id, sealedMail: secrets.seal('mail', JSON.stringify(whole)) })
   await enqueue(mailDue, { mailId: id })
   return true
 }

@@ -35,7 +35,7 @@ export async function findLogKey(db: Knex, env: ApiEnv): Promise<NoteKey | undef
 export async function ensureLogSigner(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<NoteSigner> {
   const known = await readLogKey(db, env)
   const row = known ?? (await makeLogKey(db, secrets, env, publicUrl))
-  return signerFromSeed(row.name, LOG_KEY, Buffer.from(secrets.open(row.sealedSeed), 'base64'))
+  return signerFromSeed(row.name, LOG_KEY, Buffer.from(secrets.open('log-key', row.sealedSeed), 'base64'))
 }
 
 async function makeLogKey(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<LogKeyRow> {
@@ -46,7 +46,7 @@ async function makeLogKey(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: st
   await execute(
     db,
     'INSERT INTO log_keys (env, name, public_key, sealed_seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    [env, name, Buffer.from(key.publicKey), secrets.seal(seed.toString('base64'))],
+    [env, name, Buffer.from(key.publicKey), secrets.seal('log-key', seed.toString('base64'))],
   )
   const row = await readLogKey(db, env)
   if (!row) throw new Error('the key of the log was not stored')

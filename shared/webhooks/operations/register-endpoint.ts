@@ -26,7 +26,11 @@ export async function registerEndpoint(
     throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
   }
   const secret = formatSecret(randomBytes(SECRET_BYTES))
-  const endpoint = await insertEndpoint(tx, { ...input, id: randomUUID(), sealedSecret: secrets.seal(secret) })
+  const endpoint = await insertEndpoint(tx, {
+    ...input,
+    id: randomUUID(),
+    sealedSecret: secrets.seal('webhook-secret', secret),
+  })
   await note(tx, actor, input.organisationId, 'webhook.registered', endpoint.url)
   return { endpoint, secret }
 }

@@ -21,7 +21,7 @@ export async function rotateSecret(
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   const { id, url } = await lockOwn(tx, input.scope, input.endpointId)
   const secret = formatSecret(randomBytes(SECRET_BYTES))
-  const endpoint = await rotateEndpointSecret(tx, id, secrets.seal(secret), input.overlapSeconds)
+  const endpoint = await rotateEndpointSecret(tx, id, secrets.seal('webhook-secret', secret), input.overlapSeconds)
   await note(tx, actor, input.scope.organisationId, 'webhook.secret-rotated', url)
   return { endpoint, secret }
 }

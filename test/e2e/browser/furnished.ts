@@ -16,7 +16,7 @@ export async function furnish(app: TestApp): Promise<Record<string, string>> {
       sealed,
     })
   await insertKey('rw', key, null)
-  await insertKey('ping', '0123456789abcdefghijkl', secrets.seal('0123456789abcdefghijkl'))
+  await insertKey('ping', '0123456789abcdefghijkl', secrets.seal('ping-key', '0123456789abcdefghijkl'))
   await db('status_pages').insert({ project_id: project?.id, token: 'A'.repeat(22), title: 'Acme status' })
 
   const post = async (path: string, body: object): Promise<{ id: string; uuid: string; ping_url: string }> => {

@@ -51,7 +51,7 @@ export async function addEndpoint({ app, team }: RiskInstallation, env: 'SANDBOX
     description: 'Loan system',
     eventTypes: ['*'],
     ordered: false,
-    sealedSecret: secrets.seal(`whsec_${Buffer.alloc(32, 7).toString('base64')}`),
+    sealedSecret: secrets.seal('webhook-secret', `whsec_${Buffer.alloc(32, 7).toString('base64')}`),
   })
   return id
 }

@@ -135,7 +135,10 @@ test('integrations are listed, changed without losing what is not named, and del
     'SELECT sealed_config AS sealed FROM channels WHERE uuid = ?',
     [channelId],
   )
-  t.like(JSON.parse(app.deps.secrets.open(stored?.sealed ?? '')), { topic: 'others', token: 'tk_secret' })
+  t.like(JSON.parse(app.deps.secrets.open('integration', stored?.sealed ?? '')), {
+    topic: 'others',
+    token: 'tk_secret',
+  })
   for (const [wrong, error] of [
     [update, /nothing to change; the options are --name, --config, --disable, --enable/],
     [['channel', 'delete', ...own, '--channel', randomUUID()], /the project has no integration/],

@@ -107,7 +107,7 @@ test('an export holds no secret, and an import keeps the stored one', async (t) 
   await apply({ channels: [{ ...channel, name: 'renamed' }] })
   const { rows } = await app.deps.db.raw('SELECT name, sealed_config FROM channels WHERE project_id = ?', [project.id])
   t.is(rows[0].name, 'renamed')
-  t.true(app.deps.secrets.open(rows[0].sealed_config).includes('token-of-ours'))
+  t.true(app.deps.secrets.open('integration', rows[0].sealed_config).includes('token-of-ours'))
 })
 
 test('one wrong entry refuses the whole document, and says which it is', async (t) => {

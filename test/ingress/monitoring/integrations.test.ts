@@ -69,7 +69,7 @@ test('a secret is never shown, and survives a change that leaves it out', async 
   t.false(rows[0].sealed_config.includes('token-of-ours'))
   await call('POST', body.id, { config: { url: 'http://hooks.example/y' } })
   const stored = await app.deps.db.raw('SELECT sealed_config FROM channels WHERE project_id = ?', [project.id])
-  const opened = app.deps.secrets.open(stored.rows[0].sealed_config)
+  const opened = app.deps.secrets.open('integration', stored.rows[0].sealed_config)
   t.true(opened.includes('token-of-ours') && opened.includes('hooks.example/y'))
 })
 

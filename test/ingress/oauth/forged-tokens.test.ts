@@ -27,7 +27,7 @@ test.before(async () => {
   base = (await product.ingress()).base
   client = await openClient(product, base)
   const row = await product.db('token_keys').where({ alg: 'ES256', role: 'CURRENT' }).first('sealed_private_jwk')
-  privateKey = createPrivateKey({ key: JSON.parse(secrets.open(row.sealed_private_jwk)), format: 'jwk' })
+  privateKey = createPrivateKey({ key: JSON.parse(secrets.open('token-key', row.sealed_private_jwk)), format: 'jwk' })
 })
 test.after.always(() => product[Symbol.asyncDispose]())
 
@@ -156,7 +156,7 @@ test('no token is a challenge, and the scheme name may be written as anybody lik
 test('after a rotation the announced key signs, and tokens of the one before stay good', async (t) => {
   const next = await generateTokenKey('ES256')
   const before = await product.db('token_keys').where({ alg: 'ES256', role: 'NEXT' }).first('kid')
-  t.is(await rotateTokenKeys(product.db, next, secrets.seal(JSON.stringify(next.privateJwk))), before.kid)
+  t.is(await rotateTokenKeys(product.db, next, secrets.seal('token-key', JSON.stringify(next.privateJwk))), before.kid)
   const { base: restarted } = await product.ingress()
   const fresh = await openClient(product, restarted)
   const header = JSON.parse(Buffer.from(fresh.token.split('.')[0] ?? '', 'base64url').toString())

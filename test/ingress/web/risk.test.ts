@@ -253,7 +253,7 @@ async function addEndpoint(env: ApiEnv, url: string): Promise<string> {
     description: '',
     eventTypes: ['*'],
     ordered: false,
-    sealedSecret: app.deps.secrets.seal(`whsec_${Buffer.alloc(32, 7).toString('base64')}`),
+    sealedSecret: app.deps.secrets.seal('webhook-secret', `whsec_${Buffer.alloc(32, 7).toString('base64')}`),
   })
   return endpoint.id
 }

@@ -109,7 +109,7 @@ test('B35: a secret rotated between two attempts: the same event, signed by both
   const event = await emit(deps.outbox, endpoint)
   await eventually('the first attempt', async () => (await attemptsOf(pipeline.db, endpoint.id)).length === 1)
   const next = formatSecret(Buffer.alloc(32, 9))
-  await rotateEndpointSecret(pipeline.db, endpoint.id, secretsOf(pipeline).seal(next), 3600)
+  await rotateEndpointSecret(pipeline.db, endpoint.id, secretsOf(pipeline).seal('webhook-secret', next), 3600)
   await deps.outbox.run(async (tx, enqueue) => {
     await tx('webhook_deliveries').where({ endpoint_id: endpoint.id }).update({ state: 'FAILED' })
     const range = { endpointId: endpoint.id, from: null, to: null, states: ['FAILED'] as const }

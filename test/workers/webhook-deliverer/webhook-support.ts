@@ -40,7 +40,7 @@ export async function addEndpoint(
     description: '',
     eventTypes: ['*'],
     ordered: false,
-    sealedSecret: secretsOf(product).seal(secret),
+    sealedSecret: secretsOf(product).seal('webhook-secret', secret),
     ...options,
   }
   await insertEndpoint(product.db, endpoint)
