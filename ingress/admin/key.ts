@@ -1,8 +1,11 @@
 import type { CacheChange } from '#shared/contracts/cache-change.ts'
-import { listProjectKeys, revokeProjectKey } from '#shared/monitoring/projects/store.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { createKey } from '#shared/monitoring/operations/create-key.ts'
+import { revokeKey } from '#shared/monitoring/operations/revoke-key.ts'
+import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
-import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
-import { createKey, requireProject } from './project.ts'
+import { type Command, lines, numberOf, operatorOf, textOf, UsageError } from './command.ts'
+import { requireProject } from './project.ts'
 
 const project = { description: 'id of the project', value: 'ID', required: true } as const
 
@@ -12,10 +15,13 @@ const create: Command = {
   summary: 'Create one more key for a project; it is shown once',
   options: { project, kind: { description: 'rw, ro or ping', value: 'KIND', required: true } },
   async run(given, context) {
-    const { id } = await requireProject(textOf(given, 'project'), context)
+    const owner = await requireProject(textOf(given, 'project'), context)
     const kind = textOf(given, 'kind')
     if (kind !== 'rw' && kind !== 'ro' && kind !== 'ping') throw new UsageError('--kind is rw, ro or ping')
-    const created = { kind, key: await createKey(context.db, context.secrets, id, kind) }
+    // Nothing can have been remembered of a key that nobody had.
+    const deps = { ...context, announce: () => {} }
+    const key = await createKey(context.db, operatorOf(context), { project: owner, kind }, deps)
+    const created = { kind, key }
     return { json: created, text: lines(created) }
   },
 }
@@ -39,12 +45,15 @@ const revoke: Command = {
   summary: 'Revoke a key; it stops working within five seconds',
   options: { project, key: { description: 'number of the key, from the list', value: 'N', required: true } },
   async run(given, context) {
-    const { id } = await requireProject(textOf(given, 'project'), context)
+    const owner = await requireProject(textOf(given, 'project'), context)
     const keyId = numberOf(given, 'key')
     if (keyId === null) throw new UsageError('--key is missing')
-    if (!(await revokeProjectKey(context.db, id, keyId))) throw new UsageError(`the project has no key ${keyId}`)
-    const change: CacheChange = { kind: 'project', projectId: id }
-    const isAnnounced = await announceOnce(context.config.amqpUrl, [change])
+    const changes: CacheChange[] = []
+    const deps = { announce: (change: CacheChange) => void changes.push(change) }
+    await revokeKey(context.db, operatorOf(context), { project: owner, keyId }, deps).catch((error: unknown) => {
+      throw error instanceof NotFoundError ? new UsageError(`the project has no key ${keyId}`) : error
+    })
+    const isAnnounced = await announceOnce(context.config.amqpUrl, changes)
     const late = isAnnounced ? '' : '; the broker cannot be reached: a ping key may work for another 30 seconds'
     return { json: { revoked: keyId }, text: `revoked key ${keyId}${late}` }
   },

@@ -1,18 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import type { Knex } from 'knex'
-import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
-import {
-  findProject,
-  insertProject,
-  insertProjectKey,
-  listProjects,
-  type Project,
-} from '#shared/monitoring/projects/store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
-import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { createProjectWithKeys } from '#shared/monitoring/operations/create-project.ts'
+import { findProject, listProjects, type Project } from '#shared/monitoring/projects/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type AdminContext, type Command, lines, numberOf, textOf, UsageError } from './command.ts'
+import { type AdminContext, type Command, lines, numberOf, operatorOf, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'project',
@@ -23,21 +12,19 @@ const create: Command = {
     organisation: { description: "name of its owner (default: the project's name)", value: 'NAME' },
     'check-limit': { description: 'checks it may have (default: the setting CHECK_LIMIT)', value: 'N' },
   },
-  async run(given, { db, secrets }) {
+  async run(given, context) {
     const name = textOf(given, 'name')
     const checkLimit = numberOf(given, 'check-limit')
-    const created = await transaction(db, async (tx) => {
-      const owner = typeof given.organisation === 'string' ? given.organisation : name
-      const { id: organisationId } = await ensureOrganisation(tx, owner)
-      const project = await insertProject(tx, { organisationId, name, ...(checkLimit !== null && { checkLimit }) })
-      return {
-        projectId: project.uuid,
-        name: project.name,
-        apiKey: await createKey(tx, secrets, project.id, 'rw'),
-        apiKeyReadonly: await createKey(tx, secrets, project.id, 'ro'),
-        pingKey: await createKey(tx, secrets, project.id, 'ping'),
-      }
-    })
+    const organisationName = typeof given.organisation === 'string' ? given.organisation : name
+    const input = { name, owner: { organisationName }, ...(checkLimit !== null && { checkLimit }) }
+    const { project, keys } = await createProjectWithKeys(context.db, operatorOf(context), input, context)
+    const created = {
+      projectId: project.uuid,
+      name: project.name,
+      apiKey: keys.rw,
+      apiKeyReadonly: keys.ro,
+      pingKey: keys.ping,
+    }
     return { json: created, text: lines(created) }
   },
 }
@@ -55,19 +42,6 @@ const list: Command = {
 }
 
 export const projectCommands: readonly Command[] = [create, list]
-
-/** Makes a key and stores its digest. A ping key is kept readable too, sealed: pages show it inside ping URLs. */
-export async function createKey(db: Knex, secrets: Secrets, projectId: number, kind: KeyKind): Promise<string> {
-  const key = generateKey(kind, randomBytes)
-  await insertProjectKey(db, {
-    projectId,
-    kind,
-    prefix: keyPrefix(key),
-    digest: secrets.digest(key),
-    ...(kind === 'ping' && { sealed: secrets.seal('ping-key', key) }),
-  })
-  return key
-}
 
 /** @throws UsageError when there is no such project */
 export async function requireProject(uuid: string, { db }: Pick<AdminContext, 'db'>): Promise<Project> {

@@ -1,10 +1,8 @@
-import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
+import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
 import type { ListedKey } from '#shared/monitoring/projects/store.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
-
-export const kindNames: Readonly<Record<KeyKind, string>> = { rw: 'Read and write', ro: 'Read only', ping: 'Ping' }
 
 /** The keys of a project, which nobody can read any more, and the new one, this once. */
 export function KeyTable(props: {
@@ -46,7 +44,7 @@ export function KeyTable(props: {
           <tbody>
             {keys.map((key) => (
               <tr key={key.id}>
-                <td>{kindNames[key.kind]}</td>
+                <td>{keyKindNames[key.kind]}</td>
                 <td class="breakable">
                   {key.sealed !== null ? <code>{props.open(key.sealed)}</code> : <code>{key.prefix}…</code>}
                 </td>
@@ -76,7 +74,7 @@ export function KeyTable(props: {
       <Form context={context} action={`${base}/keys`} class="inline foot">
         {(['rw', 'ro', 'ping'] as const).map((kind) => (
           <button key={kind} type="submit" name="kind" value={kind}>
-            Create {kindNames[kind].toLowerCase()} key
+            Create {keyKindNames[kind].toLowerCase()} key
           </button>
         ))}
       </Form>

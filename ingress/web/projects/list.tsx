@@ -1,11 +1,10 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { createProject } from '#shared/monitoring/operations/create-project.ts'
 import { countByProject } from '#shared/monitoring/projects/changes-store.ts'
-import { insertProject } from '#shared/monitoring/projects/store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { requireRight, signedIn } from '../frame/workspace.ts'
@@ -17,7 +16,7 @@ export function projectListPages(pages: Pages): void {
     redirect(context, only && !another ? `/projects/${only.uuid}/checks` : '/projects')
   })
   pages.get('/projects', showProjects)
-  pages.post('/projects', createProject)
+  pages.post('/projects', create)
 }
 
 async function showProjects(context: Context): Promise<void> {
@@ -93,7 +92,7 @@ async function showProjects(context: Context): Promise<void> {
   )
 }
 
-async function createProject(context: FormContext): Promise<void> {
+async function create(context: FormContext): Promise<void> {
   const workspace = await signedIn(context)
   const organisation = workspace.memberships.find(
     ({ organisationUuid }) => organisationUuid === field(context.form, 'organisation'),
@@ -101,10 +100,7 @@ async function createProject(context: FormContext): Promise<void> {
   if (!organisation) throw new NotFoundError('There is no such organisation, or you do not belong to it.')
   await requireRight(context, workspace, organisation, 'manage')
   const name = field(context.form, 'name').slice(0, 100) || 'Project'
-  const project = await transaction(context.deps.db, async (tx) => {
-    const made = await insertProject(tx, { organisationId: organisation.organisationId, name })
-    await audit(context, organisation.organisationId, 'project.created', name, tx)
-    return made
-  })
+  const input = { name, owner: { organisationId: organisation.organisationId } }
+  const project = await createProject(context.deps.db, personOf(context, workspace.session), input)
   redirect(context, `/projects/${project.uuid}/checks?done=project-created`)
 }

@@ -1,15 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { NotFoundError } from '#shared/errors.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { publishStatusPage } from '#shared/monitoring/operations/publish-status-page.ts'
+import { removeStatusPage } from '#shared/monitoring/operations/remove-status-page.ts'
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
-import {
-  deleteStatusPage,
-  findStatusPage,
-  findStatusPageByToken,
-  saveStatusPage,
-} from '#shared/monitoring/pages/status-page-store.ts'
+import { findStatusPageByToken } from '#shared/monitoring/pages/status-page-store.ts'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { humanDuration } from '../frame/format.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -22,24 +18,18 @@ export function statusPagePages(pages: Pages): void {
   pages.get('/status/:token', showStatusPage)
   pages.post('/projects/:project/status-page', save)
   pages.post('/projects/:project/status-page/remove', async (context) => {
-    const { project } = await openProject(context, 'manage')
-    await deleteStatusPage(context.deps.db, project.id)
-    await audit(context, project.organisationId, 'status-page.removed', project.name)
+    const { project, session } = await openProject(context, 'manage')
+    await removeStatusPage(context.deps.db, personOf(context, session), project)
     redirect(context, `/projects/${project.uuid}/settings?done=status-page-removed`)
   })
 }
 
 async function save(context: FormContext): Promise<void> {
-  const { project } = await openProject(context, 'manage')
-  const { db } = context.deps
-  const known = await findStatusPage(db, project.id)
-  await saveStatusPage(db, {
-    projectId: project.id,
-    token: known?.token ?? randomBytes(16).toString('base64url'),
-    title: field(context.form, 'title').slice(0, 100) || project.name,
-    tags: field(context.form, 'tags').slice(0, 200),
-  })
-  await audit(context, project.organisationId, 'status-page.published', project.name)
+  const { project, session } = await openProject(context, 'manage')
+  const { deps, form } = context
+  const title = field(form, 'title').slice(0, 100) || project.name
+  const input = { project, title, tags: field(form, 'tags').slice(0, 200) }
+  await publishStatusPage(deps.db, personOf(context, session), input)
   redirect(context, `/projects/${project.uuid}/settings?done=status-page-saved`)
 }
 

@@ -1,6 +1,9 @@
 /** What a key may do: read and write, read only, or ping by slug. */
 export type KeyKind = 'rw' | 'ro' | 'ping'
 
+/** What people call the kinds. */
+export const keyKindNames: Readonly<Record<KeyKind, string>> = { rw: 'Read and write', ro: 'Read only', ping: 'Ping' }
+
 /** Every key of the management API has this length; anything else is no key at all (monitoring behaviour 5.2). */
 export const API_KEY_LENGTH = 32
 
