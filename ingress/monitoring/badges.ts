@@ -1,20 +1,20 @@
 import { listTags } from '#shared/monitoring/badges/store.ts'
 import { badgesView } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { type ApiVersion, admitReader, sendJson } from './operation.ts'
+import type { Route } from '../route.ts'
+import { anyKey, read } from './monitoring-route.ts'
+import type { ApiVersion } from './operation.ts'
 import { answers, badgesSchema } from './schemas.ts'
 
 /** The addresses of badges, for one version of the API. */
 export function badgeRoutes(version: ApiVersion): Route[] {
   return [
-    defineRoute({
-      method: 'get',
+    read({
       path: `/api/v${version}/badges/`,
       operationId: 'listBadges',
       summary: 'List the badge URLs of every tag, and of the whole project under `*`',
       tags: ['Badges'],
-      security: ['projectKey', 'projectKeyReadOnly'],
+      access: anyKey,
       params: {},
       responses: {
         200: { description: 'By tag.', content: { 'application/json': badgesSchema } },
@@ -22,10 +22,9 @@ export function badgeRoutes(version: ApiVersion): Route[] {
         429: answers.tooMany,
         503: answers.unavailable,
       },
-      async handle(request, response, deps) {
-        const { project } = await admitReader(request, response, deps)
+      async handle({ key: { project }, deps }) {
         const tags = (await listTags(deps.db, project.id)).flatMap(splitTags)
-        sendJson(response, badgesView(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tags))
+        return badgesView(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tags)
       },
     }),
   ]

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { type ApiVersion, admitWriter, sendJson } from './operation.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey } from './monitoring-route.ts'
+import type { ApiVersion } from './operation.ts'
 import { answers, channelSchema } from './schemas.ts'
 
 /** The list of integrations, for one version of the API. */
 export function channelRoutes(version: ApiVersion): Route[] {
   return [
-    defineRoute({
-      method: 'get',
+    read({
       path: `/api/v${version}/channels/`,
       operationId: 'listChannels',
       summary: 'List integrations, disabled ones included',
       tags: ['Integrations'],
-      security: ['projectKey'],
+      access: readWriteKey,
       params: {},
       responses: {
         200: {
@@ -24,10 +24,9 @@ export function channelRoutes(version: ApiVersion): Route[] {
         429: answers.tooMany,
         503: answers.unavailable,
       },
-      async handle(request, response, deps) {
-        const { project } = await admitWriter(request, response, deps)
-        const channels = await listChannels(deps.db, project.id)
-        sendJson(response, { channels: channels.map(({ uuid, name, kind }) => ({ id: uuid, name, kind })) })
+      async handle({ key, deps }) {
+        const channels = await listChannels(deps.db, key.project.id)
+        return { channels: channels.map(({ uuid, name, kind }) => ({ id: uuid, name, kind })) }
       },
     }),
   ]

@@ -7,9 +7,10 @@ import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
-import { defineRoute, type Route } from '../route.ts'
+import type { Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
-import { type ApiVersion, admitReader, ownCheckId, readAfterPings, sendJson, setLag } from './operation.ts'
+import { anyKey, read } from './monitoring-route.ts'
+import { type ApiVersion, ownCheckId } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 import { uuidOfUniqueKey } from './unique-keys.ts'
 
@@ -19,7 +20,7 @@ const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 export function checkReadRoutes(version: ApiVersion): Route[] {
   const common = {
     tags: ['Checks'],
-    security: ['projectKey', 'projectKeyReadOnly'],
+    access: anyKey,
     responses: {
       200: { description: 'The check.', content: { 'application/json': anyCheck } },
       401: answers.unauthorized,
@@ -30,9 +31,8 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
     },
   }
   return [
-    defineRoute({
+    read({
       ...common,
-      method: 'get',
       path: `/api/v${version}/checks/`,
       operationId: 'listChecks',
       summary: 'List checks',
@@ -49,43 +49,38 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
           content: { 'application/json': z.object({ checks: z.array(anyCheck) }) },
         },
       },
-      async handle(request, response, deps) {
-        const key = await admitReader(request, response, deps)
+      async handle({ key, request, deps, setLag }) {
         const query = queryOf(request)
         const name = `${version} ${key.project.id} ${key.kind} ${query}`
         const { pieces, lagMs } = await deps.checkLists(name, () => renderList(key, version, query, deps))
-        setLag(response, lagMs)
-        await sendPieces(response, 'application/json', pieces)
+        setLag(lagMs)
+        return (response) => sendPieces(response, 'application/json', pieces)
       },
     }),
-    defineRoute({
+    read({
       ...common,
-      method: 'get',
       path: `/api/v${version}/checks/{uuid}`,
       operationId: 'getCheck',
       summary: 'Get a check',
       description: 'Takes the unique_key instead of the uuid as well.',
       params: { uuid: uuidParam },
-      async handle(request, response, deps) {
-        const key = await admitReader(request, response, deps)
-        const id = await ownCheckId(request.params.uuid, key, deps)
-        await readAfterPings([id], response, deps)
-        sendJson(response, await renderCheck(request.params.uuid, key, version, deps))
+      async handle({ key, params, deps, setLag }) {
+        const id = await ownCheckId(params.uuid, key, deps)
+        setLag(await deps.barrier.pass([id]))
+        return await renderCheck(params.uuid, key, version, deps)
       },
     }),
-    defineRoute({
+    read({
       ...common,
-      method: 'get',
       path: `/api/v${version}/checks/{unique_key}`,
       operationId: 'getCheckByUniqueKey',
       documentedBy: 'getCheck',
       summary: 'Get a check by its unique_key',
       params: { unique_key: uniqueKeyParam },
-      async handle(request, response, deps) {
-        const key = await admitReader(request, response, deps)
-        const uuid = await uuidOfUniqueKey(request.params.unique_key, key, deps)
-        await readAfterPings([await ownCheckId(uuid, key, deps)], response, deps)
-        sendJson(response, await renderCheck(uuid, key, version, deps))
+      async handle({ key, params, deps, setLag }) {
+        const uuid = await uuidOfUniqueKey(params.unique_key, key, deps)
+        setLag(await deps.barrier.pass([await ownCheckId(uuid, key, deps)]))
+        return await renderCheck(uuid, key, version, deps)
       },
     }),
   ]

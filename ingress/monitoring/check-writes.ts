@@ -4,9 +4,10 @@ import { deleteCheck } from '#shared/monitoring/operations/delete-check.ts'
 import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
 import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
 import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
-import { defineRoute, type Route } from '../route.ts'
+import type { Route } from '../route.ts'
 import { viewOptions } from './check-reads.ts'
-import { type ApiVersion, admitWriter, admitWriterWithBody, keyActor, ownCheck, sendJson, setLag } from './operation.ts'
+import { withStatus, write } from './monitoring-route.ts'
+import { type ApiVersion, ownCheck } from './operation.ts'
 import { answers, checkRequestSchema, checkSchema, uuidParam } from './schemas.ts'
 
 const WRITER = { kind: 'rw' } as const
@@ -15,7 +16,6 @@ const WRITER = { kind: 'rw' } as const
 export function checkWriteRoutes(version: ApiVersion): Route[] {
   const common = {
     tags: ['Checks'],
-    security: ['projectKey'],
     responses: {
       200: answers.check,
       400: answers.invalid,
@@ -30,9 +30,8 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
   const slugFromName = version < 3
   const body = { required: false, content: { 'application/json': checkRequestSchema } }
   return [
-    defineRoute({
+    write({
       ...common,
-      method: 'post',
       path: `/api/v${version}/checks/`,
       operationId: 'createCheck',
       summary: 'Create a check, or update one that `unique` finds',
@@ -48,33 +47,30 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
         429: answers.tooMany,
         503: answers.unavailable,
       },
-      async handle(request, response, deps) {
-        const { key, body } = await admitWriterWithBody(request, response, deps)
+      async handle({ key, actor, body, deps, setLag }) {
         const input = { project: key.project, body, slugFromName }
-        const { check, isNew, lagMs } = await createCheck(deps.db, keyActor(request, key, deps), input, deps)
-        setLag(response, lagMs)
-        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)), isNew ? 201 : 200)
+        const { check, isNew, lagMs } = await createCheck(deps.db, actor, input, deps)
+        setLag(lagMs)
+        return withStatus(isNew ? 201 : 200, toCheckView(check, viewOptions(WRITER, version, deps)))
       },
     }),
-    defineRoute({
+    write({
       ...common,
-      method: 'post',
       path: `/api/v${version}/checks/{uuid}`,
       operationId: 'updateCheck',
       summary: 'Update a check',
       description: 'What the request does not name stays.',
       params: { uuid: uuidParam },
       body,
-      async handle(request, response, deps) {
-        const { key, body } = await admitWriterWithBody(request, response, deps)
-        const own = await ownCheck(request.params.uuid, key, deps)
+      async handle({ key, actor, params, body, deps, setLag }) {
+        const own = await ownCheck(params.uuid, key, deps)
         const input = { ...own, body, slugFromName }
-        const { check, lagMs } = await updateCheck(deps.db, keyActor(request, key, deps), input, deps)
-        setLag(response, lagMs)
-        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
+        const { check, lagMs } = await updateCheck(deps.db, actor, input, deps)
+        setLag(lagMs)
+        return toCheckView(check, viewOptions(WRITER, version, deps))
       },
     }),
-    defineRoute({
+    write({
       ...common,
       method: 'delete',
       path: `/api/v${version}/checks/{uuid}`,
@@ -82,13 +78,11 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       summary: 'Delete a check with its pings, flips and notifications',
       params: { uuid: uuidParam },
       responses: { ...common.responses, 200: { ...answers.check, description: 'The check as it was.' } },
-      async handle(request, response, deps) {
-        const key = await admitWriter(request, response, deps)
-        const own = await ownCheck(request.params.uuid, key, deps)
-        const { check, lagMs } = await deleteCheck(deps.db, keyActor(request, key, deps), own, deps)
-        setLag(response, lagMs)
-        const view = toCheckView({ ...check, channelIds: [] }, viewOptions(WRITER, version, deps))
-        sendJson(response, view)
+      async handle({ key, actor, params, deps, setLag }) {
+        const own = await ownCheck(params.uuid, key, deps)
+        const { check, lagMs } = await deleteCheck(deps.db, actor, own, deps)
+        setLag(lagMs)
+        return toCheckView({ ...check, channelIds: [] }, viewOptions(WRITER, version, deps))
       },
     }),
     stateRoute('pause'),
@@ -96,9 +90,8 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
   ]
 
   function stateRoute(verb: 'pause' | 'resume'): Route {
-    return defineRoute({
+    return write({
       ...common,
-      method: 'post',
       path: `/api/v${version}/checks/{uuid}/${verb}`,
       operationId: `${verb}Check`,
       summary: verb === 'pause' ? 'Pause a check' : 'Resume a paused check',
@@ -109,13 +102,12 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
           409: { description: '`check is not paused`', content: { 'text/plain': null } },
         }),
       },
-      async handle(request, response, deps) {
-        const { key } = await admitWriterWithBody(request, response, deps)
-        const own = await ownCheck(request.params.uuid, key, deps)
+      async handle({ key, actor, params, deps, setLag }) {
+        const own = await ownCheck(params.uuid, key, deps)
         const change = verb === 'pause' ? pauseCheck : resumeCheck
-        const { check, lagMs } = await change(deps.db, keyActor(request, key, deps), own, deps)
-        setLag(response, lagMs)
-        sendJson(response, toCheckView(check, viewOptions(WRITER, version, deps)))
+        const { check, lagMs } = await change(deps.db, actor, own, deps)
+        setLag(lagMs)
+        return toCheckView(check, viewOptions(WRITER, version, deps))
       },
     })
   }

@@ -3,8 +3,8 @@ import { ValidationError } from '#shared/errors.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { queryOf } from '../middleware/form-text.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { admitWriter, admitWriterWithBody, keyActor, sendJson } from './operation.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey, write } from './monitoring-route.ts'
 import { answers } from './schemas.ts'
 
 const document = z
@@ -31,15 +31,14 @@ const report = z
 
 const common = {
   tags: ['Configuration'],
-  security: ['projectKey'],
   params: {},
 } as const
 
 /** A project's configuration as one document, out and in; version 3 only. */
 export const documentRoutes: readonly Route[] = [
-  defineRoute({
+  read({
     ...common,
-    method: 'get',
+    access: readWriteKey,
     path: '/api/v3/export',
     operationId: 'exportProject',
     summary: 'Get the configuration of the project as one document',
@@ -50,15 +49,12 @@ export const documentRoutes: readonly Route[] = [
       429: answers.tooMany,
       503: answers.unavailable,
     },
-    async handle(request, response, deps) {
-      const key = await admitWriter(request, response, deps)
-      const { project } = key
-      sendJson(response, await exportProject(deps.db, keyActor(request, key, deps), { project }, deps))
+    async handle({ key: { project }, actor, deps }) {
+      return await exportProject(deps.db, actor, { project }, deps)
     },
   }),
-  defineRoute({
+  write({
     ...common,
-    method: 'post',
     path: '/api/v3/import',
     operationId: 'importProject',
     summary: 'Compare the project with a document, or make it agree',
@@ -79,13 +75,12 @@ export const documentRoutes: readonly Route[] = [
       429: answers.tooMany,
       503: answers.unavailable,
     },
-    async handle(request, response, deps) {
-      const { key, body } = await admitWriterWithBody(request, response, deps)
+    async handle({ key, actor, body, request, deps }) {
       const query = queryOf(request)
       const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
       if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
       const input = { project: key.project, document: body, apply }
-      sendJson(response, await importProject(deps.db, keyActor(request, key, deps), input, deps))
+      return await importProject(deps.db, actor, input, deps)
     },
   }),
 ]

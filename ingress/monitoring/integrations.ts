@@ -11,8 +11,8 @@ import { testIntegration } from '#shared/monitoring/operations/test-integration.
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { admitWriter, admitWriterWithBody, keyActor, sendJson } from './operation.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100
@@ -48,7 +48,6 @@ const config = z.record(z.string(), z.unknown()).describe("The kind's options; s
 
 const common = {
   tags: ['Integrations'],
-  security: ['projectKey'],
   responses: {
     200: { description: 'The integration.', content: json(integration) },
     400: answers.invalid,
@@ -62,9 +61,8 @@ const common = {
 
 /** Management of integrations: ours, beyond the published contract; version 3 only. */
 export const integrationRoutes: readonly Route[] = [
-  defineRoute({
+  write({
     ...common,
-    method: 'post',
     path: '/api/v3/channels/',
     operationId: 'createChannel',
     summary: 'Create an integration',
@@ -76,29 +74,26 @@ export const integrationRoutes: readonly Route[] = [
       content: json(z.object({ kind: z.string(), name: z.string().max(100).optional(), config })),
     },
     responses: { ...common.responses, 201: { description: 'The integration.', content: json(integration) } },
-    async handle(request, response, deps) {
-      const { key, body } = await admitWriterWithBody(request, response, deps)
+    async handle({ key, actor, body, deps }) {
       const { kind, name = '', config: options = null } = body
       const input = { project: key.project, kind, name, config: plainJson(options) }
-      const channel = await createIntegration(deps.db, keyActor(request, key, deps), input, deps)
-      sendJson(response, view(channel, deps), 201)
+      const channel = await createIntegration(deps.db, actor, input, deps)
+      return withStatus(201, view(channel, deps))
     },
   }),
-  defineRoute({
+  read({
     ...common,
-    method: 'get',
+    access: readWriteKey,
     path: '/api/v3/channels/{uuid}',
     operationId: 'getChannel',
     summary: 'Get an integration',
     params: { uuid: uuidParam },
-    async handle(request, response, deps) {
-      const key = await admitWriter(request, response, deps)
-      sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
+    async handle({ key, params, deps }) {
+      return view(await ownChannel(params.uuid, key, deps), deps)
     },
   }),
-  defineRoute({
+  write({
     ...common,
-    method: 'post',
     path: '/api/v3/channels/{uuid}',
     operationId: 'updateChannel',
     summary: 'Change an integration',
@@ -111,33 +106,30 @@ export const integrationRoutes: readonly Route[] = [
         z.object({ name: z.string().max(100).optional(), config: config.optional(), disabled: z.boolean().optional() }),
       ),
     },
-    async handle(request, response, deps) {
-      const { key, body } = await admitWriterWithBody(request, response, deps)
-      const channel = await ownChannel(request.params.uuid, key, deps)
+    async handle({ key, actor, params, body, deps }) {
+      const channel = await ownChannel(params.uuid, key, deps)
       const { name, disabled } = body
       const config = body.config === undefined ? undefined : plainJson(body.config)
       const input = { project: key.project, channel, name, disabled, config }
-      await updateIntegration(deps.db, keyActor(request, key, deps), input, deps)
-      sendJson(response, view(await ownChannel(request.params.uuid, key, deps), deps))
+      await updateIntegration(deps.db, actor, input, deps)
+      return view(await ownChannel(params.uuid, key, deps), deps)
     },
   }),
-  defineRoute({
+  write({
     ...common,
     method: 'delete',
     path: '/api/v3/channels/{uuid}',
     operationId: 'deleteChannel',
     summary: 'Delete an integration; its checks keep their other ones',
     params: { uuid: uuidParam },
-    async handle(request, response, deps) {
-      const key = await admitWriter(request, response, deps)
-      const channel = await ownChannel(request.params.uuid, key, deps)
-      await deleteIntegration(deps.db, keyActor(request, key, deps), { project: key.project, channel })
-      sendJson(response, view(channel, deps))
+    async handle({ key, actor, params, deps }) {
+      const channel = await ownChannel(params.uuid, key, deps)
+      await deleteIntegration(deps.db, actor, { project: key.project, channel })
+      return view(channel, deps)
     },
   }),
-  defineRoute({
+  write({
     ...common,
-    method: 'post',
     path: '/api/v3/channels/{uuid}/test',
     operationId: 'testChannel',
     summary: 'Send a test message through an integration',
@@ -147,16 +139,15 @@ export const integrationRoutes: readonly Route[] = [
       ...common.responses,
       202: { description: 'The message is under way.', content: json(z.object({ notification: z.uuid() })) },
     },
-    async handle(request, response, deps) {
-      const { key } = await admitWriterWithBody(request, response, deps)
-      const channel = await ownChannel(request.params.uuid, key, deps)
-      const id = await testIntegration(keyActor(request, key, deps), { project: key.project, channel }, deps)
-      sendJson(response, { notification: id }, 202)
+    async handle({ key, actor, params, deps }) {
+      const channel = await ownChannel(params.uuid, key, deps)
+      const id = await testIntegration(actor, { project: key.project, channel }, deps)
+      return withStatus(202, { notification: id })
     },
   }),
-  defineRoute({
+  read({
     ...common,
-    method: 'get',
+    access: readWriteKey,
     path: '/api/v3/channels/{uuid}/notifications',
     operationId: 'listChannelNotifications',
     summary: 'List the newest notifications of an integration',
@@ -168,11 +159,10 @@ export const integrationRoutes: readonly Route[] = [
         content: json(z.object({ notifications: z.array(notification) })),
       },
     },
-    async handle(request, response, deps) {
-      const key = await admitWriter(request, response, deps)
-      const channel = await ownChannel(request.params.uuid, key, deps)
+    async handle({ key, params, deps }) {
+      const channel = await ownChannel(params.uuid, key, deps)
       const notifications = await listNotifications(deps.db, channel.id, NOTIFICATIONS_LISTED)
-      sendJson(response, {
+      return {
         notifications: notifications.map((it) => ({
           id: it.id,
           check: it.checkUuid,
@@ -184,7 +174,7 @@ export const integrationRoutes: readonly Route[] = [
           next_attempt: it.state === 'pending' ? (it.nextAttemptAt?.toISOString() ?? null) : null,
           finished: it.finishedAt?.toISOString() ?? null,
         })),
-      })
+      }
     },
   }),
 ]

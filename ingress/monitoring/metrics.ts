@@ -11,7 +11,7 @@ import { findKey } from '../middleware/authenticate.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { sendPieces, textPieces } from '../text-pieces.ts'
-import { readAfterPings } from './operation.ts'
+import { setLag } from './monitoring-route.ts'
 import { prometheusLines } from './prometheus.ts'
 import { uuidParam } from './schemas.ts'
 
@@ -66,7 +66,7 @@ async function answerMetrics(key: string, response: Response, deps: IngressDeps)
   if (found?.kind !== 'ro') throw new ForbiddenError('')
   enterTenant({ projectId: found.project.id, organisationId: found.project.organisationId })
   await limitRate(found, response, deps)
-  await readAfterPings('all', response, deps)
+  setLag(response, await deps.barrier.pass('all'))
   const now = deps.now()
   const checks = await listShownChecks(deps.db, found.project.id)
   const measured = await mapInTurns(checks, (check) => ({ check, status: shownStatus(check, now, nextOccurrence) }))

@@ -4,9 +4,10 @@ import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
 import { findBodyLength, listPings, lookBack, readBody } from '#shared/monitoring/pings/store.ts'
 import { toPingView } from '#shared/monitoring/pings/view.ts'
-import { defineRoute, type Route } from '../route.ts'
+import type { Route } from '../route.ts'
 import { sendStream } from '../text-pieces.ts'
-import { type ApiVersion, admitWriter, ownCheckId, readAfterPings, sendJson } from './operation.ts'
+import { read, readWriteKey } from './monitoring-route.ts'
+import { type ApiVersion, ownCheckId } from './operation.ts'
 import { answers, pingSchema, uuidParam } from './schemas.ts'
 
 /** However many are kept, no more are listed (monitoring behaviour 5.8). */
@@ -15,9 +16,8 @@ const MAX_LISTED = 1000
 /** Recorded pings and their bodies, for one version of the API. */
 export function pingRoutes(version: ApiVersion): Route[] {
   const common = {
-    method: 'get',
     tags: ['Pings'],
-    security: ['projectKey'],
+    access: readWriteKey,
   } as const
   const failures = {
     401: answers.unauthorized,
@@ -27,7 +27,7 @@ export function pingRoutes(version: ApiVersion): Route[] {
     503: answers.unavailable,
   }
   return [
-    defineRoute({
+    read({
       ...common,
       path: `/api/v${version}/checks/{uuid}/pings/`,
       operationId: 'listPings',
@@ -40,11 +40,9 @@ export function pingRoutes(version: ApiVersion): Route[] {
         },
         ...failures,
       },
-      async handle(request, response, deps) {
-        const { uuid } = request.params
-        const key = await admitWriter(request, response, deps)
+      async handle({ key, params: { uuid }, deps, setLag }) {
         const id = await ownCheckId(uuid, key, deps)
-        await readAfterPings([id], response, deps)
+        setLag(await deps.barrier.pass([id]))
         const check = await findCheck(deps.db, uuid)
         if (!check) throw new NotFoundError('')
         const kept = deps.config.pingLogLimit
@@ -52,10 +50,10 @@ export function pingRoutes(version: ApiVersion): Route[] {
         const plan = planDurations(pings)
         const durations = finishDurations(plan, await lookBack(deps.db, id, plan.lookBacks))
         const options = { base: deps.config.publicUrl, version, checkUuid: uuid, durations }
-        sendJson(response, { pings: pings.map((ping) => toPingView(ping, options)) })
+        return { pings: pings.map((ping) => toPingView(ping, options)) }
       },
     }),
-    defineRoute({
+    read({
       ...common,
       path: `/api/v${version}/checks/{uuid}/pings/{n}/body`,
       operationId: 'getPingBody',
@@ -65,19 +63,20 @@ export function pingRoutes(version: ApiVersion): Route[] {
         n: { pattern: '[0-9]+', description: "The ping's number.", example: '17' },
       },
       responses: { 200: { description: 'The stored bytes.', content: { 'text/plain': null } }, ...failures },
-      async handle(request, response, deps) {
-        const key = await admitWriter(request, response, deps)
-        const id = await ownCheckId(request.params.uuid, key, deps)
-        await readAfterPings([id], response, deps)
-        const check = await findCheck(deps.db, request.params.uuid)
-        const n = Number(request.params.n)
+      async handle({ key, params, deps, setLag }) {
+        const id = await ownCheckId(params.uuid, key, deps)
+        setLag(await deps.barrier.pass([id]))
+        const check = await findCheck(deps.db, params.uuid)
+        const n = Number(params.n)
         const isKept = check !== null && n > check.nPings - deps.config.pingLogLimit && n <= check.nPings
         const length = isKept ? await findBodyLength(deps.db, id, n) : 0
         if (length === 0) throw new NotFoundError('')
-        // The bytes are somebody else's: no browser may take them for a page.
-        response.setHeader('X-Content-Type-Options', 'nosniff')
-        response.setHeader('Content-Type', 'text/plain')
-        await sendStream(response, readBody(deps.db, id, n, length), length)
+        return async (response) => {
+          // The bytes are somebody else's: no browser may take them for a page.
+          response.setHeader('X-Content-Type-Options', 'nosniff')
+          response.setHeader('Content-Type', 'text/plain')
+          await sendStream(response, readBody(deps.db, id, n, length), length)
+        }
       },
     }),
   ]

@@ -1,0 +1,169 @@
+import type { Request, Response } from 'express'
+import { ValidationError } from '#shared/errors.ts'
+import { type JsonBody, type JsonObject, parseInSteps } from '#shared/monitoring/checks/json-body.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { acrossTenants } from '#shared/platform/database/tenant.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { createTurns } from '#shared/platform/process/turns.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { type Actor, auditedActor } from '#shared/tenancy/actor.ts'
+import type { IngressDeps } from '../deps.ts'
+import { authenticate } from '../middleware/authenticate.ts'
+import { readBody } from '../middleware/body.ts'
+import { clientAddress } from '../middleware/client-address.ts'
+import { limitRate } from '../middleware/rate-limit.ts'
+import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
+
+/** Any key of a project (monitoring behaviour 5.2): 401, then 429. */
+export const anyKey: Access<{ key: ProjectKey }> = {
+  security: ['projectKey', 'projectKeyReadOnly'],
+  admit: (request, response, deps) => admit(request, response, deps, 'any'),
+}
+
+/** The read-write key of a project. */
+export const readWriteKey: Access<{ key: ProjectKey }> = {
+  security: ['projectKey'],
+  admit: (request, response, deps) => admit(request, response, deps, 'rw'),
+}
+
+type Described<P extends string> = Omit<RouteDocument<P>, 'method' | 'security'>
+
+/** What a handler knows of the request and may say of the answer. */
+export interface Context<P extends string> {
+  key: ProjectKey
+  /** its holder, as operations and the audit log know them */
+  actor: Actor
+  params: Record<ParamNames<P>, string>
+  deps: IngressDeps
+  /** for what the shape does not parse */
+  request: Request
+  /** tells the reader that pings of the last moments may be missing; 0 ms when none can be */
+  setLag(lagMs: number): void
+}
+
+/** JSON, of a 200 unless said; or what sends the answer itself, such as one in pieces. */
+export type Reply = object | ((response: Response) => Promise<void>)
+
+/** An operation of the monitoring API without effect: a GET for holders of a key. */
+export function read<const P extends string>(
+  spec: Described<P> & { access: Access<{ key: ProjectKey }>; handle(context: Context<P>): Promise<Reply> },
+): Route {
+  const { access, handle, ...described } = spec
+  return defineRoute<P>({
+    ...described,
+    method: 'get',
+    security: access.security,
+    async handle(request, response, deps) {
+      const { key } = await access.admit(request, response, deps)
+      await send(response, await handle(contextOf(request, response, deps, key)))
+    },
+  })
+}
+
+/**
+ * An operation of the monitoring API with an effect: for the holder of the read-write key, which a POST may have in its
+ * body. That the body cannot be parsed is said before the key is looked at. The operation that `handle` calls owns the
+ * transaction; that the key changed something is noted once it is answered.
+ */
+export function write<const P extends string>(
+  spec: Described<P> & {
+    method?: 'post' | 'delete'
+    handle(context: Context<P> & { body: JsonObject }): Promise<Reply>
+  },
+): Route {
+  const { method = 'post', handle, ...described } = spec
+  return defineRoute<P>({
+    ...described,
+    method,
+    security: readWriteKey.security,
+    async handle(request, response, deps) {
+      const body = method === 'delete' ? {} : await readJson(request)
+      const { key } = await admit(request, response, deps, 'rw', body.api_key)
+      const context = contextOf(request, response, deps, key)
+      auditChange(response, context)
+      await send(response, await handle({ ...context, body }))
+    },
+  })
+}
+
+/** A JSON answer of another status than 200. */
+export function withStatus(status: number, body: object): Reply {
+  return async (response) => sendJson(response, body, status)
+}
+
+/** @throws UnauthorizedError, RateLimitedError */
+async function admit(
+  request: Request,
+  response: Response,
+  deps: IngressDeps,
+  kind: 'any' | 'rw',
+  keyOfBody?: unknown,
+): Promise<{ key: ProjectKey }> {
+  const key = await authenticate(request, deps, kind, keyOfBody)
+  await limitRate(key, response, deps)
+  return { key }
+}
+
+function contextOf<P extends string>(
+  request: Request<Record<ParamNames<P>, string>>,
+  response: Response,
+  deps: IngressDeps,
+  key: ProjectKey,
+): Context<P> {
+  const actor = keyActor(request, key, deps)
+  return { key, actor, params: request.params, deps, request, setLag: (lagMs) => setLag(response, lagMs) }
+}
+
+async function send(response: Response, reply: Reply): Promise<void> {
+  if (typeof reply === 'function') await reply(response)
+  else sendJson(response, reply, 200)
+}
+
+/** @throws ValidationError, PayloadTooLargeError */
+async function readJson(request: Request): Promise<JsonObject> {
+  const parsed = await readInTurns(await readBody(request))
+  if (!parsed.ok) throw new ValidationError(parsed.error)
+  return parsed.body
+}
+
+/** Notes a change by a key once it is answered; a refused request and a read change nothing. */
+function auditChange(response: Response, { request, actor, key, deps }: Omit<Context<string>, 'params'>): void {
+  response.once('finish', () => {
+    if (response.statusCode >= 300) return
+    acrossTenants(() =>
+      insertAudit(deps.db, {
+        ...auditedActor(actor),
+        organisationId: key.project.organisationId,
+        action: 'api.changed',
+        target: `${request.method} ${request.path}`,
+      }),
+    ).catch((error: unknown) => deps.log.warn(describeError(error), 'audit.not-written'))
+  })
+}
+
+/** The holder of a key, as operations and the audit log know them. */
+function keyActor(request: Request, { keyId, project }: ProjectKey, deps: IngressDeps): Actor {
+  return { kind: 'key', id: keyId, owner: project.name, address: clientAddress(request, deps) }
+}
+
+/** A long body is read in turns, since others wait meanwhile. */
+async function readInTurns(raw: Buffer): Promise<JsonBody> {
+  const turns = createTurns()
+  const parsing = parseInSteps(raw)
+  for (;;) {
+    const step = parsing.next()
+    if (step.done) return step.value
+    await turns.rest()
+  }
+}
+
+/** Tells the reader that pings of the last moments may be missing. @param lagMs 0 when none can be */
+export function setLag(response: Response, lagMs: number): void {
+  if (lagMs > 0) response.setHeader('X-Signalbox-Lag', lagMs)
+}
+
+function sendJson(response: Response, body: object, status: number): void {
+  response.statusCode = status
+  response.setHeader('Content-Type', 'application/json')
+  response.end(JSON.stringify(body))
+}
