@@ -14,6 +14,7 @@ import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
+import { paged } from '../../paging.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import type { Context, Pages } from '../frame/context.ts'
@@ -43,9 +44,9 @@ async function showList(context: Context): Promise<void> {
     listChannels(db, project.id),
     listProjectKeys(db, project.id),
   ])
-  const checks = found.slice(0, PAGE_SIZE)
-  const last = checks.at(-1)
-  const next = found.length > PAGE_SIZE && last ? formatCursor({ key: last.sortKey, id: last.id }) : null
+  const { page: checks, nextCursor: next } = paged(found, PAGE_SIZE, ({ sortKey, id }) =>
+    formatCursor({ key: sortKey, id }),
+  )
   const { statuses: counts, total, tags } = summary
   const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')

@@ -1,6 +1,7 @@
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { type LogCursor, type LogEntry, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import type { Micros } from '#shared/time.ts'
+import { paged } from '../../paging.ts'
 import { Ago, Exact } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { labelOfKind } from '../integrations/labels.ts'
@@ -21,13 +22,9 @@ export async function readLog(context: Context, check: Check, afterN: number): P
   const asked = kinds.filter((kind) => context.query.getAll('log').includes(kind))
   const shown = asked.length === 0 ? kinds : asked
   const before = parseCursor(context.query.get('before'))
-  const entries = await listCheckLog(context.deps.db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1 })
-  const last = entries[PAGE_SIZE - 1]
-  return {
-    entries: entries.slice(0, PAGE_SIZE),
-    next: entries.length > PAGE_SIZE && last ? `${last.at}.${last.kind}.${last.id}` : null,
-    shown,
-  }
+  const rows = await listCheckLog(context.deps.db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1 })
+  const { page: entries, nextCursor: next } = paged(rows, PAGE_SIZE, ({ at, kind, id }) => `${at}.${kind}.${id}`)
+  return { entries, next, shown }
 }
 
 function parseCursor(text: string | null): LogCursor | null {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listPacks, type PackListing } from '#shared/risk/packs/store.ts'
+import { paged } from '../../paging.ts'
 import { decodeCursor, encodeCursor } from '../../risk/paging.ts'
 import { Ago } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
@@ -18,8 +19,7 @@ async function showPacks(context: Context): Promise<void> {
   const { db, now } = context.deps
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
   const rows = await listPacks(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
-  const page = rows.slice(0, PAGE_SIZE)
-  const last = page.at(-1)
+  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, packId }) => encodeCursor([micros, packId]))
   const mayMake = console.env === 'SANDBOX' && mayIn(console, 'edit')
   sendConsole(
     context,
@@ -51,8 +51,8 @@ async function showPacks(context: Context): Promise<void> {
       )}
       <nav class="pager" aria-label="Pages">
         {cursor && <a href={`${console.base}/packs`}>Newest</a>}
-        {rows.length > PAGE_SIZE && last && (
-          <a rel="next" href={`${console.base}/packs?cursor=${encodeCursor([last.micros, last.packId])}`}>
+        {nextCursor !== null && (
+          <a rel="next" href={`${console.base}/packs?cursor=${nextCursor}`}>
             Older
           </a>
         )}

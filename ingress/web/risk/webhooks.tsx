@@ -4,6 +4,7 @@ import { type Delivery, listDeliveries, REPLAYABLE } from '#shared/webhooks/deli
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { paged } from '../../paging.ts'
 import { CheckBox, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
@@ -84,7 +85,7 @@ async function showEndpoint(context: Context): Promise<void> {
     readable: null,
   }
   const rows = await listDeliveries(db, endpoint.id, page)
-  const deliveries = rows.slice(0, PAGE_SIZE)
+  const { page: deliveries, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => seq)
   const path = `${console.base}/webhooks/${endpoint.id}`
   sendConsole(
     context,
@@ -112,8 +113,8 @@ async function showEndpoint(context: Context): Promise<void> {
       )}
       <nav class="pager" aria-label="Pages">
         {page.before !== null && <a href={path}>Newest</a>}
-        {rows.length > PAGE_SIZE && (
-          <a rel="next" href={`${path}?before=${deliveries.at(-1)?.seq}`}>
+        {nextCursor !== null && (
+          <a rel="next" href={`${path}?before=${nextCursor}`}>
             Older
           </a>
         )}
