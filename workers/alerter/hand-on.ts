@@ -1,63 +1,114 @@
+import { decide } from '#shared/monitoring/alerting/decide.ts'
+import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { claimFlips, markProcessed } from '#shared/monitoring/alerting/flip-store.ts'
-import { type AssignedChannel, assignedChannels, insertTellings } from '#shared/monitoring/alerting/telling-store.ts'
-import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import type { Decided } from '#shared/monitoring/alerting/incident.ts'
+import { claimDueIncidents, lockOpenIncidents, saveIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { tellDirectly } from '#shared/monitoring/alerting/recovery.ts'
+import { insertTellings, withdrawTellings } from '#shared/monitoring/alerting/telling-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
+import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
+import { type Case, loadFacts } from './load-facts.ts'
+import { createReadChannel } from './read-channel.ts'
 
-/** Flips of one transaction. */
+/** Flips, and due incidents, of one transaction. */
 const PAGE = 2_000
 
-type AlerterDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'log' | 'crashPoint'>
+type AlerterDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
 
 /**
- * Hands on one page of flips: claims them, reads what it must know of them with one statement each, and stores
- * notifications, their messages and that the flips are done, all in one transaction.
- * @returns how many flips were handed on; 0 when none is left that others do not hold
+ * Hands on one page of flips and of incidents whose time has come: claims them, reads what may be known of them with one
+ * statement for each kind of row, decides, and stores incidents, decisions, notifications, their messages and that the
+ * flips are done, all in one transaction. Locks are taken in this order: checks, flips, incidents, notifications.
+ * @returns how many were handed on; 0 when none is left that others do not hold
  */
 export async function handOn(deps: AlerterDeps): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
     const flips = await claimFlips(tx, PAGE)
-    if (flips.length === 0) return { claimed: 0, messages: [] }
+    const due = await claimDueIncidents(tx, PAGE)
+    if (flips.length + due.length === 0) return { claimed: 0, messages: [] }
     deps.crashPoint('after-claim')
-    const channels = await assignedChannels(tx, [...new Set(flips.map(({ checkId }) => checkId))])
-    const wants = createWants(deps)
-    const byCheck = Map.groupBy(channels, ({ checkId }) => checkId)
-    const tellings = flips.flatMap(({ id, checkId, to }) =>
-      (byCheck.get(checkId) ?? [])
-        .filter((channel) => wants(channel, to))
-        .map((channel) => ({ flipId: id, checkId, channelId: channel.id, status: to })),
+    const open = await lockOpenIncidents(
+      tx,
+      flips.map(({ checkId }) => checkId),
     )
-    const messages = await insertTellings(tx, tellings)
+    const openOf = new Map(open.map((incident) => [incident.checkId, incident]))
+    const work = [
+      ...flips.map((flip) => ({ checkId: flip.checkId, flip, incident: openOf.get(flip.checkId) ?? null })),
+      ...due
+        .filter(({ checkId }) => !openOf.has(checkId))
+        .map((incident) => ({ checkId: incident.checkId, flip: null, incident })),
+    ]
+    const cases = await loadFacts(tx, work, createReadChannel(deps))
+    const now = deps.now()
+    const decided = cases.map((one) => ({ one, result: decideSafely(deps, one, now) }))
+
+    await saveIncidents(
+      tx,
+      decided.flatMap(({ result }) => result.incident ?? []),
+    )
+    await withdrawTellings(
+      tx,
+      decided.flatMap(({ result }) => result.withdrawn),
+    )
+    const messages = await insertTellings(
+      tx,
+      decided.flatMap(({ one, result }) =>
+        result.tellings.map((telling) => ({
+          ...telling,
+          checkId: one.checkId,
+          incidentId: result.incident?.id ?? null,
+        })),
+      ),
+    )
+    await insertDecisions(
+      tx,
+      decided.flatMap(({ one, result: { decision, incident } }) =>
+        decision
+          ? [
+              {
+                ...decision,
+                checkId: one.checkId,
+                flipId: one.flip?.id ?? null,
+                incidentId: incident?.id ?? null,
+                at: now,
+              },
+            ]
+          : [],
+      ),
+    )
     await markProcessed(
       tx,
       flips.map(({ id }) => id),
     )
     deps.crashPoint('before-commit')
-    return { claimed: flips.length, messages }
+    for (const { result } of decided) if (result.decision) countDecision(deps, result.decision)
+    return { claimed: flips.length + due.length, messages }
   })
   if (claimed > 0) deps.crashPoint('after-commit')
   deps.outbox.publishLater(messages)
   return claimed
 }
 
-/** Whether an integration has anything to do for a change. Its configuration is opened once, whoever asks. */
-function createWants({ secrets, log }: AlerterDeps) {
-  const known = new Map<number, { up: boolean; down: boolean }>()
-  const look = ({ kind, sealedConfig }: AssignedChannel) => {
-    try {
-      const config: unknown = JSON.parse(secrets.open('integration', sealedConfig))
-      const rules = findKind(kind)
-      return { up: !rules?.isNoop(config, 'up'), down: !rules?.isNoop(config, 'down') }
-    } catch (error) {
-      // It must not silence its neighbours: it gets its notification, whose attempt says what is wrong.
-      log.error({ kind, ...describeError(error) }, 'channel.not-readable')
-      return { up: true, down: true }
+function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullable<Decided['decision']>): void {
+  metrics.alertDecisions.inc({ outcome, reason })
+}
+
+/** A check that cannot be decided about holds up no other: its change is told as it would be without policies. */
+function decideSafely({ log }: AlerterDeps, { incident, facts, checkId }: Case, now: Micros): Decided {
+  try {
+    return decide(incident, facts, now)
+  } catch (error) {
+    log.error({ checkId, ...describeError(error) }, 'alert.not-decided')
+    if (facts.flip) return tellDirectly(incident, facts, facts.flip)
+    return {
+      incident: incident && { ...incident, nextAt: now + RETRY_AFTER },
+      tellings: [],
+      withdrawn: [],
+      decision: null,
     }
   }
-  return (channel: AssignedChannel, status: 'up' | 'down'): boolean => {
-    const directions = known.get(channel.id) ?? look(channel)
-    known.set(channel.id, directions)
-    return directions[status]
-  }
 }
+
+const RETRY_AFTER: Micros = 60_000_000

@@ -13,8 +13,8 @@ export interface WaitingFlip {
   reason: FlipReason
 }
 
-/** After a day a change is news only for as long as its check is still so. */
-const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
+/** After a day a change is news only for as long as its check is still so. `checks` is joined. @param flip its alias */
+export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
 
 /**
  * Claims flips until the end of the transaction, the oldest first. One is taken only when nobody has still to be told of an

@@ -2,62 +2,51 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/notification-due.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
-import { query } from '../../platform/database/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import { QUEUED } from '../notifications/store.ts'
+import type { NewTelling } from './incident.ts'
 
-export interface AssignedChannel {
-  id: number
+/** A message of a check, and of an incident where it has one. */
+export interface StoredTelling extends NewTelling {
   checkId: number
-  kind: string
-  sealedConfig: string
-}
-
-/** The integrations of checks that are not disabled: the fastest first, so that a slow one delays none of them. */
-export async function assignedChannels(tx: Knex, checkIds: readonly number[]): Promise<AssignedChannel[]> {
-  return await query<AssignedChannel>(
-    tx,
-    `SELECT c.id, a.check_id AS "checkId", c.kind, c.sealed_config AS "sealedConfig"
-     FROM channels c JOIN check_channels a ON a.channel_id = c.id
-     WHERE a.check_id = ANY(?::bigint[]) AND c.disabled_at IS NULL
-     ORDER BY a.check_id, c.last_notify_duration_ms NULLS LAST, c.id`,
-    [checkIds],
-  )
-}
-
-/** One message about one flip for one integration. */
-export interface DirectTelling {
-  flipId: number
-  checkId: number
-  channelId: number
-  status: 'up' | 'down'
+  incidentId: string | null
 }
 
 /**
- * Stores notifications and their messages, for many flips in one statement; an integration that has one for a flip
- * already gets no second. @returns the messages, to be published after the commit
+ * Stores notifications and their messages, for many checks in one statement; what an integration was told already it is
+ * not told again. @returns the messages, to be published after the commit
  */
-export async function insertTellings(tx: Knex, tellings: readonly DirectTelling[]): Promise<OutboxRow[]> {
+export async function insertTellings(tx: Knex, tellings: readonly StoredTelling[]): Promise<OutboxRow[]> {
   if (tellings.length === 0) return []
   return await query<OutboxRow>(
     tx,
     `WITH made AS (
-       INSERT INTO notifications (id, channel_id, check_id, flip_id, check_status, next_attempt_at, queued_until)
-       SELECT id, channel_id, check_id, flip_id, status, now(), now() + ?::interval
-       FROM unnest(?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[])
-            AS t(id, channel_id, check_id, flip_id, status)
-       ON CONFLICT (flip_id, channel_id) WHERE flip_id IS NOT NULL DO NOTHING RETURNING id)
+       INSERT INTO notifications (id, channel_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
+         next_attempt_at, queued_until)
+       SELECT id, "channelId", "checkId", "flipId", status, "incidentId", what, entry, detail, now(),
+              now() + ?::interval
+       FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "channelId" bigint, "checkId" bigint, "flipId" bigint,
+         status text, "incidentId" uuid, what text, entry integer, detail jsonb)
+       ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
      RETURNING id, message_id AS "messageId", message, payload`,
     [
       QUEUED,
-      tellings.map(() => randomUUID()),
-      tellings.map(({ channelId }) => channelId),
-      tellings.map(({ checkId }) => checkId),
-      tellings.map(({ flipId }) => flipId),
-      tellings.map(({ status }) => status),
+      JSON.stringify(tellings.map((telling) => ({ ...telling, id: randomUUID() }))),
       notificationDue.name,
       RESEND_AFTER,
     ],
+  )
+}
+
+/** Takes messages back that nobody has begun to send, because something newer stands in their place. */
+export async function withdrawTellings(tx: Knex, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    tx,
+    `UPDATE notifications SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+     WHERE id = ANY(?::uuid[]) AND state = 'pending' AND attempts = 0`,
+    [ids],
   )
 }

@@ -94,6 +94,12 @@ export function createMetrics() {
     handled: histogram('signalbox_message_seconds', 'Time to handle a message.', ['queue', 'outcome'], LATENCY_BUCKETS),
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
+    alertDecisions: counter(
+      'signalbox_alert_decisions_total',
+      'Decisions about who is told of a check, by what was decided and why.',
+      ['outcome', 'reason'],
+    ),
+    alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
     unprocessedFlips: gauge(
       'signalbox_unprocessed_flips',
       'Changes of status that nobody has been told of yet; counted up to 10,000.',

@@ -1,5 +1,6 @@
 import { alertsWake } from '#shared/contracts/alerts-wake.ts'
 import { countWaitingFlips } from '#shared/monitoring/alerting/flip-store.ts'
+import { oldestDueIncident } from '#shared/monitoring/alerting/incident-store.ts'
 import type { Sweep } from '../sweep.ts'
 
 /** The metric says so many, or that there are at least so many. */
@@ -12,6 +13,8 @@ export const dueAlerts: Sweep = {
   async run({ deps }) {
     const waiting = await countWaitingFlips(deps.reserveDb, MOST_COUNTED)
     deps.metrics.unprocessedFlips.set(waiting)
-    if (waiting > 0) await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+    const overdue = await oldestDueIncident(deps.reserveDb)
+    deps.metrics.alertsOldestDue.set(overdue ?? 0)
+    if (waiting > 0 || overdue !== null) await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
   },
 }

@@ -1,0 +1,222 @@
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { countFailures, type FailureCount } from './failures.ts'
+import { beginOf, gateAt, gatesOf, settlesAt, standstill } from './gates.ts'
+import {
+  type Decided,
+  type Decision,
+  type Facts,
+  GATES,
+  type Gate,
+  type HeldReason,
+  type Incident,
+} from './incident.ts'
+import { toldUpTo } from './plan.ts'
+import { recover, tellDirectly, tellFlapping } from './recovery.ts'
+import { speak } from './speak.ts'
+
+/** A gate whose end nobody knows, or that lies far ahead, is looked at again after so long. */
+const LONGEST_HOLD: Micros = 600 * MICROS_PER_SECOND
+/** An incident that recovers is looked at so often. */
+const RECOVERING_EVERY: Micros = 10 * MICROS_PER_SECOND
+
+/**
+ * Decides who is told what about a check at an instant (alerting 6). Production, simulator and tests call this function:
+ * everything it may know is in its arguments.
+ * @param incident the open one; null when there is none. It is not changed.
+ */
+export function decide(incident: Incident | null, facts: Facts, now: Micros): Decided {
+  const { flip } = facts
+  if (!incident) {
+    if (!flip) return { incident: null, tellings: [], withdrawn: [], decision: null }
+    // Nobody was told that it is down under a policy: today's rule holds for the recovery.
+    if (flip.to === 'up') return tellDirectly(null, facts, flip)
+  }
+  const draft = incident ? { ...incident, told: [...incident.told] } : opened(facts, now)
+  if (facts.check.projectId !== draft.projectId) return ended(draft, now)
+  const isDirect = !facts.policy && draft.isDirect
+  if (wasPaused(draft, facts) && !(isDirect && flip)) return recover(draft, facts, now, 'paused')
+  if (incident && flip) applyFlip(draft, flip)
+  if (isDirect) return decideDirectly(draft, facts, now)
+  return decideByPolicy(draft, facts, now)
+}
+
+/** Paused, or paused and resumed since: what comes then is another outage. */
+function wasPaused(draft: Incident, { check, flip }: Facts): boolean {
+  if (check.status === 'paused') return true
+  return !flip && (check.status === 'new' || (check.status === 'up' && draft.upAt === null))
+}
+
+function opened({ newId, check, flip, policy, severity, previous }: Facts, now: Micros): Incident {
+  return {
+    id: newId,
+    checkId: check.id,
+    projectId: check.projectId,
+    state: 'waiting',
+    policyId: policy?.id ?? null,
+    planVersion: policy?.version ?? 0,
+    isDirect: policy === null,
+    severity,
+    downAt: flip?.at ?? now,
+    alertAt: null,
+    upAt: null,
+    resolvedAt: null,
+    resolution: null,
+    flips: 1,
+    failures: 1,
+    flapping: false,
+    held: null,
+    told: [],
+    skipped: 0,
+    firstStep: null,
+    lookedAt: null,
+    nextAt: null,
+    ack: null,
+    previous,
+  }
+}
+
+function applyFlip(draft: Incident, flip: NonNullable<Facts['flip']>): void {
+  draft.flips += 1
+  draft.upAt = flip.to === 'up' ? flip.at : null
+}
+
+/** The check went to another project, where other rules hold. */
+function ended(draft: Incident, now: Micros): Decided {
+  const incident: Incident = { ...draft, state: 'resolved', resolution: 'ended', resolvedAt: now, nextAt: null }
+  return { incident, tellings: [], withdrawn: [], decision: null }
+}
+
+/** As before there were policies; the incident is only a record. */
+function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
+  draft.nextAt = null
+  draft.lookedAt = now
+  const { flip } = facts
+  if (!flip) return { incident: draft, tellings: [], withdrawn: [], decision: null }
+  if (flip.to === 'up') {
+    Object.assign(draft, {
+      state: 'resolved',
+      resolution: 'recovered',
+      resolvedAt: flip.at,
+    } satisfies Partial<Incident>)
+  } else if (draft.state === 'waiting') {
+    Object.assign(draft, { state: 'alerting', alertAt: flip.at } satisfies Partial<Incident>)
+  }
+  // It was paused after the change that is told here.
+  if (facts.check.status === 'paused' && draft.resolvedAt === null) {
+    Object.assign(draft, { state: 'resolved', resolution: 'paused', resolvedAt: now } satisfies Partial<Incident>)
+  }
+  return tellDirectly(draft, facts, flip)
+}
+
+function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
+  const { policy } = facts
+  const gates = gatesOf(draft, facts, now)
+  if (draft.alertAt !== null) draft.alertAt += standstill(draft, gates, now)
+  const wasAcknowledged = expireAck(draft, now)
+  if (policy) adoptPlan(draft, policy, now)
+  draft.severity = facts.severity
+
+  const count = countOf(draft, facts, now)
+  draft.failures = Math.max(draft.failures, count.have)
+  if (startsToFlap(draft, facts)) return tellFlapping(draft, facts, now)
+  if (draft.upAt !== null && hasRecovered(draft, facts, count, now)) return recover(draft, facts, now, 'recovered')
+  const settledAt = settlesAt(draft, facts)
+  if (settledAt !== null && settledAt <= now) draft.flapping = false
+  if (!policy) return idle(draft, now)
+
+  const unmet = draft.alertAt === null && draft.upAt === null ? meetConditions(draft, policy.plan, count, now) : null
+  const gate = gateAt(gatesOf(draft, facts, now), now)
+  if (gate) return hold(draft, facts, gate, now)
+  if (unmet) return held(draft, facts, unmet, now)
+  return speak(draft, facts, now, { heldBefore: draft.held, wasAcknowledged })
+}
+
+/** @returns whether an acknowledgement ended by itself */
+function expireAck(draft: Incident, now: Micros): boolean {
+  const until = draft.ack?.until ?? null
+  if (until === null || until > now) return false
+  draft.ack = null
+  draft.state = draft.alertAt === null ? 'waiting' : 'alerting'
+  return true
+}
+
+/** A change counts from now: every step of an open incident counts as told up to this moment. */
+function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: Micros): void {
+  if (!draft.isDirect && draft.policyId === policy.id && draft.planVersion === policy.version) return
+  draft.policyId = policy.id
+  draft.planVersion = policy.version
+  draft.isDirect = false
+  if (draft.alertAt !== null) draft.told = toldUpTo(policy.plan, now - draft.alertAt + draft.skipped)
+}
+
+function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
+  const { failures: need, of } = facts.policy?.plan.when ?? { failures: 1, of: null }
+  const { downAt } = draft
+  const counted = countFailures(facts.check, facts.finishes, { need, of, downAt, now })
+  // That it is down is a failure, whatever the log still holds.
+  return need === 1 ? { ...counted, have: Math.max(1, counted.have), metAt: counted.metAt ?? downAt } : counted
+}
+
+function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Facts): boolean {
+  const rule = policy?.plan.flapping
+  if (!flip || !rule || draft.flapping) return false
+  const since = flip.at - rule.within * MICROS_PER_SECOND
+  return recentFlips.filter((at) => at > since && at <= flip.at).length >= rule.changes
+}
+
+function hasRecovered(draft: Incident, facts: Facts, count: FailureCount, now: Micros): boolean {
+  const needed = facts.policy?.plan.when.successes ?? 1
+  const settledAt = settlesAt(draft, facts)
+  return (needed === 1 || count.successes >= needed) && (settledAt === null || settledAt <= now)
+}
+
+/** @returns why the plan does not begin yet; null when it has begun */
+function meetConditions(
+  draft: Incident,
+  plan: NonNullable<Facts['policy']>['plan'],
+  count: FailureCount,
+  now: Micros,
+): Decision | null {
+  const { failures, down_for: downFor } = plan.when
+  const lastsAt = draft.downAt + downFor * MICROS_PER_SECOND
+  const none = { outcome: 'held', channels: [] } as const
+  if (count.metAt === null) {
+    const detail = { have: count.have, need: failures }
+    return { ...none, reason: 'FAILURES', detail, until: count.nextAt }
+  }
+  if (now < lastsAt) return { ...none, reason: 'DOWN_FOR', detail: { seconds: downFor }, until: lastsAt }
+  draft.alertAt = beginOf(Math.max(count.metAt, lastsAt, draft.downAt), now)
+  if (draft.state === 'waiting') draft.state = 'alerting'
+  return null
+}
+
+function hold(draft: Incident, facts: Facts, gate: Gate, now: Micros): Decided {
+  const decision: Decision = {
+    outcome: 'held',
+    reason: gate.reason,
+    detail: gate.detail ?? {},
+    until: gate.reason === 'RECOVERING' ? null : gate.until,
+    channels: [],
+  }
+  const longest = gate.reason === 'RECOVERING' ? RECOVERING_EVERY : LONGEST_HOLD
+  return held(draft, facts, { ...decision, until: Math.min(gate.until ?? now + longest, now + longest) }, now, decision)
+}
+
+/** @param said what the decision tells, where that is not when the incident is looked at again */
+function held(draft: Incident, { flip }: Facts, decision: Decision, now: Micros, said: Decision = decision): Decided {
+  const isNew = flip !== null || draft.held !== decision.reason
+  draft.held = isHold(decision.reason) ? decision.reason : null
+  draft.lookedAt = now
+  draft.nextAt = decision.until
+  return { incident: draft, tellings: [], withdrawn: [], decision: isNew ? said : null }
+}
+
+function isHold(reason: Decision['reason']): reason is HeldReason {
+  return reason === 'FAILURES' || reason === 'DOWN_FOR' || GATES.some((gate) => gate === reason)
+}
+
+/** Its policy is gone: nothing more is said of it, and recoveries stay owed. */
+function idle(draft: Incident, now: Micros): Decided {
+  Object.assign(draft, { lookedAt: now, nextAt: draft.upAt === null ? null : now + RECOVERING_EVERY, held: null })
+  return { incident: draft, tellings: [], withdrawn: [], decision: null }
+}

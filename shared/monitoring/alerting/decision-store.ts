@@ -1,0 +1,27 @@
+import type { Knex } from 'knex'
+import { timestampOf } from '../../platform/database/instants.ts'
+import { execute } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { Decision } from './incident.ts'
+
+/** A decision about a check, as it is kept. */
+export interface StoredDecision extends Decision {
+  checkId: number
+  flipId: number | null
+  incidentId: string | null
+  at: Micros
+}
+
+/** Keeps decisions, many in one statement. */
+export async function insertDecisions(tx: Knex, decisions: readonly StoredDecision[]): Promise<void> {
+  if (decisions.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels)
+     SELECT "checkId", "flipId", "incidentId", ${timestampOf('at')}, outcome, reason, detail, ${timestampOf('until')},
+            channels
+     FROM jsonb_to_recordset(?::jsonb) AS t("checkId" bigint, "flipId" bigint, "incidentId" uuid, at bigint,
+       outcome text, reason text, detail jsonb, until bigint, channels jsonb)`,
+    [JSON.stringify(decisions)],
+  )
+}

@@ -1,0 +1,113 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
+import { type Finish, MOST_FINISHES } from './failures.ts'
+import { isNews } from './flip-store.ts'
+import type { Telling } from './incident.ts'
+
+/** What the alerter must know of a check. */
+export interface AlertedCheck extends CheckSchedule {
+  id: number
+  projectId: number
+  name: string
+  tags: string
+  status: StoredStatus
+  /** of the same moment as its status: a flip of it waits to be handed on */
+  hasFlip: boolean
+}
+
+export async function alertedChecks(tx: Knex, checkIds: readonly number[]): Promise<AlertedCheck[]> {
+  return await query<AlertedCheck>(
+    tx,
+    `SELECT id, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
+            grace_seconds AS "graceSeconds", schedule, tz,
+            EXISTS (SELECT 1 FROM flips WHERE flips.check_id = checks.id AND flips.processed_at IS NULL
+                      AND ${isNews('flips')}) AS "hasFlip"
+     FROM checks WHERE id = ANY(?::bigint[])`,
+    [checkIds],
+  )
+}
+
+export interface AlertedChannel {
+  id: number
+  uuid: string
+  projectId: number
+  kind: string
+  sealedConfig: string
+  isDisabled: boolean
+}
+
+/** Integrations by id and by uuid, the fastest first, so that a slow one delays none of them. */
+export async function alertedChannels(
+  tx: Knex,
+  ids: readonly number[],
+  uuids: readonly string[],
+): Promise<AlertedChannel[]> {
+  return await query<AlertedChannel>(
+    tx,
+    `SELECT id, uuid, project_id AS "projectId", kind, sealed_config AS "sealedConfig",
+            disabled_at IS NOT NULL AS "isDisabled"
+     FROM channels WHERE id = ANY(?::bigint[]) OR uuid = ANY(?::uuid[])
+     ORDER BY last_notify_duration_ms NULLS LAST, id`,
+    [ids, uuids],
+  )
+}
+
+/** Which integrations checks tell. */
+export async function assignmentsOf(
+  tx: Knex,
+  checkIds: readonly number[],
+): Promise<{ checkId: number; channelId: number }[]> {
+  return await query(
+    tx,
+    'SELECT check_id AS "checkId", channel_id AS "channelId" FROM check_channels WHERE check_id = ANY(?::bigint[])',
+    [checkIds],
+  )
+}
+
+/** Locks and reads the messages of incidents, oldest first. */
+export async function lockTellings(
+  tx: Knex,
+  incidentIds: readonly string[],
+): Promise<(Telling & { incidentId: string })[]> {
+  if (incidentIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT id, incident_id AS "incidentId", channel_id AS "channelId", what, check_status AS status,
+            (detail->>'step')::integer AS step, state, attempts, error = 'Overtaken' AS "isReplaced"
+     FROM notifications WHERE incident_id = ANY(?::uuid[]) ORDER BY created_at, id FOR UPDATE`,
+    [incidentIds],
+  )
+}
+
+/** The newest finishes of checks, oldest first. */
+export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
+  if (checkIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT t.check_id AS "checkId", newest.at, newest.ok FROM unnest(?::bigint[]) AS t(check_id)
+     CROSS JOIN LATERAL (
+       SELECT n, ${microsOf('at')} AS at, type = 'success' AS ok FROM pings
+       WHERE check_id = t.check_id AND type IN ('success', 'fail') ORDER BY n DESC LIMIT ?) newest
+     ORDER BY t.check_id, newest.at, newest.n`,
+    [checkIds, MOST_FINISHES],
+  )
+}
+
+/** Changes between up and down of checks since an instant. */
+export async function flipTimes(
+  tx: Knex,
+  checkIds: readonly number[],
+  since: Micros,
+): Promise<{ checkId: number; at: Micros }[]> {
+  if (checkIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT check_id AS "checkId", ${microsOf('at')} AS at FROM flips
+     WHERE check_id = ANY(?::bigint[]) AND at > ${timestampOf('?::bigint')} AND to_status IN ('up', 'down')
+     ORDER BY id DESC LIMIT 100000`,
+    [checkIds, since],
+  )
+}

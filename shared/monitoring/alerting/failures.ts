@@ -1,0 +1,70 @@
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import type { CheckSchedule } from '../checks/check.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+
+/** A success or a fail ping. */
+export interface Finish {
+  at: Micros
+  ok: boolean
+}
+
+/** As many as are read of a check's log. */
+export const MOST_FINISHES = 64
+
+export interface FailureCount {
+  have: number
+  /** the instant of the failure that made it so many as are needed; null while there are fewer */
+  metAt: Micros | null
+  /** when the next expected success will be missed; null when none is expected any more */
+  nextAt: Micros | null
+  /** successes since the last failure */
+  successes: number
+}
+
+/**
+ * Counts failures (alerting 1): a fail ping, or an expected success that did not come, each occurrence after the last
+ * finish whose grace is over. A run that overran counts once, unless an occurrence was missed since that finish.
+ * @param finishes the newest, oldest first
+ * @param downAt when the outage began: one failure at least, whatever is known of the log
+ */
+export function countFailures(
+  check: CheckSchedule,
+  finishes: readonly Finish[],
+  { need, of, downAt, now }: { need: number; of: number | null; downAt: Micros; now: Micros },
+): FailureCount {
+  const last = finishes.at(-1)
+  const { missed, nextAt } = last ? missesSince(check, last.at, now) : { missed: [], nextAt: null }
+  const isOverrun = missed.length === 0 && (last?.ok ?? true) && downAt <= now && downAt > (last?.at ?? 0)
+  const events: Finish[] = [
+    ...finishes,
+    ...missed.map((at) => ({ at, ok: false })),
+    ...(isOverrun ? [{ at: downAt, ok: false }] : []),
+  ]
+  const lastSuccess = events.findLastIndex(({ ok }) => ok)
+  const counted = of === null ? events.slice(lastSuccess + 1) : events.slice(-of)
+  const failed = counted.filter(({ ok }) => !ok)
+  const lastFailure = events.findLastIndex(({ ok }) => !ok)
+  return {
+    have: failed.length,
+    metAt: failed[need - 1]?.at ?? null,
+    nextAt,
+    successes: events.length - 1 - lastFailure,
+  }
+}
+
+/** Occurrences after a finish whose grace is over, at most as many as a policy can ask for, and the next to come. */
+function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
+  const grace = check.graceSeconds * MICROS_PER_SECOND
+  const missed: Micros[] = []
+  let occurrence: Micros | null = since
+  for (let looked = 0; looked <= MOST_FINISHES; looked++) {
+    occurrence =
+      check.kind === 'simple'
+        ? occurrence + check.timeoutSeconds * MICROS_PER_SECOND
+        : nextOccurrence(check.kind, check.schedule, check.tz, occurrence)
+    if (occurrence === null) return { missed, nextAt: null }
+    if (occurrence + grace > now) return { missed, nextAt: occurrence + grace }
+    missed.push(occurrence + grace)
+  }
+  return { missed, nextAt: null }
+}

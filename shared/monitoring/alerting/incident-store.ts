@@ -1,0 +1,114 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { isNews } from './flip-store.ts'
+import type { Incident } from './incident.ts'
+
+const COLUMNS = `i.id, i.check_id AS "checkId", i.project_id AS "projectId", i.state, i.policy_id AS "policyId",
+  i.plan_version AS "planVersion", i.is_direct AS "isDirect", i.severity, ${microsOf('i.down_at')} AS "downAt",
+  ${microsOf('i.alert_at')} AS "alertAt", ${microsOf('i.up_at')} AS "upAt", ${microsOf('i.resolved_at')} AS "resolvedAt",
+  i.resolution, i.flips, i.failures, i.flapping, i.held, i.told, i.skipped_us AS skipped, i.first_step AS "firstStep",
+  ${microsOf('i.looked_at')} AS "lookedAt", ${microsOf('i.next_at')} AS "nextAt", ${microsOf('i.ack_at')} AS "ackAt",
+  i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil", i.previous`
+
+interface IncidentRow extends Omit<Incident, 'ack'> {
+  ackAt: Micros | null
+  ackBy: string | null
+  ackVia: string | null
+  ackUntil: Micros | null
+}
+
+/**
+ * Claims incidents whose time has come until the end of the transaction, the most overdue first. Those of checks with a
+ * flip that waits are left: the flip comes first.
+ */
+export async function claimDueIncidents(tx: Knex, limit: number): Promise<Incident[]> {
+  const rows = await query<IncidentRow>(
+    tx,
+    `SELECT ${COLUMNS} FROM incidents i JOIN checks ON checks.id = i.check_id
+     WHERE i.next_at <= now()
+       AND NOT EXISTS (SELECT 1 FROM flips WHERE flips.check_id = i.check_id AND flips.processed_at IS NULL
+                         AND ${isNews('flips')})
+     ORDER BY i.next_at LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF i SKIP LOCKED`,
+    [limit],
+  )
+  return rows.map(toIncident)
+}
+
+/** Locks the open incidents of checks, in their order. */
+export async function lockOpenIncidents(tx: Knex, checkIds: readonly number[]): Promise<Incident[]> {
+  if (checkIds.length === 0) return []
+  const rows = await query<IncidentRow>(
+    tx,
+    `SELECT ${COLUMNS} FROM incidents i WHERE i.check_id = ANY(?::bigint[]) AND i.resolved_at IS NULL
+     ORDER BY i.n FOR UPDATE`,
+    [checkIds],
+  )
+  return rows.map(toIncident)
+}
+
+/** The newest incident of each check that has one. */
+export async function newestIncidents(
+  tx: Knex,
+  checkIds: readonly number[],
+): Promise<{ checkId: number; id: string }[]> {
+  if (checkIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT newest.check_id AS "checkId", newest.id FROM unnest(?::bigint[]) AS t(check_id)
+     CROSS JOIN LATERAL (
+       SELECT id, check_id FROM incidents WHERE check_id = t.check_id ORDER BY n DESC LIMIT 1) newest`,
+    [checkIds],
+  )
+}
+
+/** Stores incidents, new ones and those that changed, in one statement; the caller holds the locks of the latter. */
+export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): Promise<void> {
+  if (incidents.length === 0) return
+  await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
+}
+
+const SAVE = `
+  INSERT INTO incidents AS i (id, project_id, check_id, state, policy_id, plan_version, is_direct, severity, down_at,
+    alert_at, up_at, resolved_at, resolution, flips, failures, flapping, held, told, skipped_us, first_step, looked_at,
+    next_at, ack_at, ack_by, ack_via, ack_until, previous)
+  SELECT id, "projectId", "checkId", state, "policyId", "planVersion", "isDirect", severity, ${timestampOf('"downAt"')},
+    ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
+    flapping, held, told, skipped, "firstStep", ${timestampOf('"lookedAt"')}, ${timestampOf('"nextAt"')},
+    ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, previous
+  FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
+    "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,
+    "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, held text, told jsonb,
+    skipped bigint, "firstStep" integer, "lookedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
+    "ackVia" text, "ackUntil" bigint, previous uuid)
+  ON CONFLICT (id) DO UPDATE SET state = excluded.state, policy_id = excluded.policy_id,
+    plan_version = excluded.plan_version, is_direct = excluded.is_direct, severity = excluded.severity,
+    alert_at = excluded.alert_at, up_at = excluded.up_at, resolved_at = excluded.resolved_at,
+    resolution = excluded.resolution, flips = excluded.flips, failures = excluded.failures,
+    flapping = excluded.flapping, held = excluded.held, told = excluded.told, skipped_us = excluded.skipped_us,
+    first_step = excluded.first_step, looked_at = excluded.looked_at, next_at = excluded.next_at,
+    ack_at = excluded.ack_at, ack_by = excluded.ack_by, ack_via = excluded.ack_via, ack_until = excluded.ack_until`
+
+function toRow({ ack, ...incident }: Incident): IncidentRow {
+  return {
+    ...incident,
+    ackAt: ack?.at ?? null,
+    ackBy: ack?.by ?? null,
+    ackVia: ack?.via ?? null,
+    ackUntil: ack?.until ?? null,
+  }
+}
+
+function toIncident({ ackAt, ackBy, ackVia, ackUntil, ...row }: IncidentRow): Incident {
+  return { ...row, ack: ackAt === null ? null : { at: ackAt, by: ackBy ?? '', via: ackVia ?? '', until: ackUntil } }
+}
+
+/** Seconds for which the incident that waits longest has been due; null when none is. */
+export async function oldestDueIncident(db: Knex): Promise<number | null> {
+  const [row] = await query<{ age: number | null }>(
+    db,
+    'SELECT extract(epoch FROM now() - min(next_at))::float AS age FROM incidents WHERE next_at <= now()',
+  )
+  return row?.age ?? null
+}

@@ -1,0 +1,117 @@
+import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import type { FactChannel, SkippedReason } from './incident.ts'
+import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
+import { endOfRecurring, nextRecurring } from './recurring.ts'
+
+/** How many entries of a step are due when so much of the plan has passed. */
+function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
+  if (elapsed < offset) return 0
+  if (!step.repeat) return 1
+  const repeats = Math.floor((elapsed - offset) / (step.repeat.every * MICROS_PER_SECOND))
+  return 1 + Math.min(repeats, step.repeat.times ?? Number.POSITIVE_INFINITY)
+}
+
+/** Where in the plan an entry of a step lies; null when the step has no such entry. */
+function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
+  if (index === 0) return offset
+  if (!step.repeat || index > (step.repeat.times ?? Number.POSITIVE_INFINITY)) return null
+  return offset + index * step.repeat.every * MICROS_PER_SECOND
+}
+
+/** All entries up to a moment count as spoken: a plan that changed is spoken from now. */
+export function toldUpTo(plan: Plan, elapsed: Micros): number[] {
+  return plan.steps.map((step, index) => entriesDue(step, stepOffsets(plan)[index] ?? 0, elapsed))
+}
+
+/** A step that speaks now. */
+export interface Speaking {
+  step: number
+  /** 0 for the first time */
+  repeat: number
+  /** offset of the entry in the plan */
+  offset: Micros
+}
+
+export interface PlanNow {
+  speaking: Speaking[]
+  /** steps that are due and say nothing, with the reason */
+  silent: { step: number; reason: SkippedReason }[]
+  /** whether a step that is due waits for its hours */
+  isOutsideHours: boolean
+  told: number[]
+  /** how much of the plan has passed at the next entry; null when there is none */
+  nextElapsed: Micros | null
+  /** when hours begin that a step waits for */
+  hoursAt: Micros | null
+}
+
+/** What a plan says at a moment. Several entries of one step that were missed are one. */
+export function readPlan(
+  plan: Plan,
+  { told, elapsed, severity, now }: { told: readonly number[]; elapsed: Micros; severity: Severity; now: Micros },
+): PlanNow {
+  const offsets = stepOffsets(plan)
+  const result: PlanNow = {
+    speaking: [],
+    silent: [],
+    isOutsideHours: false,
+    told: [],
+    nextElapsed: null,
+    hoursAt: null,
+  }
+  for (const [index, step] of plan.steps.entries()) {
+    const offset = offsets[index] ?? 0
+    const spoken = told[index] ?? 0
+    const due = entriesDue(step, offset, elapsed)
+    result.told.push(Math.max(due, spoken))
+    if (due > spoken) sayNow(result, { step, index, offset, due, spoken, severity, now })
+    const nextOffset = entryOffset(step, offset, Math.max(due, spoken))
+    if (nextOffset !== null) result.nextElapsed = Math.min(nextOffset, result.nextElapsed ?? nextOffset)
+  }
+  return result
+}
+
+interface DueStep {
+  step: Step
+  index: number
+  offset: Micros
+  due: number
+  spoken: number
+  severity: Severity
+  now: Micros
+}
+
+function sayNow(result: PlanNow, { step, index, offset, due, spoken, severity, now }: DueStep): void {
+  if (!isAtLeast(severity, step.severity)) {
+    result.silent.push({ step: index, reason: 'BELOW_SEVERITY' })
+    return
+  }
+  if (step.hours.length > 0 && endOfRecurring(step.hours, now) === null) {
+    const begins = nextRecurring(step.hours, now)
+    if (step.outside === 'skip') {
+      result.silent.push({ step: index, reason: 'OUTSIDE_HOURS' })
+      return
+    }
+    // Hours that never come again hold nothing: no hold is for ever.
+    if (begins !== null) {
+      result.isOutsideHours = true
+      result.told[index] = spoken
+      result.hoursAt = Math.min(begins, result.hoursAt ?? begins)
+      return
+    }
+  }
+  const repeat = due - 1
+  result.speaking.push({ step: index, repeat, offset: entryOffset(step, offset, repeat) ?? offset })
+}
+
+/** The integrations of a step: those it names, or the check's own. Names without an integration are left out. */
+export function channelsOf(step: Step, channels: readonly FactChannel[]): FactChannel[] {
+  const { channels: named } = step
+  if (named === null) return channels.filter(({ isOwn }) => isOwn)
+  return channels.filter(({ uuid }) => named.includes(uuid))
+}
+
+/** Integrations that a step names and that are not there any more. */
+export function goneFrom(step: Step, channels: readonly FactChannel[]): string[] {
+  return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
+}

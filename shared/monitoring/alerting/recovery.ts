@@ -1,0 +1,146 @@
+import type { Micros } from '../../time.ts'
+import { settlesAt } from './gates.ts'
+import type {
+  ChannelDecision,
+  Decided,
+  Decision,
+  FactChannel,
+  Facts,
+  Incident,
+  NewTelling,
+  SkippedReason,
+  Telling,
+} from './incident.ts'
+import { channelsOf } from './plan.ts'
+
+/** Today's fan-out: every integration of the check that is enabled and has something to do for the change. */
+export function tellDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
+  const wanted = facts.channels.filter(({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to])
+  const tellings = wanted.map(
+    ({ id }): NewTelling => ({
+      channelId: id,
+      what: 'flip',
+      status: flip.to,
+      flipId: flip.id,
+      entry: incident?.flips ?? 0,
+      detail: null,
+    }),
+  )
+  const told = wanted.map(({ uuid }): ChannelDecision => ({ id: uuid, outcome: 'told', reason: 'DIRECT' }))
+  const skipped = facts.channels.filter((channel) => channel.isOwn && !wanted.includes(channel)).map(skippedOf(flip.to))
+  const common = { detail: {}, until: null, channels: [...told, ...skipped] }
+  const decision: Decision =
+    wanted.length > 0
+      ? { outcome: 'told', reason: 'DIRECT', ...common }
+      : { outcome: 'none', reason: 'NO_CHANNELS', ...common }
+  return { incident, tellings, withdrawn: [], decision }
+}
+
+/**
+ * Resolves an incident. Each integration that a down telling was attempted for gets one recovery, past every gate, step
+ * and change; tellings that were never attempted are withdrawn and owe nothing. When the check is paused only
+ * integrations that keep a record are told, so that it is closed.
+ */
+export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 'recovered' | 'paused'): Decided {
+  const wasWaiting = draft.alertAt === null
+  Object.assign(draft, {
+    state: 'resolved',
+    resolution,
+    resolvedAt: resolution === 'recovered' ? (draft.upAt ?? now) : now,
+    held: null,
+    lookedAt: now,
+    nextAt: null,
+    ack: null,
+  } satisfies Partial<Incident>)
+  const isPaused = resolution === 'paused'
+  if (draft.isDirect) return { incident: draft, tellings: [], withdrawn: [], decision: null }
+  const down = facts.tellings.filter(({ status, what }) => status === 'down' && what !== 'recovery')
+  const owed = new Set(down.filter(({ attempts }) => attempts > 0).map(({ channelId }) => channelId))
+  const withdrawn = down.filter(isUnsent).map(({ id }) => id)
+  const channels: ChannelDecision[] = []
+  const tellings: NewTelling[] = []
+  for (const channel of facts.channels) {
+    if (!owed.has(channel.id) || (isPaused && !channel.keepsRecord)) continue
+    const reason = refusalOf(channel, 'up')
+    channels.push(
+      reason
+        ? { id: channel.uuid, outcome: 'skipped', reason }
+        : { id: channel.uuid, outcome: 'told', reason: 'RECOVERY' },
+    )
+    if (reason) continue
+    const { id: channelId } = channel
+    tellings.push({ channelId, what: 'recovery', status: 'up', flipId: null, entry: draft.flips, detail: null })
+  }
+  const common = { detail: {}, until: null, channels }
+  const decision: Decision =
+    tellings.length > 0
+      ? { outcome: 'told', reason: 'RECOVERY', ...common }
+      : isPaused
+        ? { outcome: 'none', reason: 'PAUSED', ...common }
+        : wasWaiting || down.length === 0
+          ? { outcome: 'none', reason: 'RECOVERED_FIRST', ...common }
+          : { outcome: 'skipped', reason: 'NOT_TOLD_BEFORE', ...common }
+  return { incident: draft, tellings, withdrawn, decision }
+}
+
+/** One telling in place of the change that is too much, then silence until one state has lasted. */
+export function tellFlapping(draft: Incident, facts: Facts, now: Micros): Decided {
+  draft.flapping = true
+  draft.lookedAt = now
+  draft.alertAt ??= now
+  if (draft.state === 'waiting') draft.state = 'alerting'
+  draft.held = 'SETTLING'
+  draft.nextAt = settlesAt(draft, facts)
+  const [first] = facts.policy?.plan.steps ?? []
+  const before = new Set(facts.tellings.map(({ channelId }) => channelId))
+  const wanted = new Set([
+    ...(first ? channelsOf(first, facts.channels) : []),
+    ...facts.channels.filter(({ id }) => before.has(id)),
+  ])
+  const channels: ChannelDecision[] = []
+  const tellings: NewTelling[] = []
+  for (const channel of draft.state === 'acknowledged' ? [] : wanted) {
+    const reason = refusalOf(channel, 'down')
+    channels.push(
+      reason
+        ? { id: channel.uuid, outcome: 'skipped', reason }
+        : { id: channel.uuid, outcome: 'told', reason: 'FLAPPING' },
+    )
+    if (reason) continue
+    const { id: channelId } = channel
+    tellings.push({ channelId, what: 'flapping', status: 'down', flipId: null, entry: draft.flips, detail: null })
+  }
+  if (draft.firstStep === null && tellings.length > 0) draft.firstStep = 0
+  draft.told = draft.told.length > 0 ? draft.told : [1]
+  const withdrawn = facts.tellings
+    .filter(({ status }) => status === 'down')
+    .filter(isUnsent)
+    .map(({ id }) => id)
+  const decision: Decision = {
+    outcome: tellings.length > 0 ? 'told' : 'held',
+    reason: tellings.length > 0 ? 'FLAPPING' : 'SETTLING',
+    detail: { changes: facts.recentFlips.length },
+    until: draft.nextAt,
+    channels,
+  }
+  return { incident: draft, tellings, withdrawn, decision }
+}
+
+/** Why an integration that is there cannot be told; null when it can. */
+export function refusalOf(channel: FactChannel, direction: 'up' | 'down'): SkippedReason | null {
+  if (channel.isDisabled) return 'CHANNEL_DISABLED'
+  return channel.ignores[direction] ? 'CHANNEL_IGNORES' : null
+}
+
+/** A telling that nobody has begun to send. */
+export function isUnsent({ state, attempts }: Telling): boolean {
+  return state === 'pending' && attempts === 0
+}
+
+function skippedOf(direction: 'up' | 'down') {
+  return (channel: FactChannel): ChannelDecision => ({
+    id: channel.uuid,
+    outcome: 'skipped',
+    reason: refusalOf(channel, direction) ?? 'CHANNEL_IGNORES',
+  })
+}

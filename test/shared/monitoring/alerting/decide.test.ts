@@ -1,0 +1,212 @@
+import test from 'ava'
+import type { Step } from '#shared/monitoring/alerting/policy.ts'
+import { SECOND, START, Story, uuidOf } from '../../../support/alert-story.ts'
+
+const step = (wait: number, rest: Partial<Step> = {}): Step => ({
+  wait,
+  channels: null,
+  severity: 'info',
+  repeat: null,
+  hours: [],
+  outside: 'hold',
+  ...rest,
+})
+const when = { failures: 1, of: null, down_for: 0, successes: 1 }
+
+test('without a policy every change is told to every integration, and the incident is only a record', (t) => {
+  const story = new Story({ plan: null, channels: [{}, { ignores: { up: true, down: false } }, { isDisabled: true }] })
+  story.flip('down', 0).flip('up', 600)
+  t.deepEqual(story.said, ['0:1:down', '0:2:down', '600:1:up'])
+  t.like(story.incidents[0], { state: 'resolved', resolution: 'recovered', isDirect: true, nextAt: null, flips: 2 })
+  t.deepEqual(
+    story.decisions.map(({ outcome, reason }) => `${outcome} ${reason}`),
+    ['told DIRECT', 'told DIRECT'],
+  )
+})
+
+test('Given steps at 0 and 900 s and a check down that comes up at 899 s, then only step 1 is told down and up', (t) => {
+  const steps = [step(0, { channels: [uuidOf(1)] }), step(900, { channels: [uuidOf(2)] })]
+  const story = new Story({ plan: { steps }, channels: [{}, {}] })
+  story.flip('down', 0).flip('up', 899).until(5000)
+  t.deepEqual(story.said, ['0:1:first', '899:1:recovery'])
+})
+
+test('Given a used-up SMS limit in step 1, then step 2 speaks at once', (t) => {
+  const steps = [
+    step(0, { channels: [uuidOf(1)] }),
+    step(900, { channels: [uuidOf(2)] }),
+    step(600, { channels: [uuidOf(3)] }),
+  ]
+  const story = new Story({
+    plan: { steps },
+    channels: [{}, {}, {}],
+    outcome: (channel) => (channel === 1 ? 'suppressed' : 'delivered'),
+  })
+  story.flip('down', 0).until(5000)
+  t.deepEqual(story.said, ['0:1:first', '1:2:first', '601:3:first'])
+  t.is(story.messages[1]?.reason, 'NOBODY_REACHED')
+  story.flip('up', 6000)
+  t.deepEqual(story.said.slice(3), ['6000:2:recovery', '6000:3:recovery'], 'what was never attempted owes nothing')
+})
+
+test('Given a window 02:00-04:00 and an hourly repeat on a check down since 01:30, then it is told at 01:30 and 04:30', (t) => {
+  const window = { reason: 'MAINTENANCE', since: START + 1800 * SECOND, until: START + 9000 * SECOND } as const
+  const story = new Story({
+    plan: { steps: [step(0, { repeat: { every: 3600, times: null } })] },
+    gates: () => [window],
+  })
+  story.flip('down', 0).until(10_800)
+  t.deepEqual(story.said, ['0:1:first', '10800:1:repeat'])
+})
+
+test('steps speak at the sums of their waits, repeats as often as they may, and missed ones are one', (t) => {
+  const steps = [step(0, { repeat: { every: 600, times: 2 } }), step(900, { channels: [uuidOf(2)] })]
+  const story = new Story({ plan: { steps }, channels: [{}, { isOwn: false }] })
+  story.flip('down', 0).until(10_000)
+  t.deepEqual(story.said, ['0:1:first', '600:1:repeat', '900:2:first', '1200:1:repeat'])
+  t.is(story.incident?.nextAt, null, 'nothing is to come')
+})
+
+test('an outage of ours of more than 60 s escalates nothing: the plan goes on where it stood', (t) => {
+  const steps = [step(0), step(600, { channels: [uuidOf(2)] }), step(600, { channels: [uuidOf(3)] })]
+  let late = 0
+  const story = new Story({ plan: { steps }, channels: [{}, {}, {}], late: () => late * SECOND })
+  story.flip('down', 0)
+  late = 4000
+  story.until(4600)
+  late = 0
+  story.until(10_000)
+  t.deepEqual(story.said.slice(3), ['4600:2:first', '5200:3:first'], 'step 2 waits for its own 600 s')
+})
+
+test('conditions: failures in a row, a time down, and successes before it is over', (t) => {
+  const story = new Story({ plan: { when: { ...when, failures: 2, down_for: 100 } } })
+  story.finishes.push({ at: START - 60 * SECOND, ok: true })
+  story.flip('down', 0).until(119)
+  t.deepEqual(story.said, [])
+  t.like(story.decisions[0], { outcome: 'held', reason: 'FAILURES', detail: { have: 1, need: 2 } })
+  story.until(1000)
+  t.deepEqual(story.said, ['120:1:first'], 'the next success was expected at 60 s, with a grace of 60 s')
+  const brief = new Story({ plan: { when: { ...when, failures: 2 } } })
+  brief.flip('down', 0).flip('up', 100).until(1000)
+  t.deepEqual(brief.said, [])
+  t.like(brief.decisions.at(-1), { outcome: 'none', reason: 'RECOVERED_FIRST' })
+  const twice = new Story({ plan: { when: { ...when, successes: 2 } } })
+  twice.flip('down', 0).flip('up', 60).until(100)
+  t.deepEqual(twice.said, ['0:1:first'])
+  t.is(twice.decisions.at(-1)?.reason, 'RECOVERING')
+  twice.finishes.push({ at: START + 105 * SECOND, ok: true })
+  twice.until(200)
+  t.deepEqual(twice.said, ['0:1:first', '110:1:recovery'])
+})
+
+test('an acknowledgement ends all messages but the recovery, for everybody who was told', (t) => {
+  const steps = [step(0, { repeat: { every: 600, times: null } })]
+  const story = new Story({ plan: { steps }, channels: [{}, {}] })
+  story.flip('down', 0).until(10).ack().until(5000)
+  t.is(story.messages.length, 2)
+  t.is(story.decisions.at(-1)?.reason, 'ACKNOWLEDGED')
+  story.flip('up', 6000)
+  t.deepEqual(story.said.slice(2), ['6000:1:recovery', '6000:2:recovery'])
+})
+
+test('an acknowledgement that ends lets the plan go on where it stood', (t) => {
+  const steps = [step(0, { repeat: { every: 600, times: null } })]
+  const expired = new Story({ plan: { steps } })
+  expired.flip('down', 0).until(100).ack(1100).until(1600)
+  t.deepEqual(expired.said, ['0:1:first', '1600:1:repeat'], '100 s before it, 500 s after it')
+  const withdrawn = new Story({ plan: { steps } })
+  withdrawn.flip('down', 0).until(100).ack().until(400).unack().until(900)
+  t.deepEqual(withdrawn.said, ['0:1:first', '900:1:repeat'])
+})
+
+test('hours: outside of them a step is skipped, or held until they begin and then said once', (t) => {
+  const hours = [{ every: '0 11 * * *', for: 3600, tz: 'UTC' }]
+  const skip = new Story({
+    plan: { steps: [step(0, { hours, outside: 'skip' }), step(60, { channels: [uuidOf(2)] })] },
+    channels: [{}, {}],
+  })
+  skip.flip('down', 0).until(7200)
+  t.deepEqual(skip.said, ['60:2:first'])
+  t.like(skip.decisions[0], { outcome: 'skipped', reason: 'OUTSIDE_HOURS' })
+  const hold = new Story({ plan: { steps: [step(0, { hours, repeat: { every: 600, times: 5 } })] } })
+  hold.flip('down', 0).until(3600)
+  t.deepEqual(hold.said, ['3600:1:repeat'])
+  t.like(hold.decisions[0], { outcome: 'held', reason: 'OUTSIDE_HOURS', until: START + 3600 * SECOND })
+})
+
+test('severity, disabled integrations and those that ignore the change are skipped, with the reason', (t) => {
+  const steps = [step(0, { severity: 'critical' }), step(60)]
+  const channels = [{}, { isDisabled: true }, { ignores: { up: false, down: true } }]
+  const story = new Story({ plan: { steps }, severity: 'warning', channels })
+  story.flip('down', 0).until(60)
+  t.like(story.decisions[0], { outcome: 'skipped', reason: 'BELOW_SEVERITY' })
+  t.deepEqual(
+    story.decisions[1]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`),
+    ['told STEP', 'skipped CHANNEL_DISABLED', 'skipped CHANNEL_IGNORES'],
+  )
+})
+
+test('flapping: one message in place of the change that is too much, then silence until one state has lasted', (t) => {
+  const story = new Story({ plan: { flapping: { changes: 4, within: 900 } } })
+  story.flip('down', 0).flip('up', 60).flip('down', 120).flip('up', 180).flip('down', 240).flip('up', 300)
+  t.deepEqual(story.said, ['0:1:first', '60:1:recovery', '120:1:first', '180:1:flapping'])
+  story.until(599)
+  t.is(story.messages.length, 4)
+  story.until(600)
+  t.deepEqual(story.said.slice(4), ['600:1:recovery'], 'a third of 900 s after the last change')
+  const down = new Story({
+    plan: { flapping: { changes: 3, within: 900 }, steps: [step(0, { repeat: { every: 600, times: null } })] },
+  })
+  down.flip('down', 0).flip('up', 60).flip('down', 120).until(1100)
+  t.deepEqual(
+    down.said,
+    ['0:1:first', '60:1:recovery', '120:1:flapping', '1020:1:repeat'],
+    'down goes on with the plan',
+  )
+})
+
+test('a policy that changes is spoken from now: all that lies before counts as told', (t) => {
+  const story = new Story({ plan: { steps: [step(0)] }, channels: [{}, {}] })
+  story.flip('down', 0).until(1000)
+  if (story.policy)
+    story.policy = {
+      ...story.policy,
+      version: 2,
+      plan: { ...story.policy.plan, steps: [step(0), step(500), step(1000)] },
+    }
+  story.look(null)
+  story.until(5000)
+  t.deepEqual(story.said, ['0:1:first', '0:2:first', '1500:1:first', '1500:2:first'])
+})
+
+test('a check that is paused ends its incident: only what keeps a record is told', (t) => {
+  const story = new Story({ channels: [{}, { keepsRecord: true }] })
+  story.flip('down', 0).until(100)
+  story.status = 'paused'
+  story.look(null)
+  t.deepEqual(story.said, ['0:1:first', '0:2:first', '100:2:recovery'])
+  t.like(story.incidents[0], { state: 'resolved', resolution: 'paused' })
+})
+
+test('gates hold the whole incident, the first in the published order, and never for ever', (t) => {
+  let gates = [
+    { reason: 'PARENT_LATE', since: START, until: null },
+    { reason: 'PARENT_DOWN', since: START, until: null, detail: { name: 'router' } },
+    { reason: 'BLIND', since: START, until: null },
+  ] as const
+  const story = new Story({ gates: () => gates })
+  story.flip('down', 1).until(1000)
+  t.deepEqual(story.said, [])
+  t.like(story.decisions, [{ outcome: 'held', reason: 'PARENT_DOWN', detail: { name: 'router' } }])
+  t.is(story.decisions.length, 1, 'a hold is said once')
+  t.true((story.incident?.nextAt ?? 0) <= story.now + 600 * SECOND)
+  gates = [] as unknown as typeof gates
+  story.until(1300)
+  t.deepEqual(
+    story.messages.map(({ reason }) => reason),
+    ['PARENT_UP'],
+  )
+  const blind = new Story({ gates: () => [{ reason: 'BLIND', since: START, until: null }] })
+  t.deepEqual(blind.flip('down', 5).said, ['5:1:first'], 'blindness never holds the first message')
+})

@@ -1,0 +1,180 @@
+import { decide } from '#shared/monitoring/alerting/decide.ts'
+import type { Decision, FactChannel, Facts, Gate, Incident, Telling } from '#shared/monitoring/alerting/incident.ts'
+import { IMPLICIT_PLAN, type Plan, type Severity } from '#shared/monitoring/alerting/policy.ts'
+
+export const SECOND = 1_000_000
+/** 2026-11-22T10:00:00Z, microseconds. */
+export const START = Date.UTC(2026, 10, 22, 10) * 1000
+
+export interface StoryOptions {
+  /** null: told directly */
+  plan?: Partial<Plan> | null
+  severity?: Severity
+  channels?: readonly Partial<FactChannel>[]
+  /** what becomes of a message; delivered unless it says otherwise */
+  outcome?: (channelId: number, at: number) => Telling['state']
+  gates?: (now: number) => readonly Gate[]
+  /** how late an evaluation comes, microseconds */
+  late?: () => number
+}
+
+export interface Message {
+  /** seconds since the start */
+  at: number
+  channel: number
+  what: string
+  step: number | null
+  reason: string | null
+}
+
+/** One check in virtual time: its changes, its incidents, and every message that `decide` makes of them. */
+export class Story {
+  readonly messages: Message[] = []
+  readonly decisions: (Decision & { at: number })[] = []
+  /** every incident that there was, as it is last known */
+  readonly incidents: Incident[] = []
+  readonly tellings: (Telling & { incidentId: string | null })[] = []
+  incident: Incident | null = null
+  now = START
+  status: 'new' | 'up' | 'down' | 'paused' = 'up'
+  policy: Facts['policy']
+  readonly finishes: { at: number; ok: boolean }[] = []
+  readonly #options: StoryOptions
+  readonly #channels: FactChannel[]
+  readonly #flips: number[] = []
+
+  constructor(options: StoryOptions = {}) {
+    this.#options = options
+    this.#channels = (options.channels ?? [{}]).map((channel, index) => ({
+      id: index + 1,
+      uuid: uuidOf(index + 1),
+      isOwn: true,
+      isDisabled: false,
+      ignores: { up: false, down: false },
+      keepsRecord: false,
+      isOverReserve: false,
+      ...channel,
+    }))
+    this.policy = options.plan === null ? null : { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...options.plan } }
+  }
+
+  /** The check changes after so many seconds since the start. */
+  flip(to: 'up' | 'down', seconds: number): this {
+    this.until(seconds)
+    this.status = to
+    this.finishes.push({ at: this.now, ok: to === 'up' })
+    this.#flips.push(this.now)
+    this.look({ id: this.#flips.length, at: this.now, to, reason: to === 'down' ? 'fail' : '' })
+    return this
+  }
+
+  /** Time passes; the incident is looked at when it asks to be. */
+  until(seconds: number): this {
+    const end = START + seconds * SECOND
+    for (;;) {
+      const due = this.incident?.nextAt ?? null
+      const at = due === null ? null : Math.max(due + (this.#options.late?.() ?? 0), this.now)
+      if (at === null || at > end) break
+      if (at === this.now && this.incident?.lookedAt === at) throw new Error('it looks again at once, for ever')
+      this.now = at
+      this.look(null)
+    }
+    this.now = Math.max(this.now, end)
+    return this
+  }
+
+  /** Somebody acknowledges the incident. */
+  ack(until: number | null = null): this {
+    if (!this.incident) throw new Error('there is no incident')
+    this.incident = {
+      ...this.incident,
+      state: 'acknowledged',
+      ack: { at: this.now, by: 'anna', via: 'api', until: until === null ? null : START + until * SECOND },
+    }
+    this.look(null)
+    return this
+  }
+
+  unack(): this {
+    if (!this.incident) throw new Error('there is no incident')
+    const state = this.incident.alertAt === null ? 'waiting' : 'alerting'
+    this.incident = { ...this.incident, state, ack: null }
+    this.look(null)
+    return this
+  }
+
+  /** Looks at the check now, as the alerter does. */
+  look(flip: Facts['flip']): void {
+    const { incident } = this
+    const facts: Facts = {
+      check: { id: 1, projectId: 1, status: this.status, ...SCHEDULE },
+      flip,
+      recentFlips: [...this.#flips],
+      policy: this.policy,
+      severity: this.#options.severity ?? 'critical',
+      finishes: this.finishes.slice(-64),
+      channels: this.#channels,
+      tellings: this.tellings.filter((telling) => telling.incidentId === incident?.id),
+      gates: this.#options.gates?.(this.now) ?? [],
+      isInCycle: false,
+      groupOpensAt: null,
+      newId: uuidOf(1000 + this.incidents.length),
+      previous: this.incidents.at(-1)?.id ?? null,
+    }
+    const decided = decide(incident, facts, this.now)
+    this.#keep(decided.incident)
+    for (const telling of this.tellings) {
+      if (decided.withdrawn.includes(telling.id)) Object.assign(telling, { state: 'suppressed', isReplaced: true })
+    }
+    for (const telling of decided.tellings) {
+      const state = this.#options.outcome?.(telling.channelId, this.now) ?? 'delivered'
+      this.messages.push({
+        at: (this.now - START) / SECOND,
+        channel: telling.channelId,
+        what: telling.what === 'flip' ? telling.status : telling.what,
+        step: telling.detail?.step ?? null,
+        reason: telling.detail?.reason ?? null,
+      })
+      this.tellings.push({
+        id: uuidOf(10_000 + this.tellings.length),
+        incidentId: decided.incident?.id ?? null,
+        channelId: telling.channelId,
+        what: telling.what,
+        status: telling.status,
+        step: telling.detail?.step ?? null,
+        state,
+        attempts: state === 'delivered' || state === 'failed' ? 1 : 0,
+        isReplaced: false,
+      })
+    }
+    if (decided.decision) this.decisions.push({ ...decided.decision, at: (this.now - START) / SECOND })
+    // A message that ends otherwise than delivered makes its incident due.
+    const isLost = decided.tellings.some(({ channelId }) => {
+      const state = this.#options.outcome?.(channelId, this.now)
+      return state === 'failed' || state === 'suppressed'
+    })
+    if (isLost && this.incident) {
+      this.now += SECOND
+      this.look(null)
+    }
+  }
+
+  #keep(incident: Incident | null): void {
+    if (!incident) return
+    const index = this.incidents.findIndex(({ id }) => id === incident.id)
+    if (index === -1) this.incidents.push(incident)
+    else this.incidents[index] = incident
+    this.incident = incident.resolvedAt === null ? incident : null
+  }
+
+  /** `10:1:first` for each message: seconds, integration, what. */
+  get said(): string[] {
+    return this.messages.map(({ at, channel, what }) => `${at}:${channel}:${what}`)
+  }
+}
+
+const SCHEDULE = { kind: 'simple', timeoutSeconds: 60, graceSeconds: 60, schedule: '', tz: 'UTC' } as const
+
+export function uuidOf(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import {
+  type AlertedCheck,
+  alertedChannels,
+  alertedChecks,
+  assignmentsOf,
+  finishesOf,
+  flipTimes,
+  lockTellings,
+} from '#shared/monitoring/alerting/fact-store.ts'
+import type { WaitingFlip } from '#shared/monitoring/alerting/flip-store.ts'
+import type { FactChannel, Facts, Incident } from '#shared/monitoring/alerting/incident.ts'
+import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { MICROS_PER_SECOND } from '#shared/time.ts'
+import type { ReadChannel } from './read-channel.ts'
+
+/** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
+export interface Work {
+  checkId: number
+  flip: WaitingFlip | null
+  incident: Incident | null
+}
+
+/** Something to be decided with all that is known of it. */
+export interface Case extends Work {
+  facts: Facts
+}
+
+/** Reads what `decide` may know, with one statement for each kind of row. Checks that are gone are left out. */
+export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: ReadChannel): Promise<Case[]> {
+  const checkIds = work.map(({ checkId }) => checkId)
+  const checks = new Map((await alertedChecks(tx, checkIds)).map((check) => [check.id, check]))
+  const projectIds = [...new Set([...checks.values()].map(({ projectId }) => projectId))]
+  const policies = Map.groupBy(await policiesOf(tx, projectIds), ({ projectId }) => projectId)
+  const rules = new Map((await alertRulesOf(tx, checkIds)).map((rule) => [rule.checkId, rule]))
+  const policyOf = (check: AlertedCheck): StoredPolicy | null => {
+    const ofProject = policies.get(check.projectId) ?? []
+    const policy = policyFor({ tags: check.tags, policyId: rules.get(check.id)?.policyId ?? null }, ofProject)
+    return ofProject.find(({ id }) => id === policy?.id) ?? null
+  }
+  const found = work.flatMap((one) => {
+    const check = checks.get(one.checkId)
+    // The flip of a check comes before the incident that is due.
+    return check && (one.flip || !check.hasFlip) ? [{ ...one, check, policy: policyOf(check) }] : []
+  })
+
+  const asking = (wants: (policy: StoredPolicy) => boolean) =>
+    found.filter(({ policy }) => policy && wants(policy)).map(({ checkId }) => checkId)
+  const counting = asking(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
+  const watching = asking(({ plan }) => plan.flapping !== null)
+  const opening = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
+  const told = found.flatMap(({ incident, policy }) =>
+    incident && (policy || !incident.isDirect) ? [incident.id] : [],
+  )
+  const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
+  const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
+  const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
+  const tellings = Map.groupBy(await lockTellings(tx, told), ({ incidentId }) => incidentId)
+  const channelsOf = await loadChannels(tx, found, tellings, readChannel)
+
+  return found.map(({ check, policy, ...one }) => ({
+    ...one,
+    facts: {
+      check,
+      flip: one.flip,
+      recentFlips: (flips.get(check.id) ?? []).map(({ at }) => at),
+      policy: policy ?? (rules.get(check.id)?.hasParents ? IMPLICIT_POLICY : null),
+      severity: rules.get(check.id)?.severity ?? 'critical',
+      finishes: finishes.get(check.id) ?? [],
+      channels: channelsOf(check, policy, one.incident),
+      tellings: tellings.get(one.incident?.id ?? '') ?? [],
+      gates: [],
+      isInCycle: false,
+      groupOpensAt: null,
+      newId: randomUUID(),
+      previous: previous.get(check.id) ?? null,
+    },
+  }))
+}
+
+/** For checks that somebody may have reason to hold back, and that no policy applies to. */
+const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
+
+type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
+
+/** The longest time that any of the policies watches, before the earliest of the flips. */
+function oldestWatched(found: readonly Found[]): number {
+  const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
+  const earliest = Math.min(Date.now() * 1000, ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
+  return earliest - longest * MICROS_PER_SECOND
+}
+
+/** The integrations that each check may tell: its own, those that its policy names, and those that were told before. */
+async function loadChannels(
+  tx: Knex,
+  found: readonly Found[],
+  tellings: ReadonlyMap<string, readonly { channelId: number }[]>,
+  readChannel: ReadChannel,
+) {
+  const own = Map.groupBy(
+    await assignmentsOf(
+      tx,
+      found.map(({ checkId }) => checkId),
+    ),
+    ({ checkId }) => checkId,
+  )
+  const before = [...tellings.values()].flat().map(({ channelId }) => channelId)
+  const assigned = [...own.values()].flat().map(({ channelId }) => channelId)
+  const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
+  const loaded = await alertedChannels(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
+  const known = loaded.map((channel) => ({ projectId: channel.projectId, ...readChannel(channel) }))
+  const byId = new Map(known.map((channel) => [channel.id, channel]))
+  const order = new Map(known.map(({ id }, index) => [id, index]))
+
+  return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactChannel[] => {
+    const ownIds = new Set((own.get(check.id) ?? []).map(({ channelId }) => channelId))
+    const ids = new Set([...ownIds, ...(tellings.get(incident?.id ?? '') ?? []).map(({ channelId }) => channelId)])
+    if (policy) {
+      const uuids = new Set(policy.plan.steps.flatMap(({ channels }) => channels ?? []))
+      for (const channel of uuids.size > 0 ? known : []) if (uuids.has(channel.uuid)) ids.add(channel.id)
+    }
+    return [...ids]
+      .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+      .flatMap((id) => byId.get(id) ?? [])
+      .filter(({ projectId }) => projectId === check.projectId)
+      .map((channel) => ({ ...channel, isOwn: ownIds.has(channel.id) }))
+  }
+}
