@@ -13,6 +13,7 @@ import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { findProjectByBadgeKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { asTenant } from '#shared/platform/database/tenant.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -99,7 +100,8 @@ async function answerForProject(
   const wanted = formatOf(params.format)
   const project = await findProjectByBadgeKey(deps.db, params.badge_key)
   if (!project) throw new NotFoundError('')
-  const counts = await deps.badges.tagCounts(String(project.id), () => countByTag(project.id, deps))
+  const read = () => asTenant({ projectId: project.id }, () => countByTag(project.id, deps))
+  const counts = await deps.badges.tagCounts(String(project.id), read)
   answer(wanted, badge.label, counts.get(badge.tag) ?? NO_CHECKS, badge.states, response, deps)
 }
 

@@ -4,6 +4,7 @@ import { publishStatusPage } from '#shared/monitoring/operations/publish-status-
 import { removeStatusPage } from '#shared/monitoring/operations/remove-status-page.ts'
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import { findStatusPageByToken } from '#shared/monitoring/pages/status-page-store.ts'
+import { asTenant } from '#shared/platform/database/tenant.ts'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -40,7 +41,7 @@ async function showStatusPage(context: Context): Promise<void> {
   const page = /^[\w-]{22}$/.test(token) ? await findStatusPageByToken(db, token) : null
   if (!page) throw new NotFoundError('There is no status page at this address.')
   const { now, shown } = await context.deps.publicHistories(`${page.projectId} ${page.tags}`, () =>
-    readPublicHistory(page, DAYS, context.deps),
+    asTenant({ projectId: page.projectId }, () => readPublicHistory(page, DAYS, context.deps)),
   )
   const down = shown.filter(({ status }) => status === 'down').length
   const late = shown.filter(({ status }) => status === 'grace').length
