@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 import { UnavailableError } from '#shared/errors.ts'
 import { type MailTarget, parseMailAddress } from '#shared/monitoring/pings/mail-address.ts'
@@ -94,25 +95,7 @@ export async function openMailServer(
         callback(addRecipient(recipients.get(session) ?? new Map(), address, domain))
       },
       onData(stream, session, callback) {
-        const { mailFrom } = session.envelope
-        const targets = [...(recipients.get(session)?.values() ?? [])]
-        const work = (async () => {
-          const received = await receive(stream, senderOf(session))
-          // The library answers 552 by itself.
-          if (received.outcome === 'too-large') return null
-          if (received.outcome !== 'whole') return reply(452, '4.3.1 Insufficient system storage, try again later')
-          try {
-            await accept({
-              targets,
-              sender: mailFrom ? mailFrom.address : '',
-              remoteAddr: normalizeAddress(session.remoteAddress),
-              raw: received.raw,
-            })
-            return null
-          } finally {
-            received.release()
-          }
-        })().then(
+        const work = take(stream, session).then(
           (refusal) => callback(refusal, 'OK'),
           (error: unknown) => {
             if (stream.errored) return
@@ -131,6 +114,27 @@ export async function openMailServer(
       connections: createConnectionCap(options.connectionsPerAddress, trusted),
     },
   )
+
+  /** @returns the refusal; null when its pings are with the broker */
+  async function take(stream: Readable, session: SMTPServerSession): Promise<Error | null> {
+    const { mailFrom } = session.envelope
+    const targets = [...(recipients.get(session)?.values() ?? [])]
+    const received = await receive(stream, senderOf(session))
+    // The library answers 552 by itself.
+    if (received.outcome === 'too-large') return null
+    if (received.outcome !== 'whole') return reply(452, '4.3.1 Insufficient system storage, try again later')
+    try {
+      await accept({
+        targets,
+        sender: mailFrom ? mailFrom.address : '',
+        remoteAddr: normalizeAddress(session.remoteAddress),
+        raw: received.raw,
+      })
+      return null
+    } finally {
+      received.release()
+    }
+  }
 
   const listener = server.listen(options.port, options.host)
   await new Promise<void>((resolve, reject) => {

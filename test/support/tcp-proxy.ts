@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /** What a network can do to a connection. Changes apply to what passes from now on. */
 export type TcpProxy = AsyncDisposable & {
@@ -73,14 +73,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
       }
     }
   }
-  const reset = (pair: { client: Socket; upstream: Socket }) => {
-    pair.client.resetAndDestroy()
-    pair.upstream.resetAndDestroy()
-  }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
-  const { port } = address
+  const port = await listen(server)
 
   const close = async () => {
     for (const pair of pairs) reset(pair)
@@ -127,6 +120,19 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+function reset({ client, upstream }: { client: Socket; upstream: Socket }): void {
+  client.resetAndDestroy()
+  upstream.resetAndDestroy()
+}
+
+/** @returns the port */
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  return address.port
 }
 
 function forward(from: Socket, to: Socket, chunk: Buffer, isHolding: () => boolean): void {

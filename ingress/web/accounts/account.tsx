@@ -53,7 +53,6 @@ async function show(context: Context, problem: string | null, status = 200): Pro
     listSessions(db, session.userId),
     listIdentities(db, session.userId),
   ])
-  const now = context.deps.now()
   sendPage(
     context,
     { title: 'Account', workspace, area: 'account' },
@@ -121,28 +120,36 @@ async function show(context: Context, problem: string | null, status = 200): Pro
             )}
           </section>
         )}
-        <section class="card" aria-labelledby="sessions">
-          <div class="card-head">
-            <h2 id="sessions">Where you are signed in</h2>
-            <Form context={context} action="/sign-out-everywhere">
-              <button type="submit">Sign out everywhere else</button>
-            </Form>
-          </div>
-          <ul class="bare">
-            {sessions.map((one) => (
-              <li key={one.id}>
-                <span class="breakable">{one.agent || 'unknown browser'}</span>{' '}
-                {one.id === session.id && <span class="pill good">this one</span>}
-                <br />
-                <small>
-                  {one.address}, last used <Ago at={one.seenAt.getTime() * 1000} now={now} />
-                </small>
-              </li>
-            ))}
-          </ul>
-        </section>
+        <Sessions context={context} own={session.id} sessions={sessions} />
       </div>
     </>,
     status,
+  )
+}
+
+function Sessions(props: { context: Context; own: number; sessions: Awaited<ReturnType<typeof listSessions>> }) {
+  const { context, own, sessions } = props
+  const now = context.deps.now()
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <div class="card-head">
+        <h2 id="sessions">Where you are signed in</h2>
+        <Form context={context} action="/sign-out-everywhere">
+          <button type="submit">Sign out everywhere else</button>
+        </Form>
+      </div>
+      <ul class="bare">
+        {sessions.map((one) => (
+          <li key={one.id}>
+            <span class="breakable">{one.agent || 'unknown browser'}</span>{' '}
+            {one.id === own && <span class="pill good">this one</span>}
+            <br />
+            <small>
+              {one.address}, last used <Ago at={one.seenAt.getTime() * 1000} now={now} />
+            </small>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

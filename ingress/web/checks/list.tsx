@@ -98,19 +98,7 @@ async function showList(context: Context): Promise<void> {
             ) : (
               <table class="checks">
                 <caption class="hidden">Checks of {project.name}</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">Status</th>
-                    <th scope="col">Name and tags</th>
-                    <th scope="col">Ping address</th>
-                    <th scope="col">Schedule</th>
-                    <th scope="col">Last ping</th>
-                    <th scope="col">Integrations</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
+                <Columns />
                 <tbody>
                   {checks.map((check) => (
                     <CheckRow
@@ -128,6 +116,24 @@ async function showList(context: Context): Promise<void> {
         </>
       )}
     </>,
+  )
+}
+
+function Columns() {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Status</th>
+        <th scope="col">Name and tags</th>
+        <th scope="col">Ping address</th>
+        <th scope="col">Schedule</th>
+        <th scope="col">Last ping</th>
+        <th scope="col">Integrations</th>
+        <th scope="col">
+          <span class="hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
   )
 }
 

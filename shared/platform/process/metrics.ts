@@ -14,22 +14,7 @@ export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
-  const registers = [registry]
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Counter({ name, help, labelNames, registers })
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge({ name, help, labelNames, registers })
-  /** A gauge whose value is asked for when it is looked at; whoever knows it registers with `read`. */
-  const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
-    const reads: ((gauge: Gauge<L>) => void)[] = []
-    const collect = function (this: Gauge<L>) {
-      for (const read of reads) read(this)
-    }
-    const made = new Gauge({ name, help, labelNames, registers, collect })
-    return Object.assign(made, { read: (read: (gauge: Gauge<L>) => void) => void reads.push(read) })
-  }
-  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers })
+  const { counter, gauge, liveGauge, histogram } = makersOf(registry)
   return {
     registry,
     httpRequests: histogram(
@@ -119,6 +104,26 @@ export function createMetrics() {
     poolWaiting: liveGauge('signalbox_pool_waiting', 'Requests waiting for a database connection.', ['pool']),
     barrierSeconds: histogram('signalbox_barrier_seconds', 'Time for a barrier to pass.', ['outcome'], LATENCY_BUCKETS),
   }
+}
+
+function makersOf(registry: Registry) {
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name, help, labelNames, registers })
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ name, help, labelNames, registers })
+  /** A gauge whose value is asked for when it is looked at; whoever knows it registers with `read`. */
+  const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
+    const reads: ((gauge: Gauge<L>) => void)[] = []
+    const collect = function (this: Gauge<L>) {
+      for (const read of reads) read(this)
+    }
+    const made = new Gauge({ name, help, labelNames, registers, collect })
+    return Object.assign(made, { read: (read: (gauge: Gauge<L>) => void) => void reads.push(read) })
+  }
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers })
+  return { counter, gauge, liveGauge, histogram }
 }
 
 /**
