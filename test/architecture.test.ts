@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { functionsAbove, linesOf } from './support/function-lengths.ts'
 import { fileOf, importsOf, root, sourcesBelow } from './support/imports.ts'
 
 const rooms = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
@@ -173,6 +174,24 @@ for (const source of [
   test(`${JSON.stringify(source)} is seen as a forged key`, (t) => {
     t.regex(source, FORGED_KEY)
   })
+
+const written = [...rooms, 'migrations', 'bench', 'examples'].flatMap((room) => sourcesBelow(room))
+
+test('no file has more than 300 lines', (t) => {
+  const long = written.filter((file) => linesOf(file) > 300)
+  t.deepEqual(
+    long.map((file) => `${file} has ${linesOf(file)}`),
+    [],
+  )
+})
+
+test('no function has more than 100 lines', (t) => {
+  const long = functionsAbove(100, written)
+  t.deepEqual(
+    long.map(({ file, line, lines }) => `${file}:${line} has ${lines}`),
+    [],
+  )
+})
 
 for (const [source, names] of [
   ["import { a } from './a.ts'", ['./a.ts']],

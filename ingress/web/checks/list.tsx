@@ -1,26 +1,18 @@
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
-import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
-import {
-  type CheckFilter,
-  checkSorts,
-  formatCursor,
-  parseListQuery,
-  summarise,
-  type TagCount,
-} from '#shared/monitoring/pages/check-list.ts'
+import { formatCursor, parseListQuery, summarise } from '#shared/monitoring/pages/check-list.ts'
 import { groupChecks, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { paged } from '../../paging.ts'
-import { Form } from '../components/form.tsx'
-import { StatusGlyph, statusNames } from '../components/icons.tsx'
+import { StatusGlyph } from '../components/icons.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
+import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { CheckRow } from './row.tsx'
 
 const PAGE_SIZE = 50
@@ -161,144 +153,4 @@ function Empty(props: { workspace: ProjectWorkspace; channels: readonly StoredCh
       )}
     </section>
   )
-}
-
-const shownStatuses: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
-
-function Filters(props: {
-  context: Context
-  counts: ReadonlyMap<ShownStatus, number>
-  total: number
-  tags: readonly TagCount[]
-  filter: CheckFilter
-}) {
-  const { context, counts, total, tags, filter } = props
-  return (
-    <>
-      <div class="filters">
-        <ul class="chips" aria-label="Status">
-          <li>
-            <a href={withQuery(context, { status: null })} aria-current={filter.status === null ? 'true' : undefined}>
-              All <b>{total}</b>
-            </a>
-          </li>
-          {shownStatuses
-            .filter((status) => (counts.get(status) ?? 0) > 0 || filter.status === status)
-            .map((status) => (
-              <li key={status}>
-                <a
-                  class={`chip-${status}`}
-                  href={withQuery(context, { status: filter.status === status ? null : status })}
-                  aria-current={filter.status === status ? 'true' : undefined}
-                >
-                  {statusNames[status]} <b>{counts.get(status) ?? 0}</b>
-                </a>
-              </li>
-            ))}
-        </ul>
-        <form class="search" method="get">
-          {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
-          {filter.tags.map((tag) => (
-            <input key={tag} type="hidden" name="tag" value={tag} />
-          ))}
-          <label class="hidden" for="q">
-            Search checks
-          </label>
-          <input id="q" name="q" type="search" value={filter.search} placeholder="Search" maxLength={100} />
-          <label class="hidden" for="sort">
-            Order
-          </label>
-          <select id="sort" name="sort" data-submit>
-            {checkSorts.map((sort) => (
-              <option key={sort} value={sort} selected={sort === context.query.get('sort')}>
-                {sortNames[sort]}
-              </option>
-            ))}
-          </select>
-          <button type="submit">Show</button>
-        </form>
-      </div>
-      {tags.length > 0 && (
-        <ul class="tags" aria-label="Tags">
-          {tags.map(({ tag, count, down }) => {
-            const isOn = filter.tags.includes(tag)
-            const wanted = isOn ? filter.tags.filter((one) => one !== tag) : [...filter.tags, tag]
-            return (
-              <li key={tag}>
-                <a
-                  class={down > 0 ? 'tag has-down' : 'tag'}
-                  href={withQuery(context, { tag: wanted })}
-                  aria-current={isOn ? 'true' : undefined}
-                  title={down > 0 ? `${down} of ${count} down` : `${count} checks`}
-                >
-                  {tag} <small>{down > 0 ? `${down} of ${count} down` : count}</small>
-                </a>
-              </li>
-            )
-          })}
-        </ul>
-      )}
-    </>
-  )
-}
-
-const sortNames = {
-  name: 'By name',
-  status: 'Down first',
-  'last-ping': 'Last ping first',
-  created: 'Oldest first',
-} as const
-
-function BulkBar({ context, projectUuid }: { context: Context; projectUuid: string }) {
-  return (
-    <Form context={context} action={`/projects/${projectUuid}/checks/bulk`} class="bulk" id="bulk-form">
-      <input type="hidden" name="back" value={context.request.originalUrl} />
-      <span class="bulk-label">With those selected</span>
-      <span class="bulk-buttons">
-        <button type="submit" name="do" value="pause" id="bulk-pause">
-          Pause
-        </button>
-        <button type="submit" name="do" value="resume">
-          Resume
-        </button>
-        <label class="hidden" for="bulk-tag">
-          Tag to add
-        </label>
-        <input id="bulk-tag" name="tag" placeholder="tag" maxLength={50} autocomplete="off" />
-        <button type="submit" name="do" value="tag">
-          Add tag
-        </button>
-        <button type="submit" name="do" value="delete" class="danger" data-confirm="Delete the selected checks?">
-          Delete
-        </button>
-      </span>
-    </Form>
-  )
-}
-
-function Pager({ context, next, isFirst }: { context: Context; next: string | null; isFirst: boolean }) {
-  if (next === null && isFirst) return null
-  return (
-    <nav class="pager" aria-label="Pages">
-      {!isFirst && <a href={withQuery(context, { after: null })}>First page</a>}
-      {next !== null && (
-        <a href={withQuery(context, { after: next })} rel="next">
-          Next page
-        </a>
-      )}
-    </nav>
-  )
-}
-
-/** The address of this list with some parameters replaced; a change of filters leads to the first page. */
-function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
-  const query = new URLSearchParams(context.query)
-  query.delete('after')
-  query.delete('done')
-  for (const [name, value] of Object.entries(changes)) {
-    query.delete(name)
-    for (const one of value === null ? [] : typeof value === 'string' ? [value] : value) query.append(name, one)
-  }
-  const text = query.toString()
-  return text === '' ? context.request.path : `${context.request.path}?${text}`
 }

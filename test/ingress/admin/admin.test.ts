@@ -1,15 +1,12 @@
-import { type ExecFileOptions, execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { query } from '#shared/platform/database/sql.ts'
-import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import type { AdminContext } from '../../../ingress/admin/command.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
-import { settingsDocument } from '../../../ingress/admin/settings.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -30,21 +27,6 @@ const context = async (): Promise<AdminContext & AsyncDisposable> => ({
   actor: 'tester',
   [Symbol.asyncDispose]: async () => {},
 })
-
-interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-function runCommand(file: string, args: string[], options: ExecFileOptions, input = ''): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(file, args, { ...options, encoding: 'utf8' }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-    })
-    child.stdin?.end(input)
-  })
-}
 
 const admin = (...args: string[]) => runAdmin(args, commands, context)
 
@@ -270,19 +252,6 @@ test('the doctor finds nothing wrong here, and says what to mend elsewhere', asy
   t.regex(stdout, /WRONG\s+mail server: cannot be reached \(ECONNREFUSED\): check SMTP_URL/)
 })
 
-test('every command explains itself, without any server', async (t) => {
-  const nowhere = () => Promise.reject(new Error('opened'))
-  const all = await runAdmin(['--help'], commands, nowhere)
-  for (const { noun, verb, summary, options } of commands) {
-    t.true(all.stdout.includes(summary))
-    const words = verb === undefined ? [noun] : [noun, verb]
-    const { status, stdout } = await runAdmin([...words, '--help'], commands, nowhere)
-    t.is(status, 0)
-    for (const name of Object.keys(options)) t.true(stdout.includes(`--${name}`), `${words.join(' ')} ${name}`)
-  }
-  t.is((await runAdmin(['project'], commands, nowhere)).status, 0)
-})
-
 for (const [what, args, said] of [
   ['an unknown command', ['frobnicate'], /there are .*project.*key.*channel/],
   ['an unknown verb', ['project', 'frobnicate'], /there are project create, project list/],
@@ -300,47 +269,3 @@ for (const [what, args, said] of [
     t.regex(stderr.trim(), said)
   })
 }
-
-test('the command line prints JSON alone on its output, and its problems elsewhere', async (t) => {
-  const { databaseUrl, amqpUrl, secretKey } = app.deps.config
-  const run = async (env: Record<string, string>, ...args: string[]) =>
-    await runCommand(process.execPath, ['--import', 'tsx', 'ingress/admin.ts', ...args], {
-      cwd: new URL('../../..', import.meta.url).pathname,
-      env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
-    })
-  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
-  const created = await run(settings, 'project', 'create', '--name', 'spawned', '--json')
-  t.deepEqual([created.code, created.stderr], [0, ''])
-  t.like(JSON.parse(created.stdout), { name: 'spawned' })
-  const without = await run({}, 'project', 'list')
-  t.deepEqual([without.code, without.stdout], [2, ''])
-  t.regex(without.stderr, /DATABASE_URL is not set/)
-})
-
-test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
-  t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
-})
-
-test('L11: a password and a configuration are read from standard input, where nobody else sees them', async (t) => {
-  const { databaseUrl, amqpUrl, secretKey } = app.deps.config
-  const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
-  const run = async (input: string, ...args: string[]) =>
-    await runCommand(
-      process.execPath,
-      ['--import', 'tsx', 'ingress/admin.ts', ...args],
-      {
-        cwd: new URL('../../..', import.meta.url).pathname,
-        env: { PATH: process.env.PATH, NODE_ENV: 'test', ...settings },
-      },
-      input,
-    )
-  const user = ['user', 'create', '--email', 'piped@example.com', '--organisation', 'Piped', '--password', '-']
-  const created = await run('four words by pipe\n', ...user)
-  t.is(created.code, 0, created.stderr)
-  const { password_hash } = await app.deps.db('users').where({ email: 'piped@example.com' }).first('password_hash')
-  t.true(await verifyPassword(String(password_hash), 'four words by pipe'))
-  t.regex((await run('', ...user)).stderr, /--password - needs the value at standard input/)
-  const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'Piped')
-  const channel = ['channel', 'create', '--project', projectId, '--name', 'ops', '--kind', 'sms', '--config', '-']
-  t.is((await run('{"value":"+15550100"}', ...channel)).code, 0)
-})

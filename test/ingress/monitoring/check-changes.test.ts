@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openApp, type TestApp } from '../../support/app.ts'
-import { addChannel, addCheck, addProject } from '../../support/projects.ts'
-import { type Answer, jsonOf, send } from '../../support/send.ts'
+import { addChannel } from '../../support/projects.ts'
+import { aProject, type View } from './owned-project.ts'
 
 let app: TestApp
 test.before(async () => {
@@ -11,32 +11,8 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-type View = Record<string, unknown> & { uuid: string }
-
-async function aProject() {
-  const owner = await addProject(app.deps)
-  const headers = { 'X-Api-Key': owner.rwKey }
-  const viewOf = (answer: Answer) => jsonOf(answer) as View
-  const post = (path: string, body: object = {}, version = 3) =>
-    send(app.url, `/api/v${version}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  return {
-    ...owner,
-    post,
-    viewOf,
-    create: async (body: object = {}, version = 3) => viewOf(await post('/checks/', body, version)),
-    get: async (uuid: string, version = 3) =>
-      viewOf(await send(app.url, `/api/v${version}/checks/${uuid}`, { headers })),
-    remove: (uuid: string) => send(app.url, `/api/v3/checks/${uuid}`, { method: 'DELETE', headers }),
-    list: async (query = '') => {
-      const answer = await send(app.url, `/api/v3/checks/${query}`, { headers })
-      return (jsonOf(answer) as { checks: View[] }).checks
-    },
-    ping: (uuid: string, action = '') => send(app.url, `/ping/${uuid}${action}`),
-  }
-}
-
 test('a new check has the published defaults and every field', async (t) => {
-  const { post, viewOf, rwKey } = await aProject()
+  const { post, viewOf, rwKey } = await aProject(app)
   const answer = await post('/checks/')
   t.is(answer.status, 201)
   t.is(answer.headers['content-type'], 'application/json')
@@ -103,7 +79,7 @@ for (const [what, body, expected] of [
   ['the name makes no slug', { name: 'My Job' }, { name: 'My Job', slug: '' }],
 ] as const) {
   test(`create: ${what}`, async (t) => {
-    const { create, get } = await aProject()
+    const { create, get } = await aProject(app)
     const created = await create(body)
     t.like(created, expected)
     t.deepEqual(await get(created.uuid), created)
@@ -112,7 +88,7 @@ for (const [what, body, expected] of [
 
 for (const version of [1, 2] as const) {
   test(`version ${version} makes the slug from the name, and links to itself`, async (t) => {
-    const { create } = await aProject()
+    const { create } = await aProject(app)
     t.like(await create({ name: 'My Jöb!' }, version), { slug: 'my-job' })
     const check = await create({ name: 'My Job', slug: 'own' }, version)
     t.like(check, { slug: 'own', update_url: `${app.url}/api/v${version}/checks/${check.uuid}` })
@@ -120,7 +96,7 @@ for (const version of [1, 2] as const) {
 }
 
 test('only version 1 calls a running check started', async (t) => {
-  const { create, ping, get } = await aProject()
+  const { create, ping, get } = await aProject(app)
   const { uuid } = await create()
   await ping(uuid, '/start')
   t.like(await get(uuid, 1), { status: 'started', started: true })
@@ -129,7 +105,7 @@ test('only version 1 calls a running check started', async (t) => {
 })
 
 test('an update changes what it names and leaves the rest', async (t) => {
-  const { create, post, viewOf } = await aProject()
+  const { create, post, viewOf } = await aProject(app)
   const check = await create({ name: 'a', tags: 'x y', grace: 120, timeout: 600 })
   const answer = await post(`/checks/${check.uuid}`, { name: 'b' })
   t.is(answer.status, 200)
@@ -138,7 +114,7 @@ test('an update changes what it names and leaves the rest', async (t) => {
 })
 
 test('switching the kind keeps the values of the other one, hidden', async (t) => {
-  const { create, post, viewOf } = await aProject()
+  const { create, post, viewOf } = await aProject(app)
   const check = await create({ timeout: 600 })
   const update = async (body: object) => viewOf(await post(`/checks/${check.uuid}`, body))
   const cron = await update({ schedule: '* * * * *', tz: 'Europe/Riga' })
@@ -149,7 +125,7 @@ test('switching the kind keeps the values of the other one, hidden', async (t) =
 })
 
 test('a shorter timeout moves the deadline of a check that is up', async (t) => {
-  const { create, post, ping, viewOf } = await aProject()
+  const { create, post, ping, viewOf } = await aProject(app)
   const { uuid } = await create({ timeout: 3600 })
   await ping(uuid)
   const before = viewOf(await post(`/checks/${uuid}`))
@@ -159,7 +135,7 @@ test('a shorter timeout moves the deadline of a check that is up', async (t) => 
 })
 
 test('integrations are assigned by *, by id and by name, and taken away by the empty text', async (t) => {
-  const { create, post, viewOf, project } = await aProject()
+  const { create, post, viewOf, project } = await aProject(app)
   const a = await addChannel(app.deps, project.id, 'a')
   const b = await addChannel(app.deps, project.id, 'b c')
   const both = [a.uuid, b.uuid].toSorted().join(',')
@@ -189,7 +165,7 @@ for (const [what, existing, request, isMatch] of [
   ['nothing', { name: 'a' }, { name: 'a', unique: [] }, false],
 ] as const) {
   test(`unique by ${what} ${isMatch ? 'updates the check' : 'creates another'}`, async (t) => {
-    const { create, post, viewOf } = await aProject()
+    const { create, post, viewOf } = await aProject(app)
     const check = await create(existing)
     const answer = await post('/checks/', { ...request, desc: 'new' })
     t.is(answer.status, isMatch ? 200 : 201)
@@ -199,14 +175,14 @@ for (const [what, existing, request, isMatch] of [
 }
 
 test('of several matches the oldest is updated', async (t) => {
-  const { create, post, viewOf } = await aProject()
+  const { create, post, viewOf } = await aProject(app)
   const first = await create({ name: 'a' })
   await create({ name: 'a' })
   t.is(viewOf(await post('/checks/', { name: 'a', unique: ['name'] })).uuid, first.uuid)
 })
 
 test('fifty equal upserts at once make one check', async (t) => {
-  const { post, list } = await aProject()
+  const { post, list } = await aProject(app)
   const body = { name: 'one', unique: ['name'] }
   const answers = await Promise.all(Array.from({ length: 50 }, () => post('/checks/', body)))
   t.is(answers.filter((answer) => answer.status === 201).length, 1)
@@ -215,90 +191,11 @@ test('fifty equal upserts at once make one check', async (t) => {
 })
 
 test('a crowd at the limit gets no more checks than there is room for; an upsert still updates', async (t) => {
-  const { project, post, list } = await aProject()
+  const { project, post, list } = await aProject(app)
   await app.deps.db.raw('UPDATE projects SET check_limit = 3 WHERE id = ?', [project.id])
   const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => post('/checks/', { name: String(i) })))
   t.is(answers.filter((answer) => answer.status === 201).length, 3)
   t.deepEqual([...new Set(answers.filter((it) => it.status !== 201).map((it) => `${it.status}${it.text}`))], ['403'])
   const [existing] = await list()
   t.is((await post('/checks/', { name: existing?.name, unique: ['name'] })).status, 200)
-})
-
-test('pause and resume: states, times and flips', async (t) => {
-  const { create, post, ping, viewOf, rwKey } = await aProject()
-  const { uuid } = await create()
-  await ping(uuid)
-  const paused = await post(`/checks/${uuid}/pause`)
-  t.like(viewOf(paused), { status: 'paused', n_pings: 1, next_ping: null, started: false })
-  t.not(viewOf(paused).last_ping, null)
-  t.is((await post(`/checks/${uuid}/pause`)).status, 200)
-  const resumed = await post(`/checks/${uuid}/resume`)
-  t.like(viewOf(resumed), { status: 'new', n_pings: 1, last_ping: null, next_ping: null })
-  const again = await post(`/checks/${uuid}/resume`)
-  t.deepEqual([again.status, again.text], [409, 'check is not paused'])
-  const flips = await send(app.url, `/api/v3/checks/${uuid}/flips/`, { headers: { 'X-Api-Key': rwKey } })
-  t.deepEqual(
-    (jsonOf(flips) as { up: number }[]).map(({ up }) => up),
-    [0, 0, 1],
-  )
-  const { rows } = await app.deps.db.raw(
-    `SELECT count(*)::int AS open FROM flips WHERE check_id = (SELECT id FROM checks WHERE uuid = ?)
-     AND from_status <> 'new' AND processed_at IS NULL`,
-    [uuid],
-  )
-  t.is(rows[0].open, 0)
-})
-
-test('a ping ends a pause, unless it is to be ended by hand', async (t) => {
-  const { create, post, ping, get } = await aProject()
-  for (const [body, action, status] of [
-    [{}, '', 'up'],
-    [{}, '/fail', 'down'],
-    [{}, '/start', 'new'],
-    [{}, '/log', 'paused'],
-    [{ manual_resume: true }, '', 'paused'],
-  ] as const) {
-    const { uuid } = await create(body)
-    await post(`/checks/${uuid}/pause`)
-    await ping(uuid, action)
-    t.like(await get(uuid), { status, n_pings: 1 }, action)
-  }
-})
-
-test('delete answers the check as it was, without integrations, and takes everything with it', async (t) => {
-  const { create, remove, ping, project, rwKey, viewOf } = await aProject()
-  await addChannel(app.deps, project.id, 'a')
-  const check = await create({ name: 'gone', channels: '*' })
-  await ping(check.uuid)
-  const answer = await remove(check.uuid)
-  t.is(answer.status, 200)
-  t.like(viewOf(answer), { name: 'gone', n_pings: 1, status: 'up', channels: '', uuid: check.uuid })
-  t.is((await remove(check.uuid)).status, 404)
-  t.is((await send(app.url, `/api/v3/checks/${check.uuid}`, { headers: { 'X-Api-Key': rwKey } })).status, 404)
-  t.is((await ping(check.uuid)).status, 404)
-})
-
-test('deletes, updates, pauses and pings at once: each is answered, and no ping outlives its check', async (t) => {
-  const { project, post, remove, ping } = await aProject()
-  const check = await addCheck(app.deps, project.id)
-  const answers = await Promise.all([
-    ...Array.from({ length: 10 }, () => ping(check.uuid)),
-    ...Array.from({ length: 5 }, () => post(`/checks/${check.uuid}`, { name: 'x' })),
-    ...Array.from({ length: 5 }, () => post(`/checks/${check.uuid}/pause`)),
-    remove(check.uuid),
-  ])
-  for (const answer of answers) t.true([200, 404].includes(answer.status), `${answer.status} ${answer.text}`)
-  await app.deps.barrier.pass('all')
-  const { rows } = await app.deps.db.raw('SELECT count(*)::int AS n FROM pings WHERE check_id = ?', [check.id])
-  t.is(rows[0].n, 0)
-})
-
-test('a form or a list is no body for pause, an object is', async (t) => {
-  const { create, rwKey } = await aProject()
-  const { uuid } = await create()
-  const pause = (body: string) =>
-    send(app.url, `/api/v3/checks/${uuid}/pause`, { method: 'POST', headers: { 'X-Api-Key': rwKey }, body })
-  t.is((await pause('a=b')).status, 400)
-  t.is((await pause('[]')).status, 400)
-  t.is((await pause('{"any": "thing"}')).status, 200)
 })

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import type { ApiEnv } from '#shared/environment.ts'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
-import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { recordEvent } from '#shared/webhooks/events/store.ts'
-import { curlOf } from '../../../ingress/web/risk/curl.ts'
 import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
-import { openHttpSink } from '../../support/http-sink.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -20,7 +15,7 @@ let stranger: Visitor
 const people = new Map<Role, Visitor>()
 
 test.before(async () => {
-  app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
+  app = await openApp({ workers: ['pack-composer', 'anchor', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
@@ -242,79 +237,4 @@ test('the verification page reads without scripts, and says what it does not kno
   const nasty = await visitor.get('/verify?txId=%3Cscript%3Ealert(1)%3C/script%3E')
   t.false(nasty.text.includes('<script>alert'))
   t.is((await visitor.get(`/verify/files/${'0'.repeat(64)}`)).status, 404)
-})
-
-async function addEndpoint(env: ApiEnv, url: string): Promise<string> {
-  const endpoint = await insertEndpoint(app.deps.db, {
-    id: randomUUID(),
-    organisationId: team.organisationId,
-    env,
-    url,
-    description: '',
-    eventTypes: ['*'],
-    ordered: false,
-    sealedSecret: app.deps.secrets.seal('webhook-secret', `whsec_${Buffer.alloc(32, 7).toString('base64')}`),
-  })
-  return endpoint.id
-}
-
-test('a delivery shows its attempts, and is resent and replayed from its page', async (t) => {
-  await using sink = await openHttpSink()
-  sink.enqueue({ status: 500 })
-  const live = base.replace('sandbox', 'production')
-  const endpoint = await addEndpoint('PRODUCTION', sink.url)
-  const owner = person('owner')
-  t.true((await owner.get(`${live}/webhooks`)).text.includes(sink.url))
-  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('Nothing was owed'))
-  await app.deps.outbox.run((tx, enqueue) =>
-    recordEvent(tx, enqueue, {
-      env: 'PRODUCTION',
-      organisationId: team.organisationId,
-      type: 'risk_signals.pack_ready',
-      dealId: "<i>it's</i>",
-      fields: ['packId'],
-      occurredAt: new Date().toISOString(),
-    }),
-  )
-  const page = await eventually('the delivery', async () => {
-    const { text } = await owner.get(`${live}/webhooks/${endpoint}`)
-    return /[^"]+\/deliveries\/[0-9a-f-]{36}/.exec(text)?.[0]
-  })
-  const shows = (what: string, ...parts: string[]) =>
-    eventually(what, async () => {
-      const { text } = await owner.get(page)
-      return parts.every((part) => text.includes(part)) && text
-    })
-  const failed = await shows('the failed attempt', '1. failed', 'HTTP 500', 'next attempt')
-  t.false(failed.includes('<i>it'))
-  t.true(failed.includes('curl -X POST'))
-  t.is((await stranger.get(page)).status, 404)
-
-  t.is((await person('member').post(`${page}/resend`, {}, page)).status, 303)
-  await shows('the second attempt', '2. delivered', 'HTTP 200')
-  t.is((await owner.post(`${page}/resend`, {}, page)).status, 409, 'what was delivered is not sent twice by mistake')
-
-  const replayed = await owner.post(
-    `${live}/webhooks/${endpoint}/replay`,
-    { state: 'DELIVERED' },
-    `${live}/webhooks/${endpoint}`,
-  )
-  t.is(replayed.status, 303)
-  await sink.waitFor(3)
-  await shows('the third attempt', '3. delivered')
-  const [first, ...others] = sink.requests.map(({ body }) => body.toString())
-  t.true(others.every((body) => body === first))
-})
-
-test('what is copied as curl cannot leave its quotes', (t) => {
-  const line = curlOf("https://example.com/'; rm -rf /", { id: 'd', eventId: "e'", body: `{"a":"it's"}` })
-  t.is(
-    line,
-    [
-      `curl -X POST 'https://example.com/'\\''; rm -rf /'`,
-      `-H 'content-type: application/json'`,
-      `-H 'webhook-id: e'\\'''`,
-      `--data-raw '{"a":"it'\\''s"}'`,
-    ].join(' \\\n  '),
-  )
 })

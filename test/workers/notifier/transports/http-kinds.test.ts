@@ -3,7 +3,12 @@ import { transports } from '../../../../workers/notifier/transports/registry.ts'
 import { openHttpSink, type RecordedRequest } from '../../../support/http-sink.ts'
 import { someNotification, someRecovery } from '../../../support/notification.ts'
 import { openTransportContext } from '../../../support/transport-context.ts'
-import { type Kind, kinds } from './service-forms.ts'
+import { chatKinds } from './chat-forms.ts'
+import type { Kind } from './form.ts'
+import { incidentKinds } from './incident-forms.ts'
+
+/** The documented forms, service by service. A kind may appear twice, for a second way to be gone. */
+const kinds: readonly Kind[] = [...chatKinds, ...incidentKinds]
 
 async function open(kind: Kind, timeoutMs?: number) {
   const sink = await openHttpSink()

@@ -1,0 +1,15 @@
+import test from 'ava'
+import { curlOf } from '../../../ingress/web/risk/curl.ts'
+
+test('what is copied as curl cannot leave its quotes', (t) => {
+  const line = curlOf("https://example.com/'; rm -rf /", { id: 'd', eventId: "e'", body: `{"a":"it's"}` })
+  t.is(
+    line,
+    [
+      `curl -X POST 'https://example.com/'\\''; rm -rf /'`,
+      `-H 'content-type: application/json'`,
+      `-H 'webhook-id: e'\\'''`,
+      `--data-raw '{"a":"it'\\''s"}'`,
+    ].join(' \\\n  '),
+  )
+})

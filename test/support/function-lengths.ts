@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isFunctionDeclaration, isFunctionLikeDeclaration, type Node, type SourceFile } from 'typescript/unstable/ast'
+import { API } from 'typescript/unstable/sync'
+import { root } from './imports.ts'
+
+export interface LongFunction {
+  file: string
+  /** where it begins, the first line being 1 */
+  line: number
+  lines: number
+}
+
+/**
+ * The functions of some files that have more lines than `most`. A function that is declared inside another counts for
+ * itself alone: a factory is as long as what is left of it.
+ * @param files from the root of the repository, all of them of its tsconfig.json
+ */
+export function functionsAbove(most: number, files: readonly string[]): LongFunction[] {
+  const api = new API({ cwd: root })
+  try {
+    const project = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') }).getProjects()[0]
+    return files.flatMap((file) => {
+      const source = project?.program.getSourceFile(join(root, file))
+      if (!source) throw new Error(`the compiler does not know ${file}`)
+      return functionsOf(source)
+        .filter(({ lines }) => lines > most)
+        .map((found) => ({ file, ...found }))
+    })
+  } finally {
+    api.close()
+  }
+}
+
+/** How many lines a file has. */
+export function linesOf(file: string): number {
+  return readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length
+}
+
+function functionsOf(source: SourceFile): { line: number; lines: number }[] {
+  const lineAt = (position: number) => source.text.slice(0, position).split('\n').length
+  const found: { line: number; lines: number }[] = []
+  /** @returns lines of the functions declared in this node */
+  function visit(node: Node): number {
+    let declared = 0
+    node.forEachChild((child) => {
+      declared += visit(child)
+    })
+    if (!isFunctionLikeDeclaration(node)) return declared
+    const line = lineAt(node.getStart(source))
+    const lines = lineAt(node.end) - line + 1
+    found.push({ line, lines: lines - declared })
+    return isFunctionDeclaration(node) ? lines : declared
+  }
+  visit(source)
+  return found
+}
