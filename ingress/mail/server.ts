@@ -136,17 +136,11 @@ export async function openMailServer(
     }
   }
 
-  const listener = server.listen(options.port, options.host)
-  await new Promise<void>((resolve, reject) => {
-    listener.once('listening', resolve)
-    server.once('error', reject)
-  })
-  server.removeAllListeners('error')
+  const port = await listen(server, options)
   // Senders that break off are their own affair.
   server.on('error', (error: Error) => log.debug(describeError(error), 'mail.connection-failed'))
-  const address = listener.address()
   return {
-    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    port,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(resolve))
       for (const connection of [...server.connections]) {
@@ -156,6 +150,18 @@ export async function openMailServer(
       await Promise.allSettled(deciding.values())
     },
   }
+}
+
+/** @returns the port */
+async function listen(server: SMTPServer, { port, host }: { port: number; host: string }): Promise<number> {
+  const listener = server.listen(port, host)
+  await new Promise<void>((resolve, reject) => {
+    listener.once('listening', resolve)
+    server.once('error', reject)
+  })
+  server.removeAllListeners('error')
+  const address = listener.address()
+  return typeof address === 'object' && address !== null ? address.port : port
 }
 
 /** @returns the refusal; null when the recipient is now one of those of the mail */
