@@ -175,7 +175,8 @@ for (const source of [
     t.regex(source, FORGED_KEY)
   })
 
-const written = [...rooms, 'migrations', 'bench', 'examples'].flatMap((room) => sourcesBelow(room))
+// Migrations are never edited, and each is one list of statements.
+const written = [...rooms, 'bench', 'examples'].flatMap((room) => sourcesBelow(room))
 
 test('no file has more than 300 lines', (t) => {
   const long = written.filter((file) => linesOf(file) > 300)
