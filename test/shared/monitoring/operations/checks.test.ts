@@ -1,0 +1,170 @@
+import test from 'ava'
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import { copyCheck } from '#shared/monitoring/operations/copy-check.ts'
+import { createCheck } from '#shared/monitoring/operations/create-check.ts'
+import { deleteCheck } from '#shared/monitoring/operations/delete-check.ts'
+import { importProject } from '#shared/monitoring/operations/import-project.ts'
+import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
+import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
+import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
+import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
+import { openApp, type TestApp } from '../../../support/app.ts'
+import { addProject } from '../../../support/projects.ts'
+
+let app: TestApp
+
+test.before(async () => {
+  app = await openApp({ workers: [] })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const operator: Actor = { kind: 'operator', name: 'root' }
+const agent: Actor = { kind: 'agent', id: 'K7', name: 'helper', address: '192.0.2.7' }
+const key: Actor = { kind: 'key', id: 1, owner: 'tests', address: '192.0.2.7' }
+
+/** What operations are given here: announcements are kept, and reads wait for nothing but say that they might. */
+function dependencies() {
+  const announced: CacheChange[] = []
+  const { config, secrets, now } = app.deps
+  const barrier = { pass: async () => 7 }
+  return {
+    announced,
+    config,
+    secrets,
+    outbox: null,
+    now,
+    barrier,
+    announce: (one: CacheChange) => void announced.push(one),
+  }
+}
+
+const body = (members: Record<string, string | number>): JsonObject => Object.assign(Object.create(null), members)
+
+async function entries(organisationId: number): Promise<string[]> {
+  const rows = await app.deps.db('audit_log').where({ organisation_id: organisationId }).orderBy('id')
+  return rows.map(({ actor, action, target }) => `${actor}: ${action} ${target}`)
+}
+
+test('what is done with a check is audited by the name of who did it, and announced', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps)
+  const deps = dependencies()
+  const input = { project, body: body({ name: 'Job' }), slugFromName: false }
+  const { check, isNew } = await createCheck(db, operator, input, deps)
+  t.true(isNew)
+  const own = { project, id: check.id, uuid: check.uuid }
+  await updateCheck(db, agent, { ...own, body: body({ tags: 'night' }), slugFromName: false }, deps)
+  const paused = await pauseCheck(db, agent, own, deps)
+  t.deepEqual([paused.check.status, paused.lagMs], ['paused', 7])
+  t.is((await resumeCheck(db, agent, own, deps)).check.status, 'new')
+  await deleteCheck(db, operator, own, deps)
+  t.deepEqual(await entries(project.organisationId), [
+    'operator root: check.created Job',
+    'agent key K7 (helper): check.changed Job',
+    'agent key K7 (helper): check.paused Job',
+    'agent key K7 (helper): check.resumed Job',
+    'operator root: check.deleted Job',
+  ])
+  const change = { kind: 'check', uuid: check.uuid, projectId: project.id }
+  t.deepEqual(deps.announced, [change, change, change, change, change])
+})
+
+test('what a program does with its key is left to the entry of its request', async (t) => {
+  const { project } = await addProject(app.deps)
+  await createCheck(app.deps.db, key, { project, body: body({}), slugFromName: false }, dependencies())
+  t.deepEqual(await entries(project.organisationId), [])
+})
+
+test('a change that cannot be audited is not made', async (t) => {
+  const { project } = await addProject(app.deps)
+  const deps = dependencies()
+  const nobody: Actor = { kind: 'person', userId: 987_654_321, email: 'gone@example.org', address: '' }
+  await t.throwsAsync(createCheck(app.deps.db, nobody, { project, body: body({}), slugFromName: false }, deps))
+  t.deepEqual(await app.deps.db('checks').where({ project_id: project.id }), [])
+  t.deepEqual(deps.announced, [])
+})
+
+test('the limit refuses creating, copying and receiving in words, and is noted for the owners', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps, { checkLimit: 1 })
+  const { project: full } = await addProject(app.deps, { checkLimit: 1 })
+  const deps = dependencies()
+  const input = { project, body: body({ name: 'One' }), slugFromName: false }
+  const { check } = await createCheck(db, operator, input, deps)
+  await createCheck(db, operator, { ...input, project: full }, deps)
+  const refused = { instanceOf: ForbiddenError, message: 'The project has as many checks as it may.' }
+  await t.throwsAsync(createCheck(db, operator, input, deps), refused)
+  await t.throwsAsync(copyCheck(db, operator, { project, check }, deps), refused)
+  await t.throwsAsync(transferCheck(db, operator, { uuid: check.uuid, from: project, to: full }, deps), {
+    instanceOf: ConflictError,
+    message: 'That project has as many checks as it may.',
+  })
+  t.deepEqual(await entries(project.organisationId), [
+    'operator root: check.created One',
+    'service: project.check-limit-reached tests: 1',
+  ])
+  t.is(deps.announced.length, 2)
+})
+
+test('a transfer is in the log of both organisations', async (t) => {
+  const { db } = app.deps
+  const [{ project: from }, { project: to }] = [await addProject(app.deps), await addProject(app.deps)]
+  const deps = dependencies()
+  const { check } = await createCheck(
+    db,
+    key,
+    { project: from, body: body({ name: 'Job' }), slugFromName: false },
+    deps,
+  )
+  await transferCheck(db, operator, { uuid: check.uuid, from, to }, deps)
+  t.deepEqual(await entries(from.organisationId), ['operator root: check.transferred Job to tests'])
+  t.deepEqual(await entries(to.organisationId), ['operator root: check.received Job from tests'])
+  t.deepEqual(
+    deps.announced.slice(1).map(({ projectId }) => projectId),
+    [from.id, to.id],
+  )
+})
+
+test('resuming what is not paused, and changing what is gone, leaves no trace', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps)
+  const deps = dependencies()
+  const { check } = await createCheck(db, key, { project, body: body({}), slugFromName: false }, deps)
+  const own = { project, id: check.id, uuid: check.uuid }
+  await t.throwsAsync(resumeCheck(db, operator, own, deps), {
+    instanceOf: ConflictError,
+    message: 'check is not paused',
+  })
+  const wrong = { ...own, body: body({ timeout: 1 }), slugFromName: false }
+  await t.throwsAsync(updateCheck(db, operator, wrong, deps), { instanceOf: ValidationError })
+  await deleteCheck(db, key, own, deps)
+  for (const operation of [pauseCheck, resumeCheck, deleteCheck]) {
+    await t.throwsAsync(operation(db, operator, own, deps), {
+      instanceOf: NotFoundError,
+      message: 'The check is gone.',
+    })
+  }
+  t.deepEqual(await entries(project.organisationId), [])
+  t.is(deps.announced.length, 2)
+})
+
+test('a planned import is neither audited nor announced, an applied one is both', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps)
+  const deps = dependencies()
+  const uuid = crypto.randomUUID()
+  const document: JsonObject = Object.assign(Object.create(null), { checks: [body({ uuid, name: 'Job' })] })
+  const plan = await importProject(db, operator, { project, document, apply: false }, deps)
+  t.is(plan.checks.create.length, 1)
+  t.deepEqual([await entries(project.organisationId), deps.announced], [[], []])
+  await importProject(db, operator, { project, document, apply: true }, deps)
+  t.deepEqual(await entries(project.organisationId), [
+    'operator root: project.imported tests: 1 checks created, 0 changed',
+  ])
+  t.deepEqual(deps.announced, [{ kind: 'check', uuid, projectId: project.id }])
+})

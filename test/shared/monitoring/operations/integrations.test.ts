@@ -1,0 +1,85 @@
+import test from 'ava'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { findChannel } from '#shared/monitoring/channels/store.ts'
+import { askAgain } from '#shared/monitoring/operations/ask-again.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import type { Project } from '#shared/monitoring/projects/store.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
+import { openApp, type TestApp } from '../../../support/app.ts'
+import { addProject } from '../../../support/projects.ts'
+
+let app: TestApp
+
+test.before(async () => {
+  app = await openApp({ workers: [] })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const operator: Actor = { kind: 'operator', name: 'root' }
+const agent: Actor = { kind: 'agent', id: 'K7', name: 'helper', address: '192.0.2.7' }
+const mail = (project: Project, value: string) => ({ project, kind: 'email', name: 'Mail', config: { value } })
+
+async function actions(organisationId: number): Promise<string[]> {
+  const rows = await app.deps.db('audit_log').where({ organisation_id: organisationId }).orderBy('id')
+  return rows.map(({ actor, action, target }) => `${actor}: ${action} ${target}`)
+}
+
+test('the operator vouches for an address, everybody else has its holder asked', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps)
+  const vouched = await createIntegration(db, operator, mail(project, 'a@example.org'), { ...app.deps, outbox: null })
+  const asked = await createIntegration(db, agent, mail(project, 'b@example.org'), app.deps)
+  t.deepEqual([vouched.isEmailVerified, asked.isEmailVerified], [true, false])
+  const elsewhere = { project, channel: vouched, config: { value: 'c@example.org' } }
+  t.deepEqual(await updateIntegration(db, agent, elsewhere, app.deps), { isAsked: true })
+  await askAgain(agent, { project, channel: asked }, app.deps)
+  await t.throwsAsync(askAgain(agent, { project, channel: vouched }, app.deps), { instanceOf: NotFoundError })
+  t.deepEqual(await actions(project.organisationId), [
+    'operator root: integration.created Mail (E-mail)',
+    'agent key K7 (helper): integration.created Mail (E-mail)',
+    'agent key K7 (helper): integration.changed Mail (E-mail)',
+    'agent key K7 (helper): integration.recipient-asked Mail',
+  ])
+})
+
+test('switching on and off is audited as such, and what is deleted is gone for the next one', async (t) => {
+  const { db } = app.deps
+  const { project } = await addProject(app.deps)
+  const deps = { ...app.deps, outbox: null }
+  const channel = await createIntegration(db, operator, mail(project, 'a@example.org'), deps)
+  await updateIntegration(db, operator, { project, channel, disabled: true }, deps)
+  t.truthy((await findChannel(db, project.id, channel.uuid))?.disabledAt)
+  await updateIntegration(db, operator, { project, channel, disabled: false }, deps)
+  t.is((await findChannel(db, project.id, channel.uuid))?.disabledAt, null)
+  await deleteIntegration(db, operator, { project, channel })
+  await t.throwsAsync(deleteIntegration(db, operator, { project, channel }), {
+    instanceOf: NotFoundError,
+    message: 'The integration is gone.',
+  })
+  t.deepEqual((await actions(project.organisationId)).slice(1), [
+    'operator root: integration.disabled Mail',
+    'operator root: integration.enabled Mail',
+    'operator root: integration.deleted Mail',
+  ])
+})
+
+for (const [change, message] of [
+  [{ name: 'a\nb' }, 'name is not a string'],
+  [{ disabled: 'yes' }, 'disabled is not a boolean'],
+  [{ config: [] }, 'config is not an object'],
+  [{ name: 1, disabled: 'yes', config: [] }, 'name is not a string'],
+] as const)
+  test(`${JSON.stringify(change)} of an integration is refused: ${message}`, async (t) => {
+    const { project } = await addProject(app.deps)
+    const deps = { ...app.deps, outbox: null }
+    const channel = await createIntegration(app.deps.db, operator, mail(project, 'a@example.org'), deps)
+    await t.throwsAsync(updateIntegration(app.deps.db, operator, { project, channel, ...change }, deps), {
+      instanceOf: ValidationError,
+      message,
+    })
+    t.is((await actions(project.organisationId)).length, 1)
+  })
