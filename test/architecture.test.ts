@@ -109,6 +109,14 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
   t.deepEqual(wrong.map(said), [])
 })
 
+test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
+  const foreign = /^ingress\/(oauth\/|monitoring\/(badge-images|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
+  const wrong = sourcesBelow('ingress')
+    .filter((file) => file !== 'ingress/route.ts' && !/-route\.ts$/.test(file) && !foreign.test(file))
+    .filter((file) => readFileSync(join(root, file), 'utf8').includes('defineRoute('))
+  t.deepEqual(wrong, [])
+})
+
 test('only store.ts and *-store.ts hold SQL, beside the database platform itself', (t) => {
   const wrong = ['shared', 'workers', 'ingress']
     .flatMap((room) => sourcesBelow(room))

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { parseProofBundle } from '#shared/transparency/anchoring/proof-bundle.ts'
-import { type AnchoredFacts, verifyFacts, withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
+import { withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
+import { verifyAnchor } from '#shared/transparency/operations/verify-anchor.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
-import type { IngressDeps } from '../../deps.ts'
 import { anybody, anybodyVerifying } from '../access.ts'
 import { jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
@@ -85,27 +84,9 @@ export const verifyAnchorRoute = read({
     const isQuick = bytes.length <= QUICK_BYTES
     const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
     if (!body.ok) throw new ValidationError(body.message, body.errors)
-    return await verify(withOwnAnchor(body.facts), deps)
+    return await verifyAnchor(deps.db, withOwnAnchor(body.facts), (env) => logPolicy(deps, env))
   },
 })
 
 /** Bodies up to this long are read at once. */
 const QUICK_BYTES = 64 * 1024
-
-async function verify(facts: AnchoredFacts, deps: IngressDeps): Promise<z.infer<typeof VerifySchema>> {
-  const { anchor } = facts
-  const txId = typeof anchor === 'string' ? null : anchor.txId
-  const view = txId === null ? undefined : await viewAnchor(deps.db, txId)
-  const env = view?.env === 'production' ? 'PRODUCTION' : 'SANDBOX'
-  const proof = view ? parseProofBundle({ ...view }) : undefined
-  const { verdict, checks } = verifyFacts(facts, proof, await logPolicy(deps, env))
-  return {
-    verified: verdict === 'VERIFIED',
-    // An anchor that the log does not hold was never given by us.
-    verdict: view ? verdict : 'FAILED',
-    payloadSha256: facts.digest,
-    txId,
-    state: view?.state ?? null,
-    checks: checks.map((check) => ({ ...check })),
-  }
-}

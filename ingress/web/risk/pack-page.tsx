@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import { NotFoundError } from '#shared/errors.ts'
-import { transaction } from '#shared/platform/database/db.ts'
+import { revokePackShare } from '#shared/risk/operations/revoke-pack-share.ts'
+import { sharePack } from '#shared/risk/operations/share-pack.ts'
 import { type PackDocument, packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { packFileName } from '#shared/risk/packs/pdf/proof.ts'
 import { findPackSource, type PackSource } from '#shared/risk/packs/pdf/store.ts'
-import { insertShare, listShares, revokeShare } from '#shared/risk/risk-console/store.ts'
+import { listShares } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { packPdf, pdfHeaders } from '../../risk/pack-pdf.ts'
-import { audit } from '../frame/audit.ts'
+import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
-import { newToken } from '../frame/sessions.ts'
 import { AnchorBlock } from './anchor-block.tsx'
 import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
 import { PackView } from './pack-view.tsx'
-import { SHARE_DAYS, ShareCard, shareDigestText } from './share-card.tsx'
+import { ShareCard } from './share-card.tsx'
 
 /** One pack, its files, and the links through which others may see it. */
 export function packPages(pages: Pages): void {
@@ -122,17 +121,8 @@ async function share(context: FormContext): Promise<void> {
   const packId = context.params.pack ?? ''
   const { body, evidence } = await openPack(context, console, packId)
   if (body === null) throw new NotFoundError('The pack is not composed yet.')
-  const token = newToken()
-  await transaction(db, async (tx) => {
-    await insertShare(tx, {
-      id: randomUUID(),
-      packId,
-      digest: secrets.digest(shareDigestText(token)),
-      createdBy: console.session.email,
-      days: SHARE_DAYS,
-    })
-    await audit(context, console.organisationId, 'pack.shared', packId, tx)
-  })
+  const shared = { organisationId: console.organisationId, packId }
+  const token = await sharePack(db, personOf(context, console.session), shared, { secrets })
   const document = packDocument({ body, evidence, env: console.env })
   await showReady(context, console, document, `${config.publicUrl}/share/packs/${token}`)
 }
@@ -141,8 +131,7 @@ async function revoke(context: FormContext): Promise<void> {
   const console = await openConsole(context, 'manage')
   const { pack = '', share: id = '' } = context.params
   await openPack(context, console, pack)
-  const isRevoked = isUuid(id) && (await revokeShare(context.deps.db, pack, id))
-  if (!isRevoked) throw new NotFoundError('There is no such link.')
-  await audit(context, console.organisationId, 'pack.share-revoked', pack)
+  const link = { organisationId: console.organisationId, packId: pack, shareId: id }
+  await revokePackShare(context.deps.db, personOf(context, console.session), link)
   redirect(context, `${console.base}/packs/${pack}#shares`)
 }

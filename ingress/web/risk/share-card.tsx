@@ -1,17 +1,10 @@
+import { SHARE_DAYS } from '#shared/risk/packs/share-token.ts'
 import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { type Console, mayIn } from './console.tsx'
 import { microsOf } from './micros.ts'
-
-/** How long a link works unless it is revoked before. */
-export const SHARE_DAYS = 30
-
-/** What is digested of a token, so that a digest of ours can stand for nothing else. */
-export function shareDigestText(token: string): string {
-  return `pack-share:${token}`
-}
 
 /** The links through which people without an account see this pack. */
 export function ShareCard(props: {

@@ -1,6 +1,7 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { findPackSource } from '#shared/risk/packs/pdf/store.ts'
+import { shareDigestText } from '#shared/risk/packs/share-token.ts'
 import { findSharedPack } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
 import type { Context, Pages } from '../frame/context.ts'
@@ -9,7 +10,6 @@ import { AnchorBlock } from './anchor-block.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
 import { sendPdf } from './pack-page.tsx'
 import { PackView } from './pack-view.tsx'
-import { shareDigestText } from './share-card.tsx'
 
 /** A pack through a share link: no sign-in, no navigation, not for search engines. */
 export function sharedPackPages(pages: Pages): void {
