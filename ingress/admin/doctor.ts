@@ -7,7 +7,7 @@ import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
 import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { nowMicros, toSeconds } from '#shared/time.ts'
 import type { AdminContext, Command } from './command.ts'
 
 interface Finding {
@@ -61,7 +61,7 @@ function settings({ config }: AdminContext): Finding[] {
 async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
     const { version, role } = await describeServer(db)
-    const offset = Math.abs((await readServerClock(db)) - nowMicros()) / MICROS_PER_SECOND
+    const offset = toSeconds(Math.abs((await readServerClock(db)) - nowMicros()))
     const pending = await pendingMigrations(db)
     return [
       handling('database', version >= POSTGRES_VERSION, 'answers', 'is older than PostgreSQL 15: upgrade it'),

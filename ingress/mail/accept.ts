@@ -7,6 +7,7 @@ import { type PackedText, packMailText } from '#shared/monitoring/pings/mail-tex
 import { asUnavailable } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Batcher } from '../ping/batcher.ts'
 import type { Beat } from '../ping/beat.ts'
@@ -60,7 +61,7 @@ export function createMailListener(
   async function accept(mail: Mail): Promise<void> {
     await parts.beat.begun()
     const found = await Promise.all(mail.targets.map((target) => findCheck(parts.cache, target)))
-    const nowMs = deps.now() / 1000
+    const nowMs = toMillis(deps.now())
     const named = [...new Set(found.flatMap(({ check }) => check?.checkId ?? []))]
     const checks = named.filter((checkId) => pingLimit.take(checkId, nowMs).granted)
     for (const checkId of named) if (!checks.includes(checkId)) parts.uses.limited(checkId)

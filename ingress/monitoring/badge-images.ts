@@ -15,6 +15,7 @@ import { findProjectByBadgeKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { asTenant } from '#shared/platform/database/tenant.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
+import { toDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
 import { defineRoute, type PathParam, type Route } from '../route.ts'
@@ -138,7 +139,7 @@ function answer(
   const { contentType, body } = renderBadge(wanted, label, badgeState(counts, states))
   response.setHeader('Content-Type', contentType)
   response.setHeader('Cache-Control', 'max-age=0, no-cache, no-store, must-revalidate, private')
-  response.setHeader('Expires', new Date(deps.now() / 1000).toUTCString())
+  response.setHeader('Expires', toDate(deps.now()).toUTCString())
   // Opened by itself an image of ours must not run or load anything.
   response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
   response.setHeader('X-Content-Type-Options', 'nosniff')

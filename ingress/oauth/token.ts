@@ -9,6 +9,7 @@ import { CLIENT_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
 import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 import { grantScopes, parseTokenRequest, unknownClient } from '#shared/tenancy/oauth/token-request.ts'
+import { toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
 import { readBody } from '../middleware/body.ts'
@@ -87,7 +88,7 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
 
 async function tokenFor(client: ClientRecord, scopes: string[], deps: IngressDeps) {
   const { keyRing, audience } = deps.risk
-  const issuedAt = Math.floor(deps.now() / 1_000_000)
+  const issuedAt = Math.floor(toSeconds(deps.now()))
   const lifetime = deps.config.tokenLifetimeSeconds
   const env: ApiEnv = client.env
   const token = {

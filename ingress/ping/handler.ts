@@ -7,6 +7,7 @@ import { asUnavailable } from '#shared/platform/database/db.ts'
 import { type Client, parseTrustedProxies, resolveClient } from '#shared/platform/http/remote-addr.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
 import type { Batcher } from './batcher.ts'
@@ -133,7 +134,7 @@ export function createPingHandler(
     }
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
     const receivedAt = deps.now()
-    if (!pingLimit.take(check.checkId, receivedAt / 1000).granted) {
+    if (!pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
       // Not by its status: to a ping by uuid that is 200, and its loss must show.
       metrics.pingsRefused.inc({ status: 'limited' })
       parts.uses.limited(check.checkId)

@@ -7,6 +7,7 @@ import type { TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, type Family, familiesOf, type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { toMillis, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
@@ -53,7 +54,7 @@ async function verifyToken(jwt: string, deps: IngressDeps): Promise<AccessToken>
   const { keyRing, audience } = deps.risk
   const key = await keyRing.verifier(readKid(jwt))
   if (!key) throw new UnauthorizedError('the access token is not accepted: its signature is not ours')
-  return await verifyAccessToken(jwt, audience, key, deps.now() / 1_000_000)
+  return await verifyAccessToken(jwt, audience, key, toSeconds(deps.now()))
 }
 
 /** A token says what was granted; what counts is what is still granted. */
@@ -127,7 +128,7 @@ function takeToken(
   response: Response,
   deps: IngressDeps,
 ): void {
-  const { granted, left, fullInSeconds, retryAfterSeconds } = buckets.take(bucket, deps.now() / 1000)
+  const { granted, left, fullInSeconds, retryAfterSeconds } = buckets.take(bucket, toMillis(deps.now()))
   response.setHeader('RateLimit-Policy', `"default";q=${quota};w=60`)
   response.setHeader('RateLimit', `"default";r=${left};t=${fullInSeconds}`)
   if (!granted) throw new RateLimitedError(`too many requests of ${who}`, retryAfterSeconds)

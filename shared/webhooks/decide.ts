@@ -2,7 +2,7 @@ import { recordFailure, recordSuccess } from '../delivery/circuit-breaker.ts'
 import { nextAttemptInMs } from '../delivery/next-attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
 import { webhookRetries } from '../delivery/retry-schedule.ts'
-import type { Micros } from '../time.ts'
+import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
 /** A failing endpoint is switched off after this long without a success, and at least this many attempts (domain 6.4). */
@@ -32,14 +32,14 @@ export interface Decision {
 export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision {
   const { outcome, at } = attempt
   if (outcome.result === 'delivered') {
-    const breaker = recordSuccess(health.breaker, at / 1000)
+    const breaker = recordSuccess(health.breaker, toMillis(at))
     const healthy = { ...health, breaker, failures: 0, failingSince: null, lastSuccessAt: at }
     return { delivery: 'DELIVERED', nextAttemptAt: null, health: healthy }
   }
   const failed = switchedOff(
     {
       ...health,
-      breaker: recordFailure(health.breaker, at / 1000),
+      breaker: recordFailure(health.breaker, toMillis(at)),
       failures: health.failures + 1,
       failingSince: health.failingSince ?? at,
     },
@@ -51,7 +51,7 @@ export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision 
   }
   const waitMs = nextAttemptInMs(webhookRetries, outcome, attempt.round, attempt.random)
   if (waitMs === null) return { delivery: 'EXHAUSTED', nextAttemptAt: null, health: failed }
-  return { delivery: 'PENDING', nextAttemptAt: at + waitMs * 1000, health: failed }
+  return { delivery: 'PENDING', nextAttemptAt: at + microsOfMillis(waitMs), health: failed }
 }
 
 function switchedOff(health: EndpointHealth, outcome: Outcome, at: Micros): EndpointHealth {

@@ -1,5 +1,5 @@
 import { admit } from '../delivery/circuit-breaker.ts'
-import type { Micros } from '../time.ts'
+import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
 /** Attempts under way at one endpoint, over all processes (domain 6.4). */
@@ -16,7 +16,7 @@ export interface Slots {
 /** How many attempts an endpoint may have under way now; none while its breaker is open or it is not active. */
 export function slotsOf(health: EndpointHealth, at: Micros): Slots {
   if (health.state !== 'ACTIVE') return { count: 0, health }
-  const { pass, breaker } = admit(health.breaker, at / 1000)
+  const { pass, breaker } = admit(health.breaker, toMillis(at))
   if (!pass) return { count: 0, health }
   const isCareful = breaker.phase === 'half-open' || breaker.consecutiveFailures >= DOUBTFUL_AFTER
   return { count: isCareful ? 1 : SLOTS, health: { ...health, breaker } }
@@ -24,5 +24,5 @@ export function slotsOf(health: EndpointHealth, at: Micros): Slots {
 
 /** Until when the breaker lets nothing through; null when it does. */
 export function heldUntil({ breaker }: EndpointHealth): Micros | null {
-  return breaker.phase === 'open' ? breaker.untilMs * 1000 : null
+  return breaker.phase === 'open' ? microsOfMillis(breaker.untilMs) : null
 }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { MICROS_PER_SECOND } from '#shared/time.ts'
+import { microsOfSeconds } from '#shared/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -56,7 +56,7 @@ test('F19: a ping that claims to come from the future arrived now, and is counte
   await using product = await openProduct()
   const project = await product.project()
   const right = await product.ingress()
-  const ahead = await product.ingress({ now: () => right.deps.now() + 3600 * MICROS_PER_SECOND })
+  const ahead = await product.ingress({ now: () => right.deps.now() + microsOfSeconds(3600) })
   const check = await addCheck(right.deps, project.id)
   const { metrics } = await product.workers(['ping-evaluator'])
   t.is((await fetch(`${ahead.base}/ping/${check.uuid}`)).status, 200)

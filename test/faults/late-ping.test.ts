@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import test from 'ava'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -10,14 +10,14 @@ import { addCheck } from '../support/projects.ts'
 
 /** Timeout and grace of the checks: their deadline is two minutes after the last ping. */
 const PERIOD = { timeoutSeconds: 60, graceSeconds: 60 }
-const LEAD = 2 * MICROS_PER_SECOND
+const LEAD = microsOfSeconds(2)
 
 test('F09: a ping accepted before the deadline and applied after it leaves no false down', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
   const { base, deps } = await product.ingress()
-  const almostLate = await product.ingress({ now: () => nowMicros() - 120 * MICROS_PER_SECOND + LEAD })
+  const almostLate = await product.ingress({ now: () => nowMicros() - microsOfSeconds(120) + LEAD })
   const pinged = await addCheck(deps, project.id, PERIOD)
   const silent = await addCheck(deps, project.id, PERIOD)
   await tell(product.db, [pinged, silent], [await addWebhook(deps, project.id, sink.url)])
@@ -62,7 +62,7 @@ test('F09: a ping accepted before the deadline and applied after it leaves no fa
 test('a ping whose body is slow to come has arrived when it is complete', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
-  const clock = { now: nowMicros() - 60 * MICROS_PER_SECOND }
+  const clock = { now: nowMicros() - microsOfSeconds(60) }
   const { base, deps } = await product.ingress({ now: () => clock.now })
   await product.workers(['ping-evaluator'])
   const check = await addCheck(deps, project.id)
@@ -71,7 +71,7 @@ test('a ping whose body is slow to come has arrived when it is complete', async 
   outgoing.flushHeaders()
   await once(outgoing, 'continue')
   // Longer than a sweep waits for what may still be under way.
-  clock.now += 20 * MICROS_PER_SECOND
+  clock.now += microsOfSeconds(20)
   outgoing.end('done')
   const [answer]: IncomingMessage[] = await once(outgoing, 'response')
   t.is(answer?.statusCode, 200)

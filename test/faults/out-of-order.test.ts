@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { type AcceptedPing, encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
@@ -27,7 +27,7 @@ test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
   const { deps } = await product.ingress()
   const added = await Promise.all(Array.from({ length: PERMUTATIONS + 1 }, () => addCheck(deps, project.id)))
   const checks = added.toSorted((a, b) => a.id - b.id)
-  const begunAt = nowMicros() - 60 * MICROS_PER_SECOND
+  const begunAt = nowMicros() - microsOfSeconds(60)
   // The first check is told the story as it was, each of the others in an order of its own.
   const orders = checks.map((_, index) => (index === 0 ? story.map((_signal, step) => step) : shuffled(story.length)))
 
@@ -36,7 +36,7 @@ test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
     const pings = checks.map(({ id }, index): AcceptedPing => {
       const step = orders[index]?.[turn] ?? 0
       const { kind, rid } = story[step] ?? { kind: 'log', rid: null }
-      const receivedAt = begunAt + step * MICROS_PER_SECOND
+      const receivedAt = begunAt + microsOfSeconds(step)
       const rest = { exitStatus: null, scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
       return { checkId: id, kind, rid, receivedAt, ...rest }
     })
@@ -59,7 +59,7 @@ test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
     alertAfter: row.alert_after,
   }))
   t.like(ordered, { status: 'up', pings: story.length, lastStart: null })
-  t.is(Number(ordered?.lastDuration), MICROS_PER_SECOND)
+  t.is(Number(ordered?.lastDuration), microsOfSeconds(1))
   for (const [index, state] of others.entries()) {
     t.deepEqual(state, ordered, `told in the order ${orders[index + 1]?.join(' ')}`)
   }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { addMail, addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -11,7 +11,7 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 
 /** Twice as many mails as checks go to one address, which takes 30 a minute. */
 const CHECKS = 10
-const HOUR = 3600 * MICROS_PER_SECOND
+const HOUR = microsOfSeconds(3600)
 
 test.serial(
   'F21: two sweepers, two notifiers and four evaluators tell each integration of each change once',

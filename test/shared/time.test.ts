@@ -1,5 +1,15 @@
 import test from 'ava'
-import { nowMicros, toIsoMicros } from '#shared/time.ts'
+import {
+  microsOfDate,
+  microsOfMillis,
+  microsOfSeconds,
+  nowMicros,
+  toDate,
+  toIsoMicros,
+  toIsoMillis,
+  toMillis,
+  toSeconds,
+} from '#shared/time.ts'
 
 test('the clock tells microseconds, and is never off the wall clock by a millisecond', (t) => {
   const fractions = new Set<number>()
@@ -16,4 +26,17 @@ test('the clock tells microseconds, and is never off the wall clock by a millise
 test('an instant is written with all six digits of its second', (t) => {
   t.is(toIsoMicros(1_700_000_000_000_001), '2023-11-14T22:13:20.000001+00:00')
   t.is(toIsoMicros(1_700_000_000_000_000), '2023-11-14T22:13:20.000000+00:00')
+})
+
+test('units are converted there and back, and the types tell them apart', (t) => {
+  const at = microsOfDate(new Date('2023-11-14T22:13:20.123Z'))
+  t.is(at, 1_700_000_000_123_000)
+  t.deepEqual(toDate(at + 999), new Date('2023-11-14T22:13:20.123Z'))
+  t.is(toIsoMillis(at + 999), '2023-11-14T22:13:20.123Z')
+  t.is(microsOfMillis(toMillis(at)), at)
+  t.is(microsOfSeconds(toSeconds(1_500_000)), 1_500_000)
+  // @ts-expect-error: milliseconds are no microseconds
+  t.is(toSeconds(toMillis(1_000_000_000)), 1)
+  // @ts-expect-error: seconds are no milliseconds
+  t.is(microsOfMillis(toSeconds(1_000_000)), 1000)
 })

@@ -14,7 +14,7 @@ import type { FactChannel, Facts, Incident } from '#shared/monitoring/alerting/i
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { MICROS_PER_SECOND } from '#shared/time.ts'
+import { microsOfSeconds } from '#shared/time.ts'
 import type { ReadChannel } from './read-channel.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
@@ -90,7 +90,7 @@ type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 function oldestWatched(found: readonly Found[]): number {
   const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
   const earliest = Math.min(Date.now() * 1000, ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
-  return earliest - longest * MICROS_PER_SECOND
+  return earliest - microsOfSeconds(longest)
 }
 
 /** The integrations that each check may tell: its own, those that its policy names, and those that were told before. */

@@ -3,7 +3,7 @@ import type { Outcome } from '#shared/delivery/outcome.ts'
 import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { type Claim, type FinishedAttempt, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, toMillis } from '#shared/time.ts'
 import { notifyDisabled } from './disabled-notice.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 
@@ -24,7 +24,7 @@ export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros
       channelId: claimed.channelId,
       attempt: claimed.attempt,
       startedAt,
-      durationMs: Math.round((deps.now() - startedAt) / 1000),
+      durationMs: Math.round(toMillis(deps.now() - startedAt)),
       outcome,
       retryInMs,
     })

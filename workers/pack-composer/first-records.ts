@@ -15,6 +15,7 @@ import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.t
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 import type { PackJob } from '#shared/risk/packs/store.ts'
 import { recordReceivable } from '#shared/risk/receivables/store.ts'
+import { toIsoMillis } from '#shared/time.ts'
 import { anchorObject } from '#shared/transparency/anchoring/store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
@@ -115,7 +116,7 @@ async function recordFirst(
   job: PackJob,
   receivable: PresentedReceivable,
 ): Promise<void> {
-  const timestamp = new Date(deps.now() / 1000).toISOString()
+  const timestamp = toIsoMillis(deps.now())
   const evidence = {
     key: 'eInvoice',
     tier: 'DOCUMENT_SIGNED',
@@ -141,7 +142,7 @@ async function recordFirst(
 
 /** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
 async function anchorOrder(tx: Knex.Transaction, deps: FirstRecordDeps, job: PackJob): Promise<void> {
-  const timestamp = new Date(deps.now() / 1000).toISOString()
+  const timestamp = toIsoMillis(deps.now())
   const object = { recordId: randomUUID(), packId: job.id, eventType: ORDER_EVENT_TYPE, timestamp }
   const anchor = await anchorObject(tx, job.env, ORDER_EVENT_TYPE, timestamp, object)
   await setRecordAnchor(tx, job.id, Buffer.from(anchor.txId, 'hex'))

@@ -14,6 +14,7 @@ import { findPackJobs, type PackJob } from '#shared/risk/packs/store.ts'
 import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
 import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
 import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
+import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { createDemoTokens } from './demo-tokens.ts'
 import { presentFirst } from './first-records.ts'
@@ -35,7 +36,7 @@ export const packComposer: Worker = {
 }
 
 function createComposer(deps: WorkerDeps) {
-  const nowMs = () => deps.now() / 1000
+  const nowMs = () => toMillis(deps.now())
   const tools = registryTools(nowMs)
   const production = openProductionRegistries(deps.config, tools)
   const demoTokens = createDemoTokens()

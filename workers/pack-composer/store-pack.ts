@@ -7,6 +7,7 @@ import { type FinishedPack, finishPacks } from '#shared/risk/packs/finish-store.
 import type { PackBody } from '#shared/risk/packs/pack-schema.ts'
 import { failPack, type PackJob } from '#shared/risk/packs/store.ts'
 import { releaseKey } from '#shared/tenancy/idempotency/store.ts'
+import { toIsoMillis } from '#shared/time.ts'
 import { anchorObject, PACK_EVENT_TYPE } from '#shared/transparency/anchoring/leaf.ts'
 import { anchorEvent, type DomainEvent } from '#shared/webhooks/events/event.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
@@ -116,7 +117,7 @@ export async function storeFailure(deps: StoreDeps, job: PackJob, code: string):
       type: 'risk_signals.pack_failed',
       dealId: job.dealId ?? job.id,
       fields: ['packId'],
-      occurredAt: new Date(deps.now() / 1000).toISOString(),
+      occurredAt: toIsoMillis(deps.now()),
     })
     await releaseKey(tx, { organisationId, env, key: job.idempotencyKey })
   })

@@ -14,11 +14,11 @@ import {
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { classifyMail, evaluate, withinLog } from './evaluate.ts'
 
 /** Listeners stamp with the database's time, and none is so far off while it says that it is ready. */
-const MAX_AHEAD: Micros = 2 * MICROS_PER_SECOND
+const MAX_AHEAD: Micros = microsOfSeconds(2)
 
 /** A batch and the shard whose queue it came from. */
 export interface ShardBatch {

@@ -3,7 +3,7 @@ import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { readServerClock } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
 import { deliveryRetention } from './sweeps/delivery-retention.ts'
@@ -17,9 +17,9 @@ import { retention } from './sweeps/retention.ts'
 import { unsentMessages } from './sweeps/unsent-messages.ts'
 
 /** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */
-const MAX_CLOCK_OFFSET: Micros = 5 * MICROS_PER_SECOND
+const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
 /** A database whose time moved otherwise than ours was set, or a machine slept: nothing is swept until that is settled. */
-const MAX_JUMP: Micros = 1 * MICROS_PER_SECOND
+const MAX_JUMP: Micros = microsOfSeconds(1)
 
 /** What a restart of the database or the broker may take, before a sweep that is late makes the process unready. */
 const MAY_BE_LATE_SECONDS = 30
@@ -93,7 +93,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       const isExpected = now > asked - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
       const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
       if (isExpected && isMachineRight && deps.clock.problems().length === 0) return now
-      deps.log.warn({ offsetSeconds: deps.clock.offset() / MICROS_PER_SECOND }, 'clock.not-trusted')
+      deps.log.warn({ offsetSeconds: toSeconds(deps.clock.offset()) }, 'clock.not-trusted')
     } catch (error) {
       deps.log.warn(describeError(error), 'clock.not-read')
     }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { FailureClass } from '#shared/delivery/outcome.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, toIsoMillis, toSeconds } from '#shared/time.ts'
 import {
   type AttemptRow,
   type ClaimedDelivery,
@@ -165,7 +165,7 @@ class Batch {
       ids.map(({ id }) => id),
       SANDBOX_PAGE,
     )
-    const timestamp = Math.floor(this.#at / 1_000_000)
+    const timestamp = Math.floor(toSeconds(this.#at))
     const signed = due.flatMap(({ id, endpointId, eventId, body }) => {
       const endpoint = this.#endpoints.get(endpointId)
       if (!endpoint) return []
@@ -194,7 +194,7 @@ class Batch {
 
   async #tell(endpoint: LockedEndpoint, type: string, dealId: string, fields: readonly string[]): Promise<void> {
     const { env, organisationId } = endpoint
-    const occurredAt = new Date(this.#at / 1000).toISOString()
+    const occurredAt = toIsoMillis(this.#at)
     await recordEvent(this.#tx, this.#enqueue, { env, organisationId, type, dealId, fields, occurredAt })
   }
 }

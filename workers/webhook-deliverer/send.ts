@@ -1,7 +1,7 @@
 import { attemptHttp, GONE } from '#shared/delivery/http-attempt.ts'
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, toMillis, toSeconds } from '#shared/time.ts'
 import type { ClaimedDelivery } from '#shared/webhooks/claim-store.ts'
 import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
 
@@ -29,9 +29,9 @@ export async function sendSigned(
 ): Promise<SentAttempt> {
   const startedAt = now()
   const began = performance.now()
-  const message = { id: delivery.eventId, timestamp: Math.floor(startedAt / 1_000_000), body: delivery.body }
+  const message = { id: delivery.eventId, timestamp: Math.floor(toSeconds(startedAt)), body: delivery.body }
   const headers = { 'content-type': 'application/json', ...signatureHeaders(target.keys, message) }
-  const { answer, failed, retryAfterSeconds } = await attemptHttp(http, () => now() / 1000, {
+  const { answer, failed, retryAfterSeconds } = await attemptHttp(http, () => toMillis(now()), {
     method: 'POST',
     url: target.url,
     headers,

@@ -5,6 +5,7 @@ import { LOAN_EVENTS } from '#shared/risk/colending/contract.ts'
 import { isPathToken, isSignedBy } from '#shared/risk/colending/lms-signature.ts'
 import { receiveLoanEvent } from '#shared/risk/operations/receive-loan-event.ts'
 import { findLmsIntegration } from '#shared/tenancy/organisations/store.ts'
+import { toSeconds } from '#shared/time.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { readBody } from '../../middleware/body.ts'
@@ -63,7 +64,7 @@ const lmsEventsRoute = defineRoute({
       isSignedBy(
         secret,
         { signature: headerOf(request, 'x-lms-signature'), timestamp: headerOf(request, 'x-lms-timestamp'), body },
-        deps.now() / 1_000_000,
+        toSeconds(deps.now()),
       ),
     )
   },

@@ -3,6 +3,7 @@ import { transaction } from '#shared/platform/database/db.ts'
 import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
 import { findUser, listIdentities, updatePassword, updateUserName } from '#shared/tenancy/accounts/store.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
@@ -145,7 +146,7 @@ function Sessions(props: { context: Context; own: number; sessions: Awaited<Retu
             {one.id === own && <span class="pill good">this one</span>}
             <br />
             <small>
-              {one.address}, last used <Ago at={one.seenAt.getTime() * 1000} now={now} />
+              {one.address}, last used <Ago at={microsOfDate(one.seenAt)} now={now} />
             </small>
           </li>
         ))}

@@ -17,6 +17,7 @@ import {
   listIdentities,
 } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { microsOfSeconds } from '#shared/time.ts'
 import { audit, auditAccount } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { readCookie, setCookie } from '../frame/cookies.ts'
@@ -247,7 +248,7 @@ function readFlow(context: Context): Flow | null {
   const sealed = readCookie(request, deps.config, 'sign-in')
   try {
     const flow: Flow = JSON.parse(deps.secrets.open('sign-in', sealed))
-    return deps.now() - flow.startedAt < FLOW_SECONDS * 1_000_000 ? flow : null
+    return deps.now() - flow.startedAt < microsOfSeconds(FLOW_SECONDS) ? flow : null
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
 import { humanDuration } from '../frame/format.ts'
 import { lanesOf, type Run } from './runs.ts'
 
@@ -96,7 +96,7 @@ function lastLength(runs: readonly { from: Micros; until: Micros }[]): Micros {
 }
 
 function says(micros: Micros): string {
-  return humanDuration(micros / MICROS_PER_SECOND)
+  return humanDuration(toSeconds(micros))
 }
 
 function round(value: number): number {

@@ -3,7 +3,7 @@ import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
 import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, toDate, toSeconds } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 import { KindTile } from '../components/icons.tsx'
 import { humanDuration, inZone } from '../frame/format.ts'
@@ -60,7 +60,7 @@ export function DowntimeTable({ months, since }: { months: readonly Downtime[]; 
       <tbody>
         {months.map((month) => (
           <tr key={month.from}>
-            <th scope="row">{monthName.format(new Date(month.from / 1000))}</th>
+            <th scope="row">{monthName.format(toDate(month.from))}</th>
             <td>{month.until <= since ? '–' : percentUp(month)}</td>
             <td>
               {month.count === 0 ? (
@@ -87,7 +87,7 @@ export function DowntimeTable({ months, since }: { months: readonly Downtime[]; 
 
 /** Never rounded up to 100 when there was an outage. */
 function percentUp({ from, until, seconds, count }: Downtime): string {
-  const total = (until - from) / MICROS_PER_SECOND
+  const total = toSeconds(until - from)
   if (count === 0 || total <= 0) return '100 %'
   return `${Math.max(0, Math.floor((1 - seconds / total) * 100_000) / 1000)} %`
 }

@@ -11,7 +11,7 @@ import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/us
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
 import { Ago, Exact } from '../components/time.tsx'
@@ -132,8 +132,8 @@ function LimitedNotice(props: { limited: LimitedPings; perMinute: number; now: M
   return (
     <p class="notice" role="status">
       {count.toLocaleString('en')} {count === 1 ? 'ping was' : 'pings were'} not logged since{' '}
-      <Exact at={since.getTime() * 1000} /> UTC, the last <Ago at={lastAt.getTime() * 1000} now={props.now} />: the
-      check was pinged more often than the limit of {props.perMinute.toLocaleString('en')} a minute allows.
+      <Exact at={microsOfDate(since)} /> UTC, the last <Ago at={microsOfDate(lastAt)} now={props.now} />: the check was
+      pinged more often than the limit of {props.perMinute.toLocaleString('en')} a minute allows.
     </p>
   )
 }

@@ -7,7 +7,7 @@ import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { KindTile, StatusGlyph } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
@@ -120,7 +120,7 @@ function LastPing({ check, status, now }: { check: ListedCheck; status: ShownSta
     <>
       {check.lastPing === null ? <span class="muted">never</span> : <Ago at={check.lastPing} now={now} />}
       {check.lastDuration !== null && (
-        <small title="Length of the last run">took {humanDuration(check.lastDuration / MICROS_PER_SECOND)}</small>
+        <small title="Length of the last run">took {humanDuration(toSeconds(check.lastDuration))}</small>
       )}
       {due !== null && (
         <small>

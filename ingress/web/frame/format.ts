@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, toDate, toSeconds } from '#shared/time.ts'
 
 const UNITS = [
   [604_800, 'week'],
@@ -33,7 +33,7 @@ export function everyText(seconds: number): string {
 
 /** `5 minutes ago`, `in 2 hours`, `just now`; one unit. */
 export function relativeTime(at: Micros, now: Micros): string {
-  const seconds = Math.round((at - now) / MICROS_PER_SECOND)
+  const seconds = Math.round(toSeconds(at - now))
   const distance = Math.abs(seconds)
   if (distance < 5) return seconds <= 0 ? 'just now' : 'in a moment'
   const [size, name] = UNITS.find(([unit]) => distance >= unit && unit !== 604_800) ?? UNITS[4]
@@ -52,7 +52,7 @@ export function inZone(at: Micros, timeZone: string): string | null {
       day: '2-digit',
       hour: '2-digit',
       minute: '2-digit',
-    }).format(new Date(at / 1000))
+    }).format(toDate(at))
     return parts
   } catch {
     return null

@@ -1,7 +1,7 @@
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import type { SentMessage } from '#shared/monitoring/pages/integration-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { KindTile } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
@@ -57,7 +57,7 @@ function State({ context, view }: Props) {
       {view.channel.disabledAt !== null && (
         <div class="problem">
           <p>
-            <b>Switched off</b> <Ago at={view.channel.disabledAt.getTime() * 1000} now={view.now} />
+            <b>Switched off</b> <Ago at={microsOfDate(view.channel.disabledAt)} now={view.now} />
             {view.channel.lastError === ''
               ? ': its recipient asked for no more messages, or somebody switched it off.'
               : `, because the service said for good: ${view.channel.lastError}`}
@@ -149,7 +149,7 @@ function Message({ message, project, now }: { message: SentMessage; project: Mem
   return (
     <li class="entry">
       <span class="entry-when">
-        <Ago at={message.createdAt.getTime() * 1000} now={now} />
+        <Ago at={microsOfDate(message.createdAt)} now={now} />
       </span>
       <span class="entry-what">
         <span
@@ -171,7 +171,7 @@ function Message({ message, project, now }: { message: SentMessage; project: Mem
         {message.error !== '' && <small class="ua">{message.error}</small>}
         {message.nextAttemptAt && (
           <small class="ua">
-            next attempt <Ago at={message.nextAttemptAt.getTime() * 1000} now={now} />
+            next attempt <Ago at={microsOfDate(message.nextAttemptAt)} now={now} />
           </small>
         )}
         {message.attempts.length > 0 && (

@@ -1,5 +1,5 @@
 import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
 import { KindTile } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { IntegrationListView, ListedIntegration } from './integrations-view.ts'
@@ -69,7 +69,7 @@ function Integrations({ view }: { view: IntegrationListView }) {
 
 /** How an integration is: what came of its last message, and whether and why it is switched off. */
 function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros }) {
-  const at = channel.lastNotifyAt === null ? null : channel.lastNotifyAt.getTime() * 1000
+  const at = channel.lastNotifyAt === null ? null : microsOfDate(channel.lastNotifyAt)
   return (
     <>
       {channel.disabledAt !== null ? (

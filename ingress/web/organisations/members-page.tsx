@@ -1,4 +1,5 @@
 import { roleMeanings, roles } from '#shared/tenancy/accounts/roles.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
@@ -145,7 +146,7 @@ function OpenInvitations({ context, view }: Props) {
         {view.invitations.map((one) => (
           <li key={one.id} class="row">
             <span class="breakable">
-              {one.email} as {one.role}, ends <Ago at={one.expiresAt.getTime() * 1000} now={view.now} />
+              {one.email} as {one.role}, ends <Ago at={microsOfDate(one.expiresAt)} now={view.now} />
             </span>
             <Form context={context} action={`${view.base}/invitations/${one.id}/withdraw`}>
               <button type="submit" aria-label={`Withdraw the invitation of ${one.email}`}>

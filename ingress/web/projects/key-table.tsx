@@ -1,5 +1,6 @@
 import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
 import type { ListedKey } from '#shared/monitoring/projects/store.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
@@ -52,7 +53,7 @@ export function KeyTable(props: {
                   {key.lastUsedAt === null ? (
                     <span class="muted">never</span>
                   ) : (
-                    <Ago at={key.lastUsedAt.getTime() * 1000} now={now} />
+                    <Ago at={microsOfDate(key.lastUsedAt)} now={now} />
                   )}
                 </td>
                 <td>

@@ -5,6 +5,7 @@ import { removeStatusPage } from '#shared/monitoring/operations/remove-status-pa
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import { findStatusPageByToken } from '#shared/monitoring/pages/status-page-store.ts'
 import { asTenant } from '#shared/platform/database/tenant.ts'
+import { toIsoMillis } from '#shared/time.ts'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -64,8 +65,7 @@ async function showStatusPage(context: Context): Promise<void> {
         </section>
       )}
       <p class="muted foot">
-        The last {DAYS} days, oldest left. As of {new Date(now / 1000).toISOString().slice(0, 16).replace('T', ' ')}{' '}
-        UTC.
+        The last {DAYS} days, oldest left. As of {toIsoMillis(now).slice(0, 16).replace('T', ' ')} UTC.
       </p>
     </>,
   )

@@ -1,9 +1,9 @@
 import { listConsoleClients, listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { FAMILIES } from '#shared/tenancy/oauth/families.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, openConsole, sendConsole } from './console.tsx'
-import { microsOf } from './micros.ts'
 
 /** Who may call the API for this organisation, and what the organisation is entitled to. */
 export function clientPages(pages: Pages): void {
@@ -64,7 +64,7 @@ async function showClients(context: Context): Promise<void> {
             <div>
               <dt>Created</dt>
               <dd>
-                <Ago at={microsOf(client.createdAt)} now={now()} />
+                <Ago at={microsOfDate(client.createdAt)} now={now()} />
               </dd>
             </div>
           </dl>

@@ -1,4 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type Attempt, type Delivery, findDelivery, listAttempts } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
@@ -9,7 +10,6 @@ import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
-import { microsOf } from './micros.ts'
 import { DeliveryState } from './webhooks.tsx'
 
 /** One delivery: every attempt on a line of time, what is sent, and sending it again. */
@@ -77,14 +77,14 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
       <h2 id="attempts">Attempts</h2>
       <ol class="timeline">
         <li>
-          <span class="pill">created</span> <Ago at={microsOf(delivery.createdAt)} now={now} />
+          <span class="pill">created</span> <Ago at={microsOfDate(delivery.createdAt)} now={now} />
         </li>
         {attempts.map((attempt) => (
           <li key={attempt.n} class={attempt.outcome}>
             <span class={attempt.outcome === 'delivered' ? 'pill good' : 'pill bad'}>
               {attempt.n}. {attempt.outcome}
             </span>{' '}
-            <Ago at={microsOf(attempt.startedAt)} now={now} />
+            <Ago at={microsOfDate(attempt.startedAt)} now={now} />
             <small class="breakable">
               {[
                 attempt.statusCode === null ? null : `HTTP ${attempt.statusCode}`,
@@ -98,12 +98,12 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
         ))}
         {delivery.nextAttemptAt && (
           <li>
-            <span class="pill">next attempt</span> <Ago at={microsOf(delivery.nextAttemptAt)} now={now} />
+            <span class="pill">next attempt</span> <Ago at={microsOfDate(delivery.nextAttemptAt)} now={now} />
           </li>
         )}
         {delivery.finishedAt && (
           <li>
-            <DeliveryState state={delivery.state} /> <Ago at={microsOf(delivery.finishedAt)} now={now} />
+            <DeliveryState state={delivery.state} /> <Ago at={microsOfDate(delivery.finishedAt)} now={now} />
           </li>
         )}
       </ol>

@@ -1,10 +1,10 @@
 import { SHARE_DAYS } from '#shared/risk/packs/share-token.ts'
 import type { PackShare } from '#shared/risk/risk-console/store.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { type Console, mayIn } from './console.tsx'
-import { microsOf } from './micros.ts'
 
 /** The links through which people without an account see this pack. */
 export function ShareCard(props: {
@@ -34,7 +34,7 @@ export function ShareCard(props: {
             <li key={share.id} class="row">
               <span class={stateOf(share, now) === 'works' ? 'pill good' : 'pill'}>{stateOf(share, now)}</span>
               <span>
-                by {share.createdBy}, <Ago at={microsOf(share.createdAt)} now={now} />
+                by {share.createdBy}, <Ago at={microsOfDate(share.createdAt)} now={now} />
               </span>
               {mayShare && stateOf(share, now) === 'works' && (
                 <Form context={context} action={`${path}/shares/${share.id}/revoke`}>
@@ -58,5 +58,5 @@ export function ShareCard(props: {
 
 function stateOf({ revokedAt, expiresAt }: PackShare, now: number): string {
   if (revokedAt) return 'revoked'
-  return microsOf(expiresAt) > now ? 'works' : 'ended'
+  return microsOfDate(expiresAt) > now ? 'works' : 'ended'
 }

@@ -1,4 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type Delivery, listDeliveries, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
@@ -10,7 +11,6 @@ import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
-import { microsOf } from './micros.ts'
 
 const PAGE_SIZE = 50
 /** Deliveries of one replay from the page. */
@@ -170,7 +170,7 @@ function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; n
             </td>
             <td class="figure">{delivery.attempts}</td>
             <td>
-              <Ago at={microsOf(delivery.createdAt)} now={props.now} />
+              <Ago at={microsOfDate(delivery.createdAt)} now={props.now} />
             </td>
           </tr>
         ))}

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import { countFailures, type FailureCount } from './failures.ts'
 import { beginOf, gateAt, gatesOf, settlesAt, standstill } from './gates.ts'
 import {
@@ -15,9 +15,9 @@ import { recover, tellDirectly, tellFlapping } from './recovery.ts'
 import { speak } from './speak.ts'
 
 /** A gate whose end nobody knows, or that lies far ahead, is looked at again after so long. */
-const LONGEST_HOLD: Micros = 600 * MICROS_PER_SECOND
+const LONGEST_HOLD: Micros = microsOfSeconds(600)
 /** An incident that recovers is looked at so often. */
-const RECOVERING_EVERY: Micros = 10 * MICROS_PER_SECOND
+const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
 /**
  * Decides who is told what about a check at an instant (alerting 6). Production, simulator and tests call this function:
@@ -160,7 +160,7 @@ function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
 function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Facts): boolean {
   const rule = policy?.plan.flapping
   if (!flip || !rule || draft.flapping) return false
-  const since = flip.at - rule.within * MICROS_PER_SECOND
+  const since = flip.at - microsOfSeconds(rule.within)
   return recentFlips.filter((at) => at > since && at <= flip.at).length >= rule.changes
 }
 
@@ -178,7 +178,7 @@ function meetConditions(
   now: Micros,
 ): Decision | null {
   const { failures, down_for: downFor } = plan.when
-  const lastsAt = draft.downAt + downFor * MICROS_PER_SECOND
+  const lastsAt = draft.downAt + microsOfSeconds(downFor)
   const none = { outcome: 'held', channels: [] } as const
   if (count.metAt === null) {
     const detail = { have: count.have, need: failures }

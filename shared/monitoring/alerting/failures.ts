@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
@@ -54,13 +54,13 @@ export function countFailures(
 
 /** Occurrences after a finish whose grace is over, at most as many as a policy can ask for, and the next to come. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
-  const grace = check.graceSeconds * MICROS_PER_SECOND
+  const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []
   let occurrence: Micros | null = since
   for (let looked = 0; looked <= MOST_FINISHES; looked++) {
     occurrence =
       check.kind === 'simple'
-        ? occurrence + check.timeoutSeconds * MICROS_PER_SECOND
+        ? occurrence + microsOfSeconds(check.timeoutSeconds)
         : nextOccurrence(check.kind, check.schedule, check.tz, occurrence)
     if (occurrence === null) return { missed, nextAt: null }
     if (occurrence + grace > now) return { missed, nextAt: occurrence + grace }

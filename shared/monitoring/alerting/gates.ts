@@ -1,10 +1,10 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import { type Facts, GATES, type Gate, type Incident } from './incident.ts'
 
 /** Nobody looked for longer than this: what passed meanwhile is our outage, and escalates nothing. */
-const LATE_AFTER: Micros = 60 * MICROS_PER_SECOND
+const LATE_AFTER: Micros = microsOfSeconds(60)
 /** An incident that recovers is looked at so often. */
-const RECOVERING_EVERY: Micros = 10 * MICROS_PER_SECOND
+const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
 /** What holds or held the incident since it was last looked at, its own state included. BLIND never holds the first telling. */
 export function gatesOf(incident: Incident, facts: Facts, now: Micros): Gate[] {
@@ -22,7 +22,7 @@ export function gatesOf(incident: Incident, facts: Facts, now: Micros): Gate[] {
 export function settlesAt(incident: Incident, facts: Facts): Micros | null {
   if (!incident.flapping) return null
   const within = facts.policy?.plan.flapping?.within ?? 0
-  return lastFlipOf(incident, facts) + Math.floor((within * MICROS_PER_SECOND) / 3)
+  return lastFlipOf(incident, facts) + Math.floor(microsOfSeconds(within) / 3)
 }
 
 function lastFlipOf(incident: Incident, facts: Facts): Micros {

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { FactChannel, SkippedReason } from './incident.ts'
 import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
 import { endOfRecurring, nextRecurring } from './recurring.ts'
@@ -7,7 +7,7 @@ import { endOfRecurring, nextRecurring } from './recurring.ts'
 function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
   if (elapsed < offset) return 0
   if (!step.repeat) return 1
-  const repeats = Math.floor((elapsed - offset) / (step.repeat.every * MICROS_PER_SECOND))
+  const repeats = Math.floor((elapsed - offset) / microsOfSeconds(step.repeat.every))
   return 1 + Math.min(repeats, step.repeat.times ?? Number.POSITIVE_INFINITY)
 }
 
@@ -15,7 +15,7 @@ function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
 function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
   if (index === 0) return offset
   if (!step.repeat || index > (step.repeat.times ?? Number.POSITIVE_INFINITY)) return null
-  return offset + index * step.repeat.every * MICROS_PER_SECOND
+  return offset + index * microsOfSeconds(step.repeat.every)
 }
 
 /** All entries up to a moment count as spoken: a plan that changed is spoken from now. */

@@ -1,11 +1,11 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 import type { RecurringTime } from './policy.ts'
 
 /** The end of the recurring time that an instant lies in, the latest of several; null outside of all of them. */
 export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
   const ends = times.flatMap((time) => {
-    const length = time.for * MICROS_PER_SECOND
+    const length = microsOfSeconds(time.for)
     const begin = nextOccurrence(guessKind(time.every), time.every, time.tz, at - length)
     if (begin === null || begin > at) return []
     return [lastBegin(time, begin, at) + length]

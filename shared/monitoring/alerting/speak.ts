@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type {
   ChannelDecision,
   Decided,
@@ -71,7 +71,7 @@ function skipWait(draft: Incident, { tellings }: Facts, plan: Plan, passed: Micr
 function groupingHold(draft: Incident, { policy, groupOpensAt }: Facts, current: PlanNow, now: Micros): Micros | null {
   const within = policy?.plan.group.within ?? 0
   if (within === 0 || draft.firstStep !== null || current.speaking.length === 0 || policy?.id == null) return null
-  const opensAt = groupOpensAt ?? (draft.alertAt ?? now) + within * MICROS_PER_SECOND
+  const opensAt = groupOpensAt ?? (draft.alertAt ?? now) + microsOfSeconds(within)
   return opensAt > now ? opensAt : null
 }
 
@@ -132,7 +132,7 @@ function tellingOf(channel: FactChannel, speaking: Speaking, reason: ToldReason,
     what: speaking.repeat === 0 ? 'first' : 'repeat',
     status: 'down',
     flipId: null,
-    entry: Math.round(speaking.offset / MICROS_PER_SECOND),
+    entry: Math.round(toSeconds(speaking.offset)),
     detail: { step: speaking.step, repeat: speaking.repeat, reason, dueAt },
   }
 }

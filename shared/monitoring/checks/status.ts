@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
 
 /**
@@ -20,7 +20,7 @@ export type CheckTimes = CheckSchedule & CheckState
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
-  if (check.kind === 'simple') return check.lastPing + check.timeoutSeconds * MICROS_PER_SECOND
+  if (check.kind === 'simple') return check.lastPing + microsOfSeconds(check.timeoutSeconds)
   return next(check.kind, check.schedule, check.tz, check.lastPing)
 }
 
@@ -65,5 +65,5 @@ function hasOverrun(check: CheckTimes, now: Micros): boolean {
 }
 
 function graceMicros(check: CheckTimes): Micros {
-  return check.graceSeconds * MICROS_PER_SECOND
+  return microsOfSeconds(check.graceSeconds)
 }

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros, toIsoSeconds } from '../../time.ts'
+import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import type { Check } from './check.ts'
 import { type NextOccurrence, nextPing, shownStatus, shownStatusV1 } from './status.ts'
 import { uniqueKey } from './unique-key.ts'
@@ -49,7 +49,7 @@ export function toCheckView(check: Check & { channelIds: readonly string[] }, op
 /** Left out when it is exactly zero; a run of less than a second shows as 0. */
 function lastDuration(check: Check) {
   if (check.lastDuration === null || check.lastDuration === 0) return {}
-  return { last_duration: Math.floor(check.lastDuration / MICROS_PER_SECOND) }
+  return { last_duration: Math.floor(toSeconds(check.lastDuration)) }
 }
 
 function identity(check: Check & { channelIds: readonly string[] }, { base, version }: CheckViewOptions) {

@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfMillis, toDate, toSeconds } from '../../time.ts'
 import type { Flip } from './view.ts'
 
 /** How long and how often a check was down within a span of time. */
@@ -26,7 +26,7 @@ export function downtimeByMonth(flips: readonly Flip[], months: number, now: Mic
       (sum, outage) => sum + Math.min(outage.until, until) - Math.max(outage.from, from),
       0,
     )
-    return { from, until, seconds: Math.floor(micros / MICROS_PER_SECOND), count: touching.length }
+    return { from, until, seconds: Math.floor(toSeconds(micros)), count: touching.length }
   })
 }
 
@@ -61,7 +61,8 @@ function findOutages(flips: readonly Flip[], now: Micros): Outage[] {
 }
 
 function monthSpans(months: number, now: Micros): [Micros, Micros][] {
-  const today = new Date(Math.floor(now / 1000))
-  const monthStart = (back: number): Micros => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1) * 1000
+  const today = toDate(now)
+  const monthStart = (back: number): Micros =>
+    microsOfMillis(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1))
   return Array.from({ length: months }, (_, back) => [monthStart(back), back === 0 ? now : monthStart(back - 1)])
 }

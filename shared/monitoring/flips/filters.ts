@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 
 /** Flips at or after `from` and before `before`; null is no bound. */
 export interface FlipRange {
@@ -20,13 +20,13 @@ export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange
   const seconds = readSeconds(query.getAll('seconds').at(-1))
   if (start === 'invalid' || end === 'invalid' || seconds === 'invalid') return null
   const bounds = [
-    ...(start === null ? [] : [start * MICROS_PER_SECOND]),
+    ...(start === null ? [] : [microsOfSeconds(start)]),
     // 0 means no filter.
-    ...(seconds === null || seconds === 0 ? [] : [now - seconds * MICROS_PER_SECOND]),
+    ...(seconds === null || seconds === 0 ? [] : [now - microsOfSeconds(seconds)]),
   ]
   return {
     from: bounds.length === 0 ? null : Math.max(...bounds),
-    before: end === null ? null : end * MICROS_PER_SECOND,
+    before: end === null ? null : microsOfSeconds(end),
   }
 }
 

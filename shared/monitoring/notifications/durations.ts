@@ -1,11 +1,11 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, toSeconds } from '../../time.ts'
 
 /**
  * A length in the two largest units that fit: `2 days, 1 hour`, `1 hour, 30 minutes`, `5 minutes, 0 seconds`,
  * `45 seconds` (monitoring behaviour 8.5). Fractions of a second are cut.
  */
 export function formatDuration(length: Micros): string {
-  const seconds = Math.max(0, Math.floor(length / MICROS_PER_SECOND))
+  const seconds = Math.max(0, Math.floor(toSeconds(length)))
   if (seconds >= 86_400) return `${count(seconds / 86_400, 'day')}, ${count((seconds % 86_400) / 3600, 'hour')}`
   if (seconds >= 3600) return `${count(seconds / 3600, 'hour')}, ${count((seconds % 3600) / 60, 'minute')}`
   if (seconds >= 60) return `${count(seconds / 60, 'minute')}, ${count(seconds % 60, 'second')}`

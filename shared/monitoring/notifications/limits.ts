@@ -1,5 +1,5 @@
 import { type FailedOutcome, temporary } from '../../delivery/outcome.ts'
-import type { Micros } from '../../time.ts'
+import { type Micros, microsOfMillis, toDate } from '../../time.ts'
 
 /**
  * What may be sent to one recipient within a minute, by kinds whose recipients are protected from floods: topic, chat,
@@ -43,6 +43,6 @@ export function monthlyLimitExceeded(kind: string): FailedOutcome {
 
 /** The first instant of the calendar month (UTC) that `at` lies in. */
 export function monthStart(at: Micros): Micros {
-  const date = new Date(at / 1000)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) * 1000
+  const date = toDate(at)
+  return microsOfMillis(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1))
 }

@@ -1,4 +1,4 @@
-import { type Micros, toIsoSeconds } from '../../time.ts'
+import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
@@ -79,7 +79,7 @@ export function formatInstant(at: Micros, timeZone: string): string {
     minute: '2-digit',
     second: '2-digit',
     timeZoneName: 'short',
-  }).format(at / 1000)
+  }).format(toMillis(at))
 }
 
 /** The longest part of a ping's body that chat messages quote (monitoring behaviour 8.4). */

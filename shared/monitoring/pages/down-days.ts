@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds, toIsoMillis, toSeconds } from '../../time.ts'
 import type { Flip } from '../flips/view.ts'
 
 export interface DownDay {
@@ -8,7 +8,7 @@ export interface DownDay {
   seconds: number | null
 }
 
-const DAY: Micros = 86_400 * MICROS_PER_SECOND
+const DAY: Micros = microsOfSeconds(86_400)
 
 /**
  * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
@@ -32,8 +32,8 @@ export function downDays(flips: readonly Flip[], days: number, now: Micros): Dow
     )
     const isKnown = first !== undefined && first.at < until
     return {
-      date: new Date(from / 1000).toISOString().slice(0, 10),
-      seconds: isKnown ? Math.floor(micros / MICROS_PER_SECOND) : null,
+      date: toIsoMillis(from).slice(0, 10),
+      seconds: isKnown ? Math.floor(toSeconds(micros)) : null,
     }
   })
 }

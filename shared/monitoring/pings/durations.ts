@@ -1,8 +1,8 @@
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
 /** Runs of this length and longer are not measured. */
-const MAX_DURATION_MICROS: Micros = 72 * 3600 * MICROS_PER_SECOND
+const MAX_DURATION_MICROS: Micros = microsOfSeconds(72 * 3600)
 
 /** With more of them no record of the answer gets a duration. */
 const MAX_LOOK_BACKS = 10

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { MICROS_PER_SECOND, type Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import { CRON_HORIZON_YEARS, type CronSchedule, parseCron } from './cron.ts'
 import { nextInRealTime, nextInWallTime, wallYearAt } from './occurrences.ts'
 import { ON_CALENDAR_LAST_YEAR, type OnCalendarLine, parseOnCalendar } from './on-calendar.ts'
@@ -40,8 +40,8 @@ export function isValidSchedule(expression: string): boolean {
  * runtime cannot read the expression or the zone; never throws
  */
 export function nextOccurrence(kind: ScheduleKind, expression: string, tz: string, after: Micros): Micros | null {
-  const found = next(parsedOnce(kind, expression), tz, Math.floor(after / MICROS_PER_SECOND))
-  return found === undefined ? null : found * MICROS_PER_SECOND
+  const found = next(parsedOnce(kind, expression), tz, Math.floor(toSeconds(after)))
+  return found === undefined ? null : microsOfSeconds(found)
 }
 
 function parsedOnce(kind: ScheduleKind, expression: string): Parsed {

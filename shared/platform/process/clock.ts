@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { MICROS_PER_SECOND, type Micros, nowMicros } from '../../time.ts'
+import { type Micros, microsOfMillis, microsOfSeconds, monotonicMicros, nowMicros, toSeconds } from '../../time.ts'
 import { readServerClock } from '../database/server.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,9 +27,9 @@ const READINGS = 5
 /** Share of the passing time by which it is moved towards the database: so it never runs backwards. */
 const SLEW = 0.1
 /** Measurements that differ by more mean that a clock was set, or that the machine slept. */
-const MAX_STEP: Micros = 1 * MICROS_PER_SECOND
+const MAX_STEP: Micros = microsOfSeconds(1)
 /** A wall clock that is further away is reported: it decides nothing here, but people read logs by it. */
-const MAX_WALL_OFFSET: Micros = 5 * MICROS_PER_SECOND
+const MAX_WALL_OFFSET: Micros = microsOfSeconds(5)
 
 /** What one measurement says of the offset between monotonic and database time: it lies between the two. */
 interface Bounds {
@@ -43,20 +43,20 @@ interface Bounds {
  */
 export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics: Metrics }): Clock & AsyncDisposable {
   const { log, metrics } = options
-  const wall = (): Micros => nowMicros() + options.skewMs * 1000
+  const wall = (): Micros => nowMicros() + microsOfMillis(options.skewMs)
   const set = Promise.withResolvers<void>()
-  const setting = new ClockSetting(wall() - monotonic())
+  const setting = new ClockSetting(wall() - monotonicMicros())
   let isFar = false
   let timer: NodeJS.Timeout | null = null
   let measuring: Promise<void> = Promise.resolve()
   let isClosing = false
 
-  const offset = () => setting.now(monotonic()) - wall()
-  metrics.clockOffset.read((gauge) => gauge.set(offset() / MICROS_PER_SECOND))
+  const offset = () => setting.now(monotonicMicros()) - wall()
+  metrics.clockOffset.read((gauge) => gauge.set(toSeconds(offset())))
 
   async function measure(): Promise<void> {
     try {
-      setting.heed(await readBounds(db), monotonic())
+      setting.heed(await readBounds(db), monotonicMicros())
       set.resolve()
       reportOffset()
     } catch (error) {
@@ -75,17 +75,17 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
     const wasFar = isFar
     isFar = Math.abs(offset()) > MAX_WALL_OFFSET
     if (isFar === wasFar) return
-    const seconds = offset() / MICROS_PER_SECOND
+    const seconds = toSeconds(offset())
     if (isFar) log.warn({ offsetSeconds: seconds }, 'clock.differs-from-database')
     else log.info({ offsetSeconds: seconds }, 'clock.agrees-with-database')
   }
 
   again()
   return {
-    now: () => setting.now(monotonic()),
+    now: () => setting.now(monotonicMicros()),
     isSet: () => set.promise,
     offset,
-    problems: () => setting.problems(monotonic()),
+    problems: () => setting.problems(monotonicMicros()),
     async [Symbol.asyncDispose]() {
       isClosing = true
       if (timer) clearTimeout(timer)
@@ -153,7 +153,7 @@ export class ClockSetting {
     if (this.#unconfirmed !== null) return ['clock: the last two measurements of the database differ by over 1 s']
     this.now(monotonic)
     const backlog = Math.abs(this.#target - this.#offset)
-    return backlog > MAX_STEP ? [`clock: ${Math.ceil(backlog / MICROS_PER_SECOND)} s away from the database`] : []
+    return backlog > MAX_STEP ? [`clock: ${Math.ceil(toSeconds(backlog))} s away from the database`] : []
   }
 }
 
@@ -161,16 +161,12 @@ function within({ low, high }: Bounds, value: Micros): Micros {
   return Math.min(high, Math.max(low, value))
 }
 
-function monotonic(): Micros {
-  return performance.now() * 1000
-}
-
 async function readBounds(db: Knex): Promise<Bounds> {
   let best: Bounds | null = null
   for (let reading = 0; reading < READINGS; reading++) {
-    const asked = monotonic()
+    const asked = monotonicMicros()
     const now = await readServerClock(db)
-    const bounds = { low: now - monotonic(), high: now - asked }
+    const bounds = { low: now - monotonicMicros(), high: now - asked }
     if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
   }
   if (best === null) throw new Error('the database did not tell its time')

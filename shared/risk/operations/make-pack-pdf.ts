@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { NotFoundError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
-import type { Micros } from '../../time.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
 import { viewAnchor } from '../../transparency/operations/view-anchor.ts'
 import { isUuid } from '../../uuid.ts'
@@ -76,7 +76,7 @@ async function awaitProof(db: Knex, txId: string): Promise<PackProof | null> {
 /** Of two that composed at the same moment one is stored and anchored, and both answer with it. */
 async function storeFirst(db: Knex, now: Micros, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
   const sha256 = createHash('sha256').update(bytes).digest()
-  const timestamp = new Date(now / 1000).toISOString()
+  const timestamp = toIsoMillis(now)
   const eventType = 'risk_signals.pack_pdf'
   return await transaction(db, async (tx) => {
     const existing = await lockPdf(tx, packId)

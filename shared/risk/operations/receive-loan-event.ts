@@ -4,7 +4,7 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
 import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import type { Micros } from '../../time.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import type { EvidenceContract, MappedRecord } from '../colending/contract.ts'
@@ -82,7 +82,7 @@ async function storeMapped(
 ): Promise<string> {
   const { tx, enqueue, deps, integration, request, sourceKey } = inbound
   const { organisationId, env } = integration
-  const receivedAt = new Date(deps.now() / 1000).toISOString()
+  const receivedAt = toIsoMillis(deps.now())
   const loan = loanRefHash(deps.secrets.derive(LOAN_REF_PURPOSE), organisationId, loanRef)
   const object: Omit<EvidenceContract, 'anchor'> = {
     contractId: randomUUID(),
@@ -145,7 +145,7 @@ async function storeUnmapped(inbound: Inbound, mapping: Mapping | undefined, map
     loanRef: null,
     body: null,
     answer,
-    receivedAt: new Date(deps.now() / 1000).toISOString(),
+    receivedAt: toIsoMillis(deps.now()),
   })
   return answer
 }

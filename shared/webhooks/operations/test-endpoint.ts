@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import type { Micros } from '../../time.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
 import type { EndpointScope } from '../endpoint-store.ts'
 import { TEST_EVENT } from '../event-types.ts'
 import { recordEvent } from '../events/store.ts'
@@ -21,7 +21,7 @@ export async function testEndpoint(
   { enqueue, now }: { enqueue: Enqueue; now(): Micros },
 ): Promise<{ eventId: string; deliveryId: string }> {
   const { id, url } = requireActive(await lockOwn(tx, scope, endpointId))
-  const occurredAt = new Date(now() / 1000).toISOString()
+  const occurredAt = toIsoMillis(now())
   const { organisationId, env } = scope
   const event = { env, organisationId, type: TEST_EVENT, dealId: id, fields: ['endpointId'], occurredAt }
   const { id: eventId } = await recordEvent(tx, enqueue, event)

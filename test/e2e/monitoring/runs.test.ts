@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
 import test from 'ava'
 import { execute, query } from '#shared/platform/database/sql.ts'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
 import { openWorkers } from '../../../workers/open-workers.ts'
 import { workers } from '../../../workers/registry.ts'
@@ -30,7 +30,7 @@ let secondsAgo = 0
 test.before(async () => {
   app = resources.use(await openApp({ env: { PING_LOG_LIMIT: '20' } }))
   const { server, deps } = await openIngress(resources, { ...app.deps.config, port: 0 }, app.deps.log, {
-    now: () => nowMicros() - secondsAgo * MICROS_PER_SECOND,
+    now: () => nowMicros() - microsOfSeconds(secondsAgo),
   })
   await deps.broker.connected()
   pastDoor = `http://127.0.0.1:${server.port}`

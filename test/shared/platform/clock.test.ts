@@ -1,8 +1,8 @@
 import test from 'ava'
 import { ClockSetting } from '#shared/platform/process/clock.ts'
-import { MICROS_PER_SECOND } from '#shared/time.ts'
+import { microsOfSeconds } from '#shared/time.ts'
 
-const SECOND = MICROS_PER_SECOND
+const SECOND = microsOfSeconds(1)
 /** A measurement that is exact to a millisecond. */
 const exactly = (offset: number) => ({ low: offset - 500, high: offset + 500 })
 

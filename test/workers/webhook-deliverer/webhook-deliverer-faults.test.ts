@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import test from 'ava'
-import { MICROS_PER_SECOND } from '#shared/time.ts'
+import { microsOfSeconds } from '#shared/time.ts'
 import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -111,7 +111,7 @@ test.serial('two deliverers and three sweepers make one attempt of each delivery
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using _other = await pipeline.workers(['webhook-deliverer'])
   for (let n = 0; n < 5; n++) await Promise.all(endpoints.map((endpoint) => emit(deps.outbox, endpoint)))
-  const later = Date.now() * 1000 + 20 * MICROS_PER_SECOND
+  const later = Date.now() * 1000 + microsOfSeconds(20)
   await eventually('all to be delivered', async () => {
     // Messages of their own for what is still queued: copies must do no harm.
     await Promise.all([1, 2, 3].map(() => dueDeliveries.run({ deps, now: later, barriers: noBarriers })))

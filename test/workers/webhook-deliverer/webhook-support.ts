@@ -4,7 +4,7 @@ import type { ApiEnv } from '#shared/environment.ts'
 import type { Outbox } from '#shared/platform/broker/outbox.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { MICROS_PER_SECOND, nowMicros } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { insertEndpoint, type NewEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { formatSecret } from '#shared/webhooks/signing-secret.ts'
@@ -119,7 +119,7 @@ export function movableClock(): { now: () => number; advance(seconds: number): v
   return {
     now: () => nowMicros() + offset,
     advance(seconds) {
-      offset += Math.ceil(seconds * MICROS_PER_SECOND)
+      offset += Math.ceil(microsOfSeconds(seconds))
     },
   }
 }

@@ -1,3 +1,4 @@
+import { toDate } from '#shared/time.ts'
 import { pruneAnswers, pruneDeliveries } from '#shared/webhooks/retention-store.ts'
 import type { Sweep } from '../sweep.ts'
 
@@ -8,7 +9,7 @@ export const deliveryRetention: Sweep = {
   name: 'delivery-retention',
   everySeconds: 600,
   async run({ deps, now }) {
-    const at = new Date(now / 1000)
+    const at = toDate(now)
     while ((await pruneAnswers(deps.reserveDb, at, PAGE)) === PAGE);
     while ((await pruneDeliveries(deps.reserveDb, at, PAGE)) === PAGE);
   },

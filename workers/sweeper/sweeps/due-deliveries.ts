@@ -1,4 +1,5 @@
 import { deliveryDue } from '#shared/contracts/delivery-due.ts'
+import { toDate } from '#shared/time.ts'
 import { settleInactive } from '#shared/webhooks/claim-store.ts'
 import { inactiveWithOpen, readBacklog, takeDueDeliveries } from '#shared/webhooks/fan-out-store.ts'
 import { SLOTS } from '#shared/webhooks/slots.ts'
@@ -12,7 +13,7 @@ export const dueDeliveries: Sweep = {
   name: 'due-deliveries',
   everySeconds: 1,
   async run({ deps, now }) {
-    const at = new Date(now / 1000)
+    const at = toDate(now)
     for (let taken = PAGE; taken === PAGE; ) {
       taken = await deps.outbox.run(async (tx, enqueue) => {
         const endpointIds = await takeDueDeliveries(tx, at, SLOTS, PAGE)

@@ -1,6 +1,6 @@
 import { settledUntil } from '#shared/monitoring/beats/store.ts'
 import { hasOverdue, OVERDUE_PAGE, sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
-import { MICROS_PER_SECOND, type Micros } from '#shared/time.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
@@ -23,7 +23,7 @@ export function overdueChecks(): Sweep {
     async run(tick) {
       const { deps, barriers } = tick
       const { until: before, heldMicros } = await settledUntil(deps.reserveDb)
-      deps.metrics.sweepHeld.set(heldMicros / MICROS_PER_SECOND)
+      deps.metrics.sweepHeld.set(toSeconds(heldMicros))
       const isDue = await hasOverdue(deps.reserveDb, before)
       if (!isDue && ticks++ % PROBE_EVERY !== 0) return
       const { pingShards } = deps.config

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import knex, { type Knex } from 'knex'
 import { settledUntil, signOff, storeBeat } from '#shared/monitoring/beats/store.ts'
-import { MICROS_PER_SECOND, type Micros, nowMicros } from '#shared/time.ts'
+import { type Micros, microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { createDatabase } from '../../../support/services.ts'
 
-const SECOND = MICROS_PER_SECOND
+const SECOND = microsOfSeconds(1)
 
 async function openDatabase(): Promise<{ db: Knex } & AsyncDisposable> {
   const database = await createDatabase()

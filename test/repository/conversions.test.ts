@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { root, sourcesBelow } from '../support/imports.ts'
+
+test('only shared/time.ts converts microseconds', (t) => {
+  const wrong = ['shared', 'workers', 'ingress']
+    .flatMap((room) => sourcesBelow(room))
+    .filter((file) => file !== 'shared/time.ts')
+    .filter((file) => convertsMicros(readFileSync(join(root, file), 'utf8')))
+  t.deepEqual(wrong, [])
+})
+
+for (const source of [
+  'const nowMs = deps.now() / 1000',
+  'const text = new Date(at / 1000).toISOString()',
+  'const timestamp = Math.floor(startedAt / 1_000_000)',
+  'const at = row.createdAt.getTime() * 1000',
+  'const wall = Date.now() * 1_000',
+  'const monotonic = performance.now() * 1000',
+  'const at = BigInt(Date.now()) * 1000n',
+  'const limit = FLOW_SECONDS * 1_000_000',
+  'const day = 86_400_000_000',
+  'const next = at + waitMs * 1000',
+])
+  test(`${JSON.stringify(source)} is seen as a conversion of microseconds`, (t) => {
+    t.true(convertsMicros(source))
+  })
+
+for (const source of [
+  'const seconds = (performance.now() - startedAt) / 1000',
+  'const timestamp = Math.floor(Date.now() / 1000)',
+  'const waitMs = seconds * 1000',
+  'const MAX = 1_000_000',
+])
+  test(`${JSON.stringify(source)} is no conversion of microseconds`, (t) => {
+    t.false(convertsMicros(source))
+  })
+
+/**
+ * Whether a source converts to or from microseconds by itself: an instant or `now()` divided, milliseconds multiplied
+ * into more of them, a factor of a million. What `performance` and `Date` measure may become seconds.
+ */
+function convertsMicros(source: string): boolean {
+  const code = source.replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')
+  return (
+    /(?<!Date\.|performance\.)\bnow\(\) \/ 1_?000|\b(at|now|from|until|\w*(At|Micros)) \/ 1_?000/.test(code) ||
+    /(getTime\(\)|Date\.now\(\)|performance\.now\(\)|\w(Ms|Millis)) \* 1_?000\b|\b1_?000n\b/.test(code) ||
+    /(\w*[sS]econds|SECONDS|\w_SECONDS|At|Micros) [*/] (1_?000_?000\b|1e6\b)|\b86_?400_?000_?000\b/.test(code)
+  )
+}
