@@ -1,4 +1,5 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
+import { benchAlerts } from './alerts.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchLog } from './log.ts'
 import { benchPacks } from './packs.ts'
@@ -21,7 +22,13 @@ const suites = {
     printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
-  sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
+  sweep: async (isQuick: boolean) =>
+    printTable(
+      'Sweep',
+      await benchSweep({ checks: isQuick ? 200_000 : 1_000_000, overdue: isQuick ? 20_000 : 100_000 }),
+    ),
+  alerts: async (isQuick: boolean) =>
+    printTable('Alerts', await benchAlerts({ rounds: isQuick ? 1 : 3, flips: 40_000, alerts: 2_000 })),
 }
 
 type Suite = (isQuick: boolean) => Promise<void>
