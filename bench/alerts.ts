@@ -142,7 +142,7 @@ async function addWebhook({ db, env }: BenchStack, url: string): Promise<void> {
     body_up: '',
     headers_up: {},
   }
-  const sealedConfig = createSecrets(env.SECRET_KEY ?? '').seal(JSON.stringify(config))
+  const sealedConfig = createSecrets(env.SECRET_KEY ?? '').seal('integration', JSON.stringify(config))
   const project = await db('projects').first('id')
   const { id } = await insertChannel(db, { projectId: project.id, kind: 'webhook', name: 'bench', sealedConfig })
   await db.raw('INSERT INTO check_channels (check_id, channel_id) SELECT id, ? FROM checks', [id])

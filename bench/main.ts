@@ -2,6 +2,7 @@ import { chosen, explainCommandLine, parseOptions } from '#shared/platform/proce
 import { benchAlerts } from './alerts.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchLog } from './log.ts'
+import { benchMemory } from './memory.ts'
 import { benchPacks } from './packs.ts'
 import { benchPages } from './pages.ts'
 import { benchPingStorage } from './ping-storage.ts'
@@ -29,6 +30,7 @@ const suites = {
     ),
   alerts: async (isQuick: boolean) =>
     printTable('Alerts', await benchAlerts({ rounds: isQuick ? 1 : 3, flips: 40_000, alerts: 2_000 })),
+  memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }
 
 type Suite = (isQuick: boolean) => Promise<void>
