@@ -20,6 +20,7 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Threads } from '#shared/platform/process/threads.ts'
 import type { Micros } from '#shared/time.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import type { AgentDirectory } from './mcp/agent-directory.ts'
 import type { ShortCache } from './middleware/short-cache.ts'
 import type { TokenTaker } from './middleware/token-taker.ts'
 import type { BadgeService } from './monitoring/badge-service.ts'
@@ -54,6 +55,8 @@ export interface IngressDeps {
   /** for what would hold up the event loop: its cost grows with what was stored or sent */
   threads: Threads<IngressTasks>
   turns: TurnWatch
+  /** agent keys as this process knows them */
+  agents: AgentDirectory
   /** aborted once the process was told to stop: it still serves, but says that it is not ready for more */
   draining: AbortSignal
   clock: Clock

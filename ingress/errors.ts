@@ -1,5 +1,12 @@
 import type { Request, Response } from 'express'
-import { DomainError, type ErrorCode, type FieldError, UnavailableError, ValidationError } from '#shared/errors.ts'
+import {
+  DomainError,
+  type ErrorCode,
+  type FieldError,
+  RateLimitedError,
+  UnavailableError,
+  ValidationError,
+} from '#shared/errors.ts'
 import { asUnavailable, isDataException } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from './deps.ts'
@@ -53,7 +60,7 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
     ...CODES[error.code],
     code: error.code,
     message: error.message,
-    errors: error instanceof ValidationError ? error.errors : [],
+    errors: error instanceof ValidationError || error instanceof RateLimitedError ? error.errors : [],
     retryAfterSeconds: error.retryAfterSeconds,
   }
 }

@@ -14,6 +14,7 @@ import { createConnectionCap } from './connections.ts'
 import type { IngressDeps, IngressTasks } from './deps.ts'
 import { openListenerProblems } from './health.ts'
 import { createLiveChanges } from './live-changes.ts'
+import { createAgentDirectory } from './mcp/agent-directory.ts'
 import { createShortCache } from './middleware/short-cache.ts'
 import { TokenTaker } from './middleware/token-taker.ts'
 import { createBadgeService } from './monitoring/badge-service.ts'
@@ -96,6 +97,7 @@ function createDeps(
     threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
     turns: resources.use(watchTurns({ log, metrics })),
     draining,
+    agents: createAgentDirectory(config.agentRateLimitPerMinute),
     clock: platform.clock,
     now: platform.now,
     announce: announcements.announce,

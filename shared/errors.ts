@@ -82,9 +82,12 @@ export class UnavailableError extends DomainError {
 export class RateLimitedError extends DomainError {
   readonly code = 'RATE_LIMITED'
   override readonly retryAfterSeconds: number
-  constructor(message: string, retryAfterSeconds: number) {
+  /** what is used up, where that is one of several things */
+  readonly errors: readonly FieldError[]
+  constructor(message: string, retryAfterSeconds: number, errors: readonly FieldError[] = []) {
     super(message)
     this.retryAfterSeconds = retryAfterSeconds
+    this.errors = errors
   }
 }
 

@@ -110,7 +110,8 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
 })
 
 test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
-  const foreign = /^ingress\/(oauth\/|monitoring\/(badge-images|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
+  const foreign =
+    /^ingress\/(oauth\/|mcp\/|monitoring\/(badge-images|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
   const wrong = sourcesBelow('ingress')
     .filter((file) => file !== 'ingress/route.ts' && !/-route\.ts$/.test(file) && !foreign.test(file))
     .filter((file) => readFileSync(join(root, file), 'utf8').includes('defineRoute('))

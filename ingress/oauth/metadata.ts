@@ -30,7 +30,7 @@ export const metadataRoute = defineRoute({
   params: {},
   responses: { 200: { description: 'Metadata (RFC 8414)', content: { 'application/json': null } } },
   handle(_request, response, deps) {
-    const { issuer } = deps.risk.audience
+    const { issuer } = deps.risk
     response.setHeader('Cache-Control', 'public, max-age=300')
     response.json({
       issuer,

@@ -8,10 +8,16 @@ import { signAccessToken } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
 import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
-import { grantScopes, parseTokenRequest, unknownClient } from '#shared/tenancy/oauth/token-request.ts'
+import {
+  grantScopes,
+  parseTokenRequest,
+  type TokenRequest,
+  unknownClient,
+} from '#shared/tenancy/oauth/token-request.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
+import { toolsResource } from '../mcp/caller.ts'
 import { readBody } from '../middleware/body.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { queryOf } from '../middleware/form-text.ts'
@@ -35,6 +41,7 @@ const TokenForm = z
     client_id: z.string().optional(),
     client_secret: z.string().optional(),
     scope: z.string().optional(),
+    resource: z.string().optional(),
   })
   .meta({ id: 'TokenForm' })
 
@@ -83,11 +90,18 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
     client.scopes.filter((scope) => entitled.includes(scope)),
     asked.isBasic,
   )
-  return await tokenFor(client, scopes, deps)
+  return await tokenFor(client, scopes, resourceOf(asked, deps), deps)
 }
 
-async function tokenFor(client: ClientRecord, scopes: string[], deps: IngressDeps) {
-  const { keyRing, audience } = deps.risk
+/** @throws OAuthError invalid_target (RFC 8707 section 2) for what is neither the API nor the agent tools */
+function resourceOf({ resource, isBasic }: TokenRequest, { config }: IngressDeps): string {
+  const own = [config.publicUrl, toolsResource(config.publicUrl)]
+  if (resource === null || own.includes(resource)) return resource ?? config.publicUrl
+  throw new OAuthError('invalid_target', 'resource is neither this API nor its agent tools', isBasic)
+}
+
+async function tokenFor(client: ClientRecord, scopes: string[], audience: string, deps: IngressDeps) {
+  const { keyRing, issuer } = deps.risk
   const issuedAt = Math.floor(toSeconds(deps.now()))
   const lifetime = deps.config.tokenLifetimeSeconds
   const env: ApiEnv = client.env
@@ -101,7 +115,7 @@ async function tokenFor(client: ClientRecord, scopes: string[], deps: IngressDep
     jti: randomUUID(),
   }
   return {
-    access_token: await signAccessToken(token, audience, await keyRing.signer(client.tokenAlg)),
+    access_token: await signAccessToken(token, { issuer, audience }, await keyRing.signer(client.tokenAlg)),
     token_type: 'Bearer' as const,
     expires_in: lifetime,
     scope: scopes.join(' '),

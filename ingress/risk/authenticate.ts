@@ -41,7 +41,7 @@ export async function authenticate(request: Request, response: Response, deps: I
     throw new UnauthorizedError('one bearer access token is required')
   }
   try {
-    const caller = await acrossTenants(async () => await callerOf(await verifyToken(jwt, deps), request, deps))
+    const caller = await acrossTenants(() => callerOfToken(jwt, request, deps, deps.config.publicUrl))
     enterTenant({ organisationId: caller.organisationId })
     return caller
   } catch (error) {
@@ -50,11 +50,25 @@ export async function authenticate(request: Request, response: Response, deps: I
   }
 }
 
-async function verifyToken(jwt: string, deps: IngressDeps): Promise<AccessToken> {
-  const { keyRing, audience } = deps.risk
+/**
+ * Who holds an access token, and what it may do now. The look-up crosses tenants; the caller enters one.
+ * @param resource what the token must be meant for (RFC 8707)
+ * @throws UnauthorizedError
+ */
+export async function callerOfToken(
+  jwt: string,
+  request: Request,
+  deps: IngressDeps,
+  resource: string,
+): Promise<Caller> {
+  return await callerOf(await verifyToken(jwt, deps, resource), request, deps)
+}
+
+async function verifyToken(jwt: string, deps: IngressDeps, resource: string): Promise<AccessToken> {
+  const { keyRing, issuer } = deps.risk
   const key = await keyRing.verifier(readKid(jwt))
   if (!key) throw new UnauthorizedError('the access token is not accepted: its signature is not ours')
-  return await verifyAccessToken(jwt, audience, key, toSeconds(deps.now()))
+  return await verifyAccessToken(jwt, { issuer, audience: resource }, key, toSeconds(deps.now()))
 }
 
 /** A token says what was granted; what counts is what is still granted. */

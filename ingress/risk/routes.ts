@@ -1,6 +1,8 @@
+import { mcpRoutes } from '../mcp/routes.ts'
 import { jwksRoute, metadataRoute } from '../oauth/metadata.ts'
 import { tokenRoute } from '../oauth/token.ts'
 import type { Route } from '../route.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
 import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
@@ -35,4 +37,6 @@ export const platformRoutes: readonly Route[] = [
   ...webhookRoutes,
   ...colendingRoutes,
   ...securitisationRoutes,
+  ...agentRoutes,
+  ...mcpRoutes,
 ]

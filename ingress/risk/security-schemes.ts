@@ -6,6 +6,11 @@ export const platformSecuritySchemes: Readonly<Record<string, object>> = {
     bearerFormat: 'JWT',
     description: 'An access token of `POST /v1/oauth/token` that carries the scope of the operation.',
   },
+  agentKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An agent key (`rsk_…`), or an access token that was asked for with `resource=<address>/mcp`.',
+  },
   consumerKey: {
     type: 'apiKey',
     in: 'header',

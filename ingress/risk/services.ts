@@ -3,7 +3,6 @@ import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
-import type { TokenAudience } from '#shared/tenancy/oauth/access-token.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 import { createPackReplies, type PackReplies } from './pack-replies.ts'
@@ -22,8 +21,8 @@ export interface RiskServices {
   /** verifications without an access token, by address */
   verifications: TokenBuckets
   packReplies: PackReplies
-  /** issuer and audience of access tokens: both are the address of the API */
-  audience: TokenAudience
+  /** of access tokens, and what they are meant for unless another resource was asked for: the address of the API */
+  issuer: string
 }
 
 export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: Broker; config: Config }): RiskServices {
@@ -34,6 +33,6 @@ export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: B
     addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
     verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
     packReplies: createPackReplies(deps.broker),
-    audience: { issuer: deps.config.publicUrl, audience: deps.config.publicUrl },
+    issuer: deps.config.publicUrl,
   }
 }

@@ -6,6 +6,7 @@ type Group<Type extends string> = Type extends `${infer Name}.${string}` ? Name 
 /** The families of which a client needs one to read the events of a group; null is the service's own, which anybody may. */
 const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readonly Family[] | null>> = {
   acceptance: ['acceptance', 'risk-signals'],
+  agents: ['agents'],
   anchor: null,
   first_financing: ['first-financing'],
   identity: ['identity'],

@@ -2,6 +2,7 @@
 export const EVENT_TYPES = {
   'acceptance.disputed': 'A buyer disputed or rejected a receivable',
   'acceptance.recorded': 'An acceptance of a receivable was recorded',
+  'agents.budget_exhausted': 'An agent key used up a budget for the day or month; dealId is the id of the key',
   'anchor.included': 'A checkpoint covers an anchored object',
   'anchor.witnessed': 'The witnesses cosigned a checkpoint that covers an anchored object',
   'first_financing.conflict': 'A receivable is registered by another organisation',

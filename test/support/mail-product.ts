@@ -1,11 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Knex } from 'knex'
 import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
-import type { MailDeps } from '../../ingress/mail/open-mail-ingress.ts'
+import { loadConfig } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
+import { openWorkers } from '../../workers/open-workers.ts'
+import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
+import { sweeper } from '../../workers/sweeper/sweeper.ts'
 import { eventually } from './eventually.ts'
-import { openProduct } from './product.ts'
 import { addCheck, addProject } from './projects.ts'
+import { createDatabase, createVhost } from './services.ts'
 
 export const DOMAIN = 'hc.example.org'
 
@@ -36,7 +42,7 @@ export interface MailProduct extends AsyncDisposable {
   waitingMails(): Promise<number>
 }
 
-const workers = { pingEvaluator: 'ping-evaluator', sweeper: 'sweeper' } as const
+const workers = { pingEvaluator, sweeper } as const
 
 /**
  * @param amqpUrl another way to the broker than its own virtual host
@@ -46,25 +52,34 @@ export async function openMailProduct(
   amqpUrl?: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<MailProduct> {
-  const product = await openProduct({
+  const resources = new AsyncDisposableStack()
+  const env = {
+    DATABASE_URL: resources.use(await createDatabase()).url,
+    AMQP_URL: amqpUrl ?? resources.use(await createVhost()).url,
+    SECRET_KEY: randomBytes(32).toString('hex'),
     PING_EMAIL_DOMAIN: DOMAIN,
+    HOST: '127.0.0.1',
+    SMTP_PORT: '0',
+    METRICS_PORT: '0',
     PUBLISH_TIMEOUT_MS: '2000',
-    PING_SHARDS: '1',
     LOG_LEVEL: 'silent',
-    ...(amqpUrl === undefined ? {} : { AMQP_URL: amqpUrl }),
+    NODE_ENV: 'test',
     ...settings,
-  })
-  const { port, deps } = await product.mail()
+  }
+  const config = loadConfig(env)
+  const log = createLog(config.logLevel, 'test')
+  const { server, deps } = await openMailIngress(resources, config, log)
+  await deps.broker.connected()
   const { project, pingKey } = await addProject(deps)
   const { db } = deps
   return {
-    env: product.env,
-    port,
+    env,
+    port: server.port,
     pingKey,
     db,
     deps,
     async startWorker(name) {
-      await product.workers([workers[name]])
+      await openWorkers(resources, [workers[name]], config, log)
     },
     async addCheck(settings = {}) {
       const { id, uuid } = await addCheck(deps, project.id, settings)
@@ -83,7 +98,7 @@ export async function openMailProduct(
       const [row] = await db('ping_bodies').count({ count: '*' })
       return Number(row?.count)
     },
-    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
-import { verifyAnchor } from '#shared/transparency/operations/verify-anchor.ts'
+import { type AnchorVerification, verifyAnchor } from '#shared/transparency/operations/verify-anchor.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
+import type { IngressDeps } from '../../deps.ts'
 import { anybody, anybodyVerifying } from '../access.ts'
 import { jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
@@ -49,7 +50,7 @@ export const readAnchorRoute = read({
 
 const VerifyBody = z.object({ object: z.record(z.string(), z.unknown()) }).meta({ id: 'VerifyAnchorRequest' })
 
-const VerifySchema = z
+export const VerifySchema = z
   .object({
     verified: z.boolean(),
     verdict: z.enum(['VERIFIED', 'PARTIAL', 'FAILED']),
@@ -80,13 +81,17 @@ export const verifyAnchorRoute = read({
     ...problemResponses(400, 413, 415, 429, 503),
   },
   async handle({ request, deps }) {
-    const bytes = await readJsonBytes(request)
-    const isQuick = bytes.length <= QUICK_BYTES
-    const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
-    if (!body.ok) throw new ValidationError(body.message, body.errors)
-    return await verifyAnchor(deps.db, withOwnAnchor(body.facts), (env) => logPolicy(deps, env))
+    return await verifyBody(await readJsonBytes(request), deps)
   },
 })
 
 /** Bodies up to this long are read at once. */
 const QUICK_BYTES = 64 * 1024
+
+/** @param bytes `{"object": {...}}` @throws ValidationError */
+export async function verifyBody(bytes: Uint8Array, deps: IngressDeps): Promise<AnchorVerification> {
+  const isQuick = bytes.length <= QUICK_BYTES
+  const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
+  if (!body.ok) throw new ValidationError(body.message, body.errors)
+  return await verifyAnchor(deps.db, withOwnAnchor(body.facts), (env) => logPolicy(deps, env))
+}

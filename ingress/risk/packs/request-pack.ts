@@ -50,7 +50,7 @@ export const requestPackRoute = write({
 })
 
 /** @throws ValidationError; ForbiddenError when the mode is not the one of the token's environment */
-function readPackRequest(body: unknown, caller: Caller): PackRequest {
+export function readPackRequest(body: unknown, caller: Pick<Caller, 'env'>): PackRequest {
   const parsed = parsePackRequest(body, { sandboxRegistrations: caller.env === 'SANDBOX' })
   if (!parsed.ok) throw validationError(parsed.errors)
   if (!isModeAllowed(parsed.request.mode, caller.env)) {

@@ -150,6 +150,16 @@ export const settings = {
     'Look-ups under /v1 without an access token per address and minute, per process; 0 is no limit.',
     { fallback: '600' },
   ),
+  AGENT_RATE_LIMIT_PER_MINUTE: setting(
+    integer(0, 10_000_000),
+    'Requests to /mcp per agent key and minute, per process; 0 is no limit.',
+    { fallback: '300' },
+  ),
+  MCP_ALLOWED_ORIGINS: setting(
+    list,
+    'Origins of pages that may call /mcp, separated by commas, beside that of PUBLIC_URL.',
+    { fallback: '' },
+  ),
   HTTP_CONNECTIONS_PER_ADDRESS: setting(
     integer(0, 20_000),
     'Open HTTP connections of one address (IPv6: of one /64), per process; 0 is no limit. TRUSTED_PROXIES have none.',

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import { packRequested } from '../../contracts/pack-requested.ts'
 import type { ApiEnv } from '../../environment.ts'
 import type { Outbox } from '../../platform/broker/outbox.ts'
@@ -15,6 +16,8 @@ export interface PackJobRequest extends Once {
   asked: PackRequest
   /** what an equal request is told until the pack is finished */
   provisional: StoredAnswer
+  /** what else must hold for a new job, in its transaction; a replay needs nothing */
+  admit?: (tx: Knex.Transaction) => Promise<void>
   /** queue that the composer answers to, when somebody waits; null when nobody does */
   replyTo: string | null
 }
@@ -27,7 +30,7 @@ export interface PackJobRequest extends Once {
  */
 export async function requestPack(
   actor: Actor,
-  { packId, owner, scope, fingerprint, asked, provisional, replyTo }: PackJobRequest,
+  { packId, owner, scope, fingerprint, asked, provisional, admit, replyTo }: PackJobRequest,
   { outbox, secrets }: { outbox: Pick<Outbox, 'run'>; secrets: Secrets },
 ): Promise<StoredAnswer | undefined> {
   const { organisationId, env } = owner
@@ -35,6 +38,7 @@ export async function requestPack(
   return await outbox.run(async (tx, enqueue) => {
     const replay = await findReplay(tx, { scope, fingerprint })
     if (replay) return replay
+    await admit?.(tx)
     const dealId = asked.dealId ?? null
     await insertPack(tx, { id: packId, organisationId, env, idempotencyKey: scope.key, sealedRequest, dealId })
     if (replyTo === null) await storeAnswer(tx, scope, fingerprint, provisional)

@@ -8,6 +8,8 @@ export interface TokenRequest {
   isBasic: boolean
   /** scopes asked for; null asks for all that the client has */
   scope: string[] | null
+  /** what the token is to be meant for (RFC 8707); null is the API itself */
+  resource: string | null
 }
 
 const CREDENTIALS = ['client_id', 'client_secret']
@@ -43,7 +45,12 @@ export function parseTokenRequest(
   }
   const credentials = credentialsOf(fields, basic)
   const scope = fields.get('scope')
-  return { ...credentials, isBasic, scope: scope === null || scope === '' ? null : parseScope(scope, isBasic) }
+  return {
+    ...credentials,
+    isBasic,
+    scope: scope === null || scope === '' ? null : parseScope(scope, isBasic),
+    resource: fields.get('resource'),
+  }
 }
 
 function credentialsOf(

@@ -1,0 +1,16 @@
+import { LRUCache } from 'lru-cache'
+import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import type { AgentLogin } from '#shared/tenancy/agents/key-store.ts'
+
+/** A key that was revoked, or a family that was taken away, is noticed within this time (families 8.2). */
+const MAX_AGE_MS = 5_000
+
+/** What the tool endpoint of one process keeps of its callers. */
+export interface AgentDirectory {
+  logins: LRUCache<string, AgentLogin>
+  buckets: TokenBuckets
+}
+
+export function createAgentDirectory(callsPerMinute: number): AgentDirectory {
+  return { logins: new LRUCache({ max: 10_000, ttl: MAX_AGE_MS }), buckets: createTokenBuckets(callsPerMinute) }
+}

@@ -1,0 +1,146 @@
+import type { Request, Response } from 'express'
+import { ForbiddenError, RateLimitedError, UnauthorizedError } from '#shared/errors.ts'
+import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
+import { equalSecrets } from '#shared/platform/process/secrets.ts'
+import { type Budgets, MONITORING_SCOPES, readAgentKey } from '#shared/tenancy/agents/agent-key.ts'
+import { findAgentLogin } from '#shared/tenancy/agents/key-store.ts'
+import { CLIENT_SCOPES, familiesOf, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { toMillis } from '#shared/time.ts'
+import type { IngressDeps } from '../deps.ts'
+import { clientAddress } from '../middleware/client-address.ts'
+import { isRepeated } from '../middleware/request-safety.ts'
+import { type Caller, callerOfToken } from '../risk/authenticate.ts'
+import type { AgentDirectory } from './agent-directory.ts'
+
+/** Who calls tools. Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
+export interface AgentCaller extends Caller {
+  /** id of the agent key's row; null for a client with an access token */
+  agentKeyId: number | null
+  /** the key's id, or the client's: what the audit names */
+  keyId: string
+  name: string
+  /** projects whose checks the key may see */
+  projects: readonly { id: number; uuid: string }[]
+  /** calls in a UTC day; null is no limit */
+  dailyLimit: number | null
+  budgets: Budgets
+}
+
+/** RFC 8707: what access tokens for the tools are meant for. */
+export function toolsResource(publicUrl: string): string {
+  return `${publicUrl}/mcp`
+}
+
+/** RFC 9728: where a client learns who gives out tokens for the tools. */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp'
+
+/**
+ * Who sent this request: an agent key, or an access token that was asked for with `resource=<PUBLIC_URL>/mcp`.
+ * @throws UnauthorizedError with a challenge (RFC 9728 section 5.1)
+ */
+export async function authenticateAgent(
+  request: Request,
+  response: Response,
+  deps: IngressDeps,
+  directory: AgentDirectory,
+): Promise<AgentCaller> {
+  const authorization = isRepeated(request, 'authorization') ? '' : (request.headers.authorization ?? '')
+  const credential = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+  try {
+    if (credential === undefined) throw new UnauthorizedError('an agent key is required')
+    const caller = await acrossTenants(async () =>
+      credential.startsWith('rsk_')
+        ? await callerOfKey(credential, request, deps, directory)
+        : await callerOfAccessToken(credential, request, deps),
+    )
+    enterTenant({ organisationId: caller.organisationId })
+    return caller
+  } catch (error) {
+    if (error instanceof UnauthorizedError) response.setHeader('WWW-Authenticate', challenge(deps))
+    throw error
+  }
+}
+
+function challenge({ config }: Pick<IngressDeps, 'config'>): string {
+  return `Bearer resource_metadata="${config.publicUrl}${RESOURCE_METADATA_PATH}"`
+}
+
+async function callerOfKey(
+  text: string,
+  request: Request,
+  deps: IngressDeps,
+  { logins }: AgentDirectory,
+): Promise<AgentCaller> {
+  const given = readAgentKey(text)
+  const login = given && (logins.get(given.keyId) ?? (await findAgentLogin(deps.db, given.keyId)))
+  // A key that is not ours is not remembered: names that are tried must not push out those that work.
+  const isRight = login !== undefined && login.env === given?.env && equalSecrets(login.digest, given.digest)
+  if (!isRight) throw new UnauthorizedError('the agent key is not accepted')
+  logins.set(login.keyId, login, { noUpdateTTL: true })
+  const ended = login.revokedAt
+    ? 'was revoked'
+    : login.expiresAt.getTime() <= toMillis(deps.now())
+      ? 'has expired'
+      : null
+  if (ended) throw new UnauthorizedError(`the agent key ${ended}`)
+  const entitled = new Set([...scopesOf(login.families, CLIENT_SCOPES), ...MONITORING_SCOPES])
+  return {
+    organisationId: login.organisationId,
+    organisationUuid: login.organisationUuid,
+    env: login.env,
+    clientId: login.keyId,
+    actor: { kind: 'agent', id: login.keyId, name: login.name, address: clientAddress(request, deps) },
+    scopes: new Set(login.scopes.filter((scope) => entitled.has(scope))),
+    families: familiesOf(login),
+    agentKeyId: login.id,
+    keyId: login.keyId,
+    name: login.name,
+    projects: login.projects,
+    dailyLimit: login.dailyLimit,
+    budgets: login.budgets,
+  }
+}
+
+/** A client with its own token: every scope of the token, no project, no budget. */
+async function callerOfAccessToken(jwt: string, request: Request, deps: IngressDeps): Promise<AgentCaller> {
+  const caller = await callerOfToken(jwt, request, deps, toolsResource(deps.config.publicUrl))
+  return { ...caller, agentKeyId: null, keyId: caller.clientId, name: '', projects: [], dailyLimit: null, budgets: {} }
+}
+
+/** @throws ForbiddenError for a key that may call no tool at all */
+export function requireInvoke(caller: AgentCaller): void {
+  if (!caller.scopes.has('agents:invoke')) {
+    throw new ForbiddenError("the scope agents:invoke is needed, and the organisation's entitlement to agents")
+  }
+}
+
+/** Counts the request against the calls a minute of its key, and says how it stands. @throws RateLimitedError */
+export function limitAgent(
+  caller: AgentCaller,
+  response: Response,
+  deps: IngressDeps,
+  { buckets }: AgentDirectory,
+): void {
+  const quota = deps.config.agentRateLimitPerMinute
+  if (quota === 0) return
+  const { granted, left, fullInSeconds, retryAfterSeconds } = buckets.take(caller.keyId, toMillis(deps.now()))
+  response.setHeader('RateLimit-Policy', `"default";q=${quota};w=60`)
+  response.setHeader('RateLimit', `"default";r=${left};t=${fullInSeconds}`)
+  if (!granted) throw new RateLimitedError('too many calls of this key', retryAfterSeconds)
+}
+
+/**
+ * A page of another origin must not call with what a browser holds, nor a name that resolves to us stand for ours
+ * (DNS rebinding).
+ * @throws ForbiddenError
+ */
+export function refuseForeignOrigin(request: Request, { config }: Pick<IngressDeps, 'config'>): void {
+  const own = new URL(config.publicUrl)
+  const { origin, host } = request.headers
+  if (origin !== undefined && origin !== own.origin && !config.mcpAllowedOrigins.includes(origin)) {
+    throw new ForbiddenError('requests of this origin are not accepted')
+  }
+  const hosts = [own.host, ...config.mcpAllowedOrigins.map((allowed) => URL.parse(allowed)?.host)]
+  const isLoopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(host ?? '')
+  if (!isLoopback && !hosts.includes(host)) throw new ForbiddenError('requests for this host are not accepted')
+}

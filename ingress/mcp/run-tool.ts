@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { canonicalize } from '#shared/canonical/jcs.ts'
+import { RateLimitedError } from '#shared/errors.ts'
+import { enterTenant } from '#shared/platform/database/tenant.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { insertAgentCall, takeCall } from '#shared/tenancy/agents/call-store.ts'
+import { toDate, toSeconds } from '#shared/time.ts'
+import { toProblem } from '../errors.ts'
+import type { Tool, ToolCall } from './tool.ts'
+
+/** What every answer ends with: the product gives evidence (risk-signals 1). */
+const CLOSING = 'Evidence, not a recommendation.'
+/** Where in `_meta` a client finds the id under which the audit has its call. */
+const CALL_ID = 'signalbox/callId'
+
+const DAY_SECONDS = 86_400
+
+/**
+ * Runs a tool and writes the call into the audit. Nothing thrown reaches the client as it is: what is known is told
+ * with the code that REST has for it, and everything else is INTERNAL with the request id.
+ */
+export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
+  const startedAt = performance.now()
+  const { result, code } = await answerOf(tool, input, call)
+  await audit(tool, input, call, code, performance.now() - startedAt)
+  return { ...result, _meta: { [CALL_ID]: call.callId } }
+}
+
+async function answerOf(
+  tool: Tool,
+  input: Record<string, unknown>,
+  call: ToolCall,
+): Promise<{ result: CallToolResult; code: string }> {
+  const { caller, deps } = call
+  try {
+    const { agentKeyId, dailyLimit } = caller
+    if (agentKeyId !== null && !(await takeCall(deps.db, agentKeyId, dailyLimit))) {
+      throw new RateLimitedError('the calls of this key for today are used up', secondsOfDayLeft(toSeconds(deps.now())))
+    }
+    const output = tool.output.parse(await tool.run(input, call))
+    const text = `${JSON.stringify(output)}\n${CLOSING}`
+    return { result: { structuredContent: output, content: [{ type: 'text', text }] }, code: 'OK' }
+  } catch (error) {
+    const { code, message, errors, retryAfterSeconds } = toProblem(error, call.response, deps)
+    const body = {
+      code,
+      message,
+      errors: errors.map((each) => ({ ...each })),
+      requestId: call.requestId,
+      ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+    }
+    const text = [message, ...errors.map((each) => `${each.path}: ${each.message}`)].join('\n')
+    return { result: { isError: true, structuredContent: body, content: [{ type: 'text', text }] }, code }
+  }
+}
+
+function secondsOfDayLeft(now: number): number {
+  return Math.max(1, Math.ceil(DAY_SECONDS - (now % DAY_SECONDS)))
+}
+
+/** A call whose audit cannot be written has happened all the same: the log says what the table lacks. */
+async function audit(
+  tool: Tool,
+  input: Record<string, unknown>,
+  { caller, deps, callId, units }: ToolCall,
+  code: string,
+  durationMs: number,
+): Promise<void> {
+  try {
+    enterTenant({ organisationId: caller.organisationId })
+    await insertAgentCall(deps.db, caller, {
+      callId,
+      tool: tool.name,
+      argumentsDigest: hash('sha256', canonicalize(input), 'buffer'),
+      code,
+      units,
+      durationMs: Math.round(durationMs),
+      calledAt: toDate(deps.now()),
+    })
+  } catch (error) {
+    deps.log.error({ callId, keyId: caller.keyId, tool: tool.name, ...describeError(error) }, 'agent-call.not-audited')
+  }
+}

@@ -1,0 +1,21 @@
+import type { Tool } from './tool.ts'
+import { checkCreate, checkFlips, checkGet, checkPause, checkResume, checksList } from './tools/checks.ts'
+import { anchorVerify, gstinValidate, usageGet } from './tools/evidence.ts'
+import { alertExplain } from './tools/explain.ts'
+import { riskSignalsGet, riskSignalsRun } from './tools/packs.ts'
+
+/** Every tool, in the order in which they are listed (families 8.3). */
+export const tools: readonly Tool[] = [
+  gstinValidate,
+  anchorVerify,
+  riskSignalsRun,
+  riskSignalsGet,
+  usageGet,
+  checksList,
+  checkGet,
+  checkFlips,
+  alertExplain,
+  checkCreate,
+  checkPause,
+  checkResume,
+]

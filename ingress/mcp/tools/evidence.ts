@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
+import { listUsage } from '#shared/risk/metering/store.ts'
+import { VerifySchema, verifyBody } from '../../risk/anchors/anchors.ts'
+import { parseWith } from '../../risk/json-body.ts'
+import { DayQuery } from '../../risk/paging.ts'
+import { defineTool, READ_ONLY } from '../tool.ts'
+
+/** What a caller wrote in place of a registration is given back as far as it could be one. */
+const WRITTEN = /[^0-9A-Z]/g
+
+export const gstinValidate = defineTool({
+  name: 'gstin_validate',
+  title: 'Check the form of a GSTIN',
+  description:
+    'Checks length, state code, PAN, entity code and check character of an Indian tax registration. It says whether ' +
+    'the number is well formed, not whether the registration exists.',
+  scope: 'agents:invoke',
+  annotations: READ_ONLY,
+  input: z.object({ gstin: z.string().describe('15 characters, such as 27AAACB1234C1ZF') }),
+  output: z.object({
+    valid: z.boolean(),
+    normalised: z.string(),
+    reason: z.string().optional(),
+    warnings: z.array(z.string()).optional(),
+  }),
+  async run({ gstin }, { caller }) {
+    const result = validateGstin(gstin, { sandboxRegistrations: caller.env === 'SANDBOX' })
+    const normalised = result.value.slice(0, 50).replace(WRITTEN, '?')
+    return result.valid
+      ? { valid: true, normalised, warnings: [...result.warnings] }
+      : { valid: false, normalised, reason: result.reason }
+  },
+})
+
+export const anchorVerify = defineTool({
+  name: 'anchor_verify',
+  title: 'Verify an anchored object',
+  description:
+    'Recomputes the hash of an object (a pack, an event, any object with an anchor) and looks it up in the ' +
+    'transparency log; nothing is stored. Trust no server with this question when it matters: verify offline.',
+  scope: 'agents:invoke',
+  annotations: READ_ONLY,
+  input: z.object({ object: z.record(z.string(), z.unknown()).describe('the whole object, byte for byte as it was') }),
+  output: VerifySchema,
+  async run({ object }, { deps }) {
+    const { checks, ...result } = await verifyBody(Buffer.from(JSON.stringify({ object })), deps)
+    return { ...result, checks: [...checks] }
+  },
+})
+
+const Days = z.object({ from: DayQuery.optional(), to: DayQuery.optional() })
+const LONGEST_LIST = 200
+
+export const usageGet = defineTool({
+  name: 'usage_get',
+  title: 'Metered units',
+  description: 'Units per family and UTC day of the organisation, newest first, at most 200 rows.',
+  scope: 'usage:read',
+  annotations: READ_ONLY,
+  input: z.object({
+    family: z.string().optional(),
+    from: z.string().optional().describe('a date or an instant'),
+    to: z.string().optional().describe('a date or an instant'),
+  }),
+  output: z.object({
+    usage: z.array(z.object({ family: z.string(), date: z.string(), env: z.string(), units: z.int() })),
+  }),
+  async run({ family, ...days }, { caller, deps }) {
+    const { from, to } = parseWith(Days, days, 'the arguments')
+    const usage = await listUsage(deps.db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      family: family ?? null,
+      from: from ?? null,
+      to: to ?? null,
+      after: null,
+      limit: LONGEST_LIST,
+    })
+    return { usage }
+  },
+})

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { awaitPack } from '#shared/risk/operations/await-pack.ts'
+import { requestPack } from '#shared/risk/operations/request-pack.ts'
+import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
+import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
+import type { Pack } from '#shared/risk/packs/pack-schema.ts'
+import { findPack } from '#shared/risk/packs/store.ts'
+import { toSeconds } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
+import { readPackRequest, requestPackRoute } from '../../risk/packs/request-pack.ts'
+import type { AgentCaller } from '../caller.ts'
+import { onceFor } from '../once.ts'
+import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
+import { untrusted } from '../untrusted.ts'
+
+const PackView = z.looseObject({ packId: z.string(), status: z.enum(['QUEUED', 'READY']) })
+
+/**
+ * A pack of the caller's own, with the registry's texts marked.
+ * @throws NotFoundError alike for what is not there and for what is another organisation's; PackFailedError
+ */
+export async function packOf(
+  packId: string,
+  caller: AgentCaller,
+  deps: Pick<IngressDeps, 'db'>,
+): Promise<z.infer<typeof PackView>> {
+  const outcome = isUuid(packId) ? await findPack(deps.db, caller, packId) : undefined
+  if (!outcome) throw new NotFoundError('there is no such pack')
+  if (outcome.state === 'FAILED') throw new PackFailedError()
+  if (outcome.body === null) return { packId, status: 'QUEUED' }
+  return { status: 'READY', ...markedPack(JSON.parse(outcome.body)) }
+}
+
+/** The security interest register's own words are the one free text of a pack that is not ours. */
+function markedPack(pack: Pack) {
+  const { doubleFinancing } = pack.signals
+  const { cersai } = doubleFinancing
+  const activeCharges = cersai.activeCharges?.map((charge) => ({
+    ...charge,
+    securityInterestId: untrusted('CERSAI', charge.securityInterestId),
+    assetCategory: untrusted('CERSAI', charge.assetCategory),
+    chargeHolderType: untrusted('CERSAI', charge.chargeHolderType),
+  }))
+  const marked = { ...doubleFinancing, cersai: { ...cersai, activeCharges: activeCharges ?? null } }
+  return { ...pack, signals: { ...pack.signals, doubleFinancing: marked } }
+}
+
+/** How long a call waits for its pack, as a request of the API does. */
+const WAIT_MS = 10_000
+
+export const riskSignalsRun = defineTool({
+  name: 'risk_signals_run',
+  title: 'Compose a risk signals pack',
+  description:
+    'Asks what registries say about a purchase order between a buyer, a borrower and a subcontractor, and waits up to ' +
+    'ten seconds; what is not ready then has status QUEUED, and risk_signals_get reads it. One metered unit. The same ' +
+    'idempotencyKey again gives the same pack. With a sandbox key mode is DEMO, with a live key LIVE.',
+  scope: 'risk-signals:run',
+  annotations: IDEMPOTENT,
+  // Identifiers are plain strings, and unknown members pass here: the rules of the API answer, not this schema.
+  input: z.looseObject({
+    idempotencyKey: z.string(),
+    mode: z.string().describe('DEMO or LIVE'),
+    buyerGstin: z.string(),
+    borrowerGstin: z.string(),
+    subcontractorGstin: z.string(),
+    poValue: z.number().describe('rupees'),
+    dealId: z.string().optional(),
+    poNumber: z.string().optional(),
+    poDate: z.string().optional().describe('YYYY-MM-DD'),
+    subcontractValue: z.number().optional().describe('rupees'),
+    eInvoices: z.array(z.string()).optional().describe('signed e-invoices'),
+    consents: z.record(z.string(), z.string()).optional().describe('consent handles: gst, aa, epfo'),
+  }),
+  output: PackView,
+  async run({ idempotencyKey, ...body }, call) {
+    const { caller, deps, signal } = call
+    const asked = readPackRequest(body, caller)
+    const now = toSeconds(deps.now())
+    const packId = randomUUID()
+    const { packReplies } = deps.risk
+    const job = {
+      packId,
+      owner: caller,
+      asked,
+      // As a POST with this header and body has it: a key of one door is a key of the other.
+      ...onceFor(caller, requestPackRoute.path, idempotencyKey, body),
+      provisional: pendingAnswer(packId),
+      replyTo: packReplies.replyTo,
+      admit: (tx: Knex.Transaction) => spendBudget(tx, caller, 'risk-signals', now),
+    }
+    try {
+      const replay = await requestPack(caller.actor, job, deps)
+      if (replay) return await packOf(JSON.parse(replay.body).packId, caller, deps)
+    } catch (error) {
+      if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
+      throw error
+    }
+    call.units = 1
+    await awaitPack(deps.db, job, WAIT_MS, async (id, ms) => {
+      await packReplies.wait(id, ms)
+      signal.throwIfAborted() // nobody waits any more; the pack is composed all the same
+    })
+    return await packOf(packId, caller, deps)
+  },
+})
+
+export const riskSignalsGet = defineTool({
+  name: 'risk_signals_get',
+  title: 'Read a risk signals pack',
+  description:
+    'A pack of the organisation by its packId: signals with their evidence tiers, flags and anchor. While it is being ' +
+    'composed its status is QUEUED.',
+  scope: 'risk-signals:read',
+  annotations: READ_ONLY,
+  input: z.object({ packId: z.string() }),
+  output: PackView,
+  run: ({ packId }, { caller, deps }) => packOf(packId, caller, deps),
+})

@@ -1,0 +1,49 @@
+import type { Knex } from 'knex'
+import { execute } from '../../platform/database/sql.ts'
+import type { Budget } from '../../tenancy/agents/agent-key.ts'
+import type { Family } from '../../tenancy/oauth/families.ts'
+
+/** Whose budget it is. */
+export interface BudgetOwner {
+  agentKeyId: number
+  family: Family
+}
+
+/**
+ * Reserves one unit of a key's budget, in the transaction of what is metered: what rolls back costs nothing. Callers of
+ * the same day take their turn, so the last unit is given once.
+ * @returns false when the day's or the month's units (UTC) are used up
+ */
+export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner, budget: Budget): Promise<boolean> {
+  const { perDay, perMonth } = budget
+  const spentBefore = `(
+    SELECT coalesce(sum(units), 0) FROM agent_budget_days
+    WHERE agent_key_id = ? AND family = ? AND on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date
+      AND on_date < (now() AT TIME ZONE 'UTC')::date)`
+  const reserved = await execute(
+    tx,
+    `INSERT INTO agent_budget_days AS days (agent_key_id, family, on_date, units)
+     SELECT ?::bigint, ?, (now() AT TIME ZONE 'UTC')::date, 1
+     WHERE coalesce(?::int, 1) > 0 AND (?::int IS NULL OR ${spentBefore} < ?::int)
+     ON CONFLICT (agent_key_id, family, on_date) DO UPDATE SET units = days.units + 1
+       WHERE (?::int IS NULL OR days.units < ?::int)
+         AND (?::int IS NULL OR days.units + ${spentBefore} < ?::int)`,
+    [
+      ...[agentKeyId, family, perDay, perMonth, agentKeyId, family, perMonth],
+      ...[perDay, perDay, perMonth, agentKeyId, family, perMonth],
+    ],
+  )
+  return reserved > 0
+}
+
+/** Notes that a budget is used up. @returns true for the first time of the day, when its owner is to be notified */
+export async function noteExhausted(tx: Knex, { agentKeyId, family }: BudgetOwner): Promise<boolean> {
+  const noted = await execute(
+    tx,
+    `INSERT INTO agent_budget_days AS days (agent_key_id, family, on_date, exhausted_at)
+     VALUES (?, ?, (now() AT TIME ZONE 'UTC')::date, now())
+     ON CONFLICT (agent_key_id, family, on_date) DO UPDATE SET exhausted_at = now() WHERE days.exhausted_at IS NULL`,
+    [agentKeyId, family],
+  )
+  return noted > 0
+}

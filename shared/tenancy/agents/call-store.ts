@@ -1,0 +1,94 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/**
+ * Counts a call of a key before it is answered.
+ * @param limit calls of a UTC day; null is none
+ * @returns false when the day's calls are used up: then nothing is counted
+ */
+export async function takeCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
+  const changed = await execute(
+    db,
+    `INSERT INTO agent_key_days (agent_key_id, on_date, calls, last_at)
+     SELECT ?, (now() AT TIME ZONE 'UTC')::date, 1, now() WHERE coalesce(?::int, 1) > 0
+     ON CONFLICT (agent_key_id, on_date) DO UPDATE SET calls = agent_key_days.calls + 1, last_at = excluded.last_at
+       WHERE ?::int IS NULL OR agent_key_days.calls < ?::int`,
+    [agentKeyId, limit, limit, limit],
+  )
+  return changed > 0
+}
+
+/** One call of a tool, as the audit keeps it. */
+export interface AgentCall {
+  callId: string
+  tool: string
+  /** SHA-256 of the arguments in canonical JSON */
+  argumentsDigest: Buffer
+  /** `OK`, or the code of the error */
+  code: string
+  units: number
+  durationMs: number
+  calledAt: Date
+}
+
+interface Scope {
+  organisationId: number
+  env: ApiEnv
+}
+
+export async function insertAgentCall(db: Knex, caller: Scope & { keyId: string }, call: AgentCall): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO agent_calls (call_id, key_id, organisation_id, env, tool, arguments_digest, code, units, duration_ms, called_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      call.callId,
+      caller.keyId,
+      caller.organisationId,
+      caller.env,
+      call.tool,
+      call.argumentsDigest,
+      call.code,
+      call.units,
+      call.durationMs,
+      call.calledAt,
+    ],
+  )
+}
+
+export interface ListedAgentCall extends AgentCall {
+  /** the agent key's id, or the client's when it came with an access token */
+  keyId: string
+}
+
+export interface CallsQuery extends Scope {
+  keyId: string | null
+  /** the last call of the page before */
+  before: { calledAt: Date; callId: string } | null
+  limit: number
+}
+
+/** Calls, newest first. */
+export async function listAgentCalls(db: Knex, asked: CallsQuery): Promise<ListedAgentCall[]> {
+  const { organisationId, env, keyId, before, limit } = asked
+  return await query<ListedAgentCall>(
+    db,
+    `SELECT c.call_id AS "callId", c.key_id AS "keyId", c.tool, c.arguments_digest AS "argumentsDigest", c.code, c.units,
+            c.duration_ms AS "durationMs", c.called_at AS "calledAt"
+     FROM agent_calls c
+     WHERE c.organisation_id = ? AND c.env = ? AND (?::text IS NULL OR c.key_id = ?)
+       AND (?::timestamptz IS NULL OR (c.called_at, c.call_id) < (?::timestamptz, ?::uuid))
+     ORDER BY c.called_at DESC, c.call_id DESC LIMIT ?`,
+    [
+      organisationId,
+      env,
+      keyId,
+      keyId,
+      before?.calledAt ?? null,
+      before?.calledAt ?? null,
+      before?.callId ?? null,
+      limit,
+    ],
+  )
+}

@@ -1,0 +1,166 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Budgets } from './agent-key.ts'
+
+/** A key as its owners see it: never the key itself. */
+export interface AgentKey {
+  id: number
+  keyId: string
+  organisationId: number
+  env: ApiEnv
+  name: string
+  scopes: string[]
+  /** calls in a UTC day; null is no limit of its own */
+  dailyLimit: number | null
+  budgets: Budgets
+  /** uuids */
+  projects: string[]
+  madeBy: string
+  createdAt: Date
+  expiresAt: Date
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+  calls: number
+}
+
+const KEY = `
+  k.id, k.key_id AS "keyId", k.organisation_id AS "organisationId", k.env, k.name, k.scopes,
+  k.daily_limit AS "dailyLimit", k.budgets, k.made_by AS "madeBy", k.created_at AS "createdAt",
+  k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
+  ARRAY(SELECT p.uuid::text FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
+        WHERE kp.agent_key_id = k.id ORDER BY p.id) AS projects,
+  (SELECT max(last_at) FROM agent_key_days d WHERE d.agent_key_id = k.id) AS "lastUsedAt",
+  (SELECT coalesce(sum(calls), 0)::int FROM agent_key_days d WHERE d.agent_key_id = k.id) AS calls`
+
+interface Owner {
+  organisationId: number
+  env: ApiEnv
+}
+
+export interface AgentKeyInsert extends Owner {
+  keyId: string
+  digest: Buffer
+  name: string
+  scopes: readonly string[]
+  dailyLimit: number | null
+  budgets: Budgets
+  /** uuids; those of other organisations are left out, so compare the answer's */
+  projects: readonly string[]
+  madeBy: string
+  expiresAt: Date
+}
+
+/** Stores a key and the projects it names. */
+export async function insertAgentKey(tx: Knex, key: AgentKeyInsert): Promise<AgentKey> {
+  const [row] = await query<{ id: number }>(
+    tx,
+    `INSERT INTO agent_keys (key_id, organisation_id, env, name, digest, scopes, daily_limit, budgets, made_by, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?::text[], ?, ?::jsonb, ?, ?) RETURNING id`,
+    [
+      key.keyId,
+      key.organisationId,
+      key.env,
+      key.name,
+      key.digest,
+      key.scopes,
+      key.dailyLimit,
+      JSON.stringify(key.budgets),
+      key.madeBy,
+      key.expiresAt,
+    ],
+  )
+  const id = row?.id ?? 0
+  await execute(
+    tx,
+    `INSERT INTO agent_key_projects (agent_key_id, project_id)
+     SELECT ?, id FROM projects WHERE organisation_id = ? AND uuid = ANY(?::uuid[])`,
+    [id, key.organisationId, key.projects],
+  )
+  const stored = await findAgentKey(tx, key, key.keyId)
+  if (!stored) throw new Error('a key that was just stored is not there')
+  return stored
+}
+
+/** @returns undefined for a key that is not there and for another organisation's or environment's alike */
+export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promise<AgentKey | undefined> {
+  const [key] = await query<AgentKey>(
+    db,
+    `SELECT ${KEY} FROM agent_keys k WHERE k.organisation_id = ? AND k.env = ? AND k.key_id = ?`,
+    [owner.organisationId, owner.env, keyId],
+  )
+  return key
+}
+
+/** Keys, newest first, revoked and expired ones too. @param before id of the last one of the page before */
+export async function listAgentKeys(
+  db: Knex,
+  owner: Owner,
+  page: { before: number | null; limit: number },
+): Promise<AgentKey[]> {
+  return await query<AgentKey>(
+    db,
+    `SELECT ${KEY} FROM agent_keys k
+     WHERE k.organisation_id = ? AND k.env = ? AND (?::bigint IS NULL OR k.id < ?::bigint)
+     ORDER BY k.id DESC LIMIT ?`,
+    [owner.organisationId, owner.env, page.before, page.before, page.limit],
+  )
+}
+
+/** How many keys of this owner work now. */
+export async function countActiveAgentKeys(db: Knex, owner: Owner): Promise<number> {
+  const [row] = await query<{ n: number }>(
+    db,
+    `SELECT count(*)::int AS n FROM agent_keys
+     WHERE organisation_id = ? AND env = ? AND revoked_at IS NULL AND expires_at > now()`,
+    [owner.organisationId, owner.env],
+  )
+  return row?.n ?? 0
+}
+
+/** Ends a key; one that has ended stays as it is. @returns whether there is such a key */
+export async function revokeAgentKey(tx: Knex, owner: Owner, keyId: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    `UPDATE agent_keys SET revoked_at = coalesce(revoked_at, now())
+     WHERE organisation_id = ? AND env = ? AND key_id = ?`,
+    [owner.organisationId, owner.env, keyId],
+  )
+  return changed > 0
+}
+
+/** A key as the endpoint that checks it needs it. */
+export interface AgentLogin {
+  id: number
+  keyId: string
+  digest: Buffer
+  organisationId: number
+  organisationUuid: string
+  env: ApiEnv
+  name: string
+  scopes: string[]
+  /** families the organisation is entitled to now */
+  families: string[]
+  dailyLimit: number | null
+  budgets: Budgets
+  projects: { id: number; uuid: string }[]
+  expiresAt: Date
+  revokedAt: Date | null
+}
+
+/** @returns undefined when there is no such key */
+export async function findAgentLogin(db: Knex, keyId: string): Promise<AgentLogin | undefined> {
+  const [login] = await query<AgentLogin>(
+    db,
+    `SELECT k.id, k.key_id AS "keyId", k.digest, k.organisation_id AS "organisationId", o.uuid AS "organisationUuid",
+            k.env, k.name, k.scopes, k.daily_limit AS "dailyLimit", k.budgets,
+            k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
+            ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = k.organisation_id) AS families,
+            coalesce((SELECT json_agg(json_build_object('id', p.id, 'uuid', p.uuid) ORDER BY p.id)
+                      FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
+                      WHERE kp.agent_key_id = k.id AND p.organisation_id = k.organisation_id), '[]') AS projects
+     FROM agent_keys k JOIN organisations o ON o.id = k.organisation_id WHERE k.key_id = ?`,
+    [keyId],
+  )
+  return login
+}

@@ -1,0 +1,183 @@
+import test from 'ava'
+import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, askToken, clientWith, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
+
+let product: Product
+let base = ''
+let client: ApiClient
+
+test.before(async () => {
+  product = await openProduct({ MCP_ALLOWED_ORIGINS: 'https://assistant.example' }, { isBound: true })
+  base = (await product.ingress()).base
+  client = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const discover = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'server/discover',
+  params: {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+}
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+const modern = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'server/discover' }
+
+for (const [era, body, headers] of [
+  ['2026-07-28', discover, modern],
+  ['2025-11-25', initialize, {}],
+] as const) {
+  test(`${era}: no key, a wrong key and a key with one character more are refused alike, and told where to go`, async (t) => {
+    const { key } = await makeKey(client)
+    const wrong = `${key.slice(0, -2)}${key.endsWith('AA') ? 'BB' : 'AA'}`
+    for (const authorization of [undefined, `Bearer ${wrong}`, `Bearer ${key}x`, `Basic ${key}`, 'Bearer rsk_']) {
+      const answer = await rawPost(base, body, { ...headers, ...(authorization && { authorization }) })
+      t.is(answer.status, 401, authorization)
+      t.is(
+        answer.headers.get('www-authenticate'),
+        `Bearer resource_metadata="${product.config.publicUrl}/.well-known/oauth-protected-resource/mcp"`,
+      )
+      t.is(answer.json.code, 'UNAUTHORIZED')
+    }
+    t.is((await rawPost(base, body, { ...headers, authorization: `Bearer ${key}` })).status, 200)
+  })
+}
+
+for (const era of ERAS) {
+  test(`${era}: the official client lists what the key may call, and calls it`, async (t) => {
+    const { key } = await makeKey(client)
+    await using agent = await connected(key, era)
+    const { tools } = await agent.client.listTools()
+    t.deepEqual(
+      tools.map(({ name }) => name),
+      ['gstin_validate'],
+    )
+    const { isError, result, content, callId } = await callTool(agent.client, 'gstin_validate', {
+      gstin: ' 27aaacb1234c1zg ',
+    })
+    t.false(isError)
+    t.deepEqual(result, { valid: false, normalised: '27AAACB1234C1ZG', reason: 'CHECK_DIGIT' } as never)
+    t.deepEqual(content as unknown, [
+      { type: 'text', text: `${JSON.stringify(result)}\nEvidence, not a recommendation.` },
+    ])
+    t.regex(String(callId), /^[0-9a-f-]{36}$/)
+  })
+
+  test(`${era}: a tool outside the scopes is neither listed nor callable, and neither is one that does not exist`, async (t) => {
+    const { key } = await makeKey(client)
+    await using agent = await connected(key, era)
+    for (const name of ['risk_signals_get', 'nothing_of_ours']) {
+      const error = await t.throwsAsync<Error & { code: number }>(callTool(agent.client, name, { packId: 'x' }))
+      t.is(error?.code, -32602)
+    }
+  })
+}
+
+test('a page of another origin and a name that is not ours are refused, also with a key', async (t) => {
+  const { key } = await makeKey(client)
+  const authorization = `Bearer ${key}`
+  const own = new URL(product.config.publicUrl).origin
+  for (const [origin, status] of [
+    ['https://elsewhere.example', 403],
+    ['null', 403],
+    ['https://assistant.example', 200],
+    [own, 200],
+  ] as const) {
+    t.is((await rawPost(base, discover, { ...modern, authorization, origin })).status, status, origin)
+  }
+})
+
+test('a key that expired or was revoked, and a family that was taken away, are noticed by a listener that knows the key', async (t) => {
+  const keys = { revoked: await makeKey(client), expired: await makeKey(client) }
+  const ask = async ({ key }: { key: string }) =>
+    (await rawPost(base, discover, { ...modern, authorization: `Bearer ${key}` })).status
+  const refused = (what: string, key: { key: string }, status: number) =>
+    eventually(what, async () => (await ask(key)) === status, 10_000)
+  t.deepEqual([await ask(keys.revoked), await ask(keys.expired)], [200, 200])
+  t.is((await deleteKey(keys.revoked.keyId)).status, 204)
+  await product.db('agent_keys').where({ key_id: keys.expired.keyId }).update({ expires_at: new Date() })
+  await refused('the revoked key to be refused', keys.revoked, 401)
+  await refused('the expired key to be refused', keys.expired, 401)
+  t.is((await client.get(`/v1/agents/keys/${keys.revoked.keyId}`)).json.status, 'REVOKED')
+  t.is((await client.get(`/v1/agents/keys/${keys.expired.keyId}`)).json.status, 'EXPIRED')
+  t.is((await deleteKey(keys.revoked.keyId)).status, 204, 'a second time changes nothing')
+
+  const leaving = await openClient(product, base, { families: ['agents'] })
+  const key = await makeKey(leaving)
+  t.is(await ask(key), 200)
+  const organisation = await product.db('organisations').where({ uuid: leaving.credentials.organisationId }).first('id')
+  await revokeFamilies(product.db, Number(organisation.id), ['agents'])
+  await refused('the family to be missed', key, 403)
+})
+
+test('a token for the API, a token for the tools and an agent key are each refused at the other doors', async (t) => {
+  const { clientId, clientSecret } = client.credentials
+  const ask = (resource: string) =>
+    askToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
+  const forTools = (await ask(`${product.config.publicUrl}/mcp`)).json.access_token
+  const { key } = await makeKey(client)
+  t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${forTools}` })).status, 200)
+  t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${client.token}` })).status, 401)
+  for (const bearer of [forTools, key]) {
+    const atApi = clientWith(base, bearer, client.credentials)
+    t.is((await atApi.get('/v1/usage')).status, 401)
+  }
+  const elsewhere = await ask('https://elsewhere.example/mcp')
+  t.is(elsewhere.status, 400)
+  t.is(elsewhere.json.error, 'invalid_target')
+})
+
+test('where tokens for the tools are given out is published (RFC 9728)', async (t) => {
+  const response = await fetch(`${base}/.well-known/oauth-protected-resource/mcp`)
+  const metadata = (await response.json()) as Record<string, unknown>
+  t.is(metadata.resource, `${product.config.publicUrl}/mcp`)
+  t.deepEqual(metadata.authorization_servers, [product.config.publicUrl])
+  t.deepEqual(metadata.bearer_methods_supported, ['header'])
+  t.true((metadata.scopes_supported as string[]).includes('agents:invoke'))
+})
+
+test('a body over one MiB is refused before it is parsed, other methods are not there, and what is not JSON is told so', async (t) => {
+  const { key } = await makeKey(client)
+  const authorization = `Bearer ${key}`
+  t.is((await rawPost(base, ' '.repeat(1_048_577), { authorization })).status, 413)
+  t.like(await rawPost(base, '{"jsonrpc":', { authorization }), { status: 400, json: { error: { code: -32700 } } })
+  const listening = await rawPost(
+    base,
+    { ...discover, method: 'subscriptions/listen' },
+    {
+      ...modern,
+      authorization,
+      'Mcp-Method': 'subscriptions/listen',
+    },
+  )
+  t.like(listening.json, { error: { message: 'Subscription limit reached' } }, 'nobody holds a stream open')
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const response = await fetch(`${base}/mcp`, { method, headers: { authorization } })
+    t.is(response.status, 405, method)
+  }
+})
+
+async function connected(key: string, era: (typeof ERAS)[number]) {
+  const connection = await connect(base, key, era)
+  return { client: connection, [Symbol.asyncDispose]: () => connection.close() }
+}
+
+async function deleteKey(keyId: string): Promise<Response> {
+  return await fetch(`${base}/v1/agents/keys/${keyId}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${client.token}` },
+  })
+}
