@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import {
+  ConflictError,
   DomainError,
   type ErrorCode,
   type FieldError,
@@ -60,9 +61,15 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
     ...CODES[error.code],
     code: error.code,
     message: error.message,
-    errors: error instanceof ValidationError || error instanceof RateLimitedError ? error.errors : [],
+    errors: faultsOf(error),
     retryAfterSeconds: error.retryAfterSeconds,
   }
+}
+
+/** What an error says of members of the request. */
+function faultsOf(error: DomainError): readonly FieldError[] {
+  const names = error instanceof ValidationError || error instanceof ConflictError || error instanceof RateLimitedError
+  return names ? error.errors : []
 }
 
 /** What is refused here passed every check of ours: the log says where one is missing. */

@@ -66,6 +66,12 @@ export class ForbiddenError extends DomainError {
 /** The thing is in a state in which this cannot be done. */
 export class ConflictError extends DomainError {
   readonly code = 'CONFLICT'
+  /** which member of the request the state contradicts; empty where that says nothing */
+  readonly errors: readonly FieldError[]
+  constructor(message: string, errors: readonly FieldError[] = []) {
+    super(message)
+    this.errors = errors
+  }
 }
 
 /** A dependency (database, broker, registry) cannot serve now; the caller may retry. */

@@ -1,6 +1,7 @@
 import { alerter } from './alerter/alerter.ts'
 import { anchor } from './anchor/anchor.ts'
 import type { Worker } from './define-worker.ts'
+import { financingRegistrar } from './financing-registrar/financing-registrar.ts'
 import { mailer } from './mailer/mailer.ts'
 import { notifier } from './notifier/notifier.ts'
 import { packComposer } from './pack-composer/pack-composer.ts'
@@ -15,6 +16,7 @@ export const workers: readonly Worker[] = [
   alerter,
   notifier,
   packComposer,
+  financingRegistrar,
   anchor,
   webhookDeliverer,
   mailer,

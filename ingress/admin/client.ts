@@ -31,7 +31,11 @@ const create: Command = {
   noun: 'client',
   verb: 'create',
   summary: 'Create an API client of an organisation; its secrets are shown once',
-  help: [`Families: ${FAMILIES.join(', ')}.`, 'Clients of the same NAME belong to the same organisation.'],
+  help: [
+    `Families: ${FAMILIES.join(', ')}.`,
+    'Clients of the same NAME belong to the same organisation.',
+    'The x-api-key comes with the family securitisation, the LMS secret with colending.',
+  ],
   options: {
     name: { description: 'the organisation, made when there is none of this name', value: 'ORG', required: true },
     env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },

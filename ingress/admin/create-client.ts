@@ -19,7 +19,9 @@ export interface ClientOrder {
   families: readonly Family[]
   /** beside what the families bring */
   scopes: readonly ClientScope[]
+  /** with the securitisation family alone */
   hasApiKey: boolean
+  /** with the co-lending family alone */
   hasLmsSecret: boolean
 }
 
@@ -40,9 +42,9 @@ export async function createClient(db: Knex, secrets: Secrets, order: ClientOrde
   const { env, families } = order
   const clientId = newClientId(randomBytes)
   const secret = newClientSecret(randomBytes)
-  const apiKey = order.hasApiKey ? newConsumerKey(randomBytes) : null
+  const apiKey = order.hasApiKey && families.includes('securitisation') ? newConsumerKey(randomBytes) : null
   const lmsIntegrationId = randomUUID()
-  const lmsSecret = order.hasLmsSecret ? newLmsSecret(randomBytes) : null
+  const lmsSecret = order.hasLmsSecret && families.includes('colending') ? newLmsSecret(randomBytes) : null
   return await db.transaction(async (tx) => {
     const organisation = await ensureOrganisation(tx, order.name)
     await grantFamilies(tx, organisation.id, families)

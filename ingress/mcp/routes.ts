@@ -3,7 +3,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Response } from 'express'
 import { z } from 'zod'
 import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
-import { CLIENT_SCOPES, FAMILY_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { readBody } from '../middleware/body.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -83,9 +83,7 @@ const resourceMetadataRoute = defineRoute({
     response.json({
       resource: toolsResource(config.publicUrl),
       authorization_servers: [config.publicUrl],
-      scopes_supported: [
-        ...new Set([...CLIENT_SCOPES, ...Object.values(FAMILY_SCOPES).flat(), ...MONITORING_SCOPES]),
-      ].toSorted(),
+      scopes_supported: [...new Set([...OFFERED_SCOPES, ...MONITORING_SCOPES])].toSorted(),
       bearer_methods_supported: ['header'],
       resource_name: 'Signalbox agent tools',
       resource_documentation: `${config.publicUrl}/docs`,

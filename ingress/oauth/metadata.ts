@@ -1,4 +1,4 @@
-import { CLIENT_SCOPES, FAMILY_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { defineRoute } from '../route.ts'
 
 /** The public keys of access tokens. */
@@ -39,7 +39,7 @@ export const metadataRoute = defineRoute({
       grant_types_supported: ['client_credentials'],
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-      scopes_supported: [...new Set([...CLIENT_SCOPES, ...Object.values(FAMILY_SCOPES).flat()])].toSorted(),
+      scopes_supported: OFFERED_SCOPES,
       service_documentation: `${issuer}/docs`,
     })
   },

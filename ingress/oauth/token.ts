@@ -5,7 +5,7 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import { signAccessToken } from '#shared/tenancy/oauth/access-token.ts'
-import { CLIENT_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
+import { CLIENT_SCOPES, OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
 import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 import {
@@ -87,7 +87,7 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
   const entitled = scopesOf(client.families, CLIENT_SCOPES)
   const scopes = grantScopes(
     asked.scope,
-    client.scopes.filter((scope) => entitled.includes(scope)),
+    client.scopes.filter((scope) => entitled.includes(scope) && OFFERED_SCOPES.includes(scope)),
     asked.isBasic,
   )
   return await tokenFor(client, scopes, resourceOf(asked, deps), deps)

@@ -7,8 +7,9 @@ import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
 import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
 import { colendingRoutes } from './colending/routes.ts'
+import { firstFinancingRoutes } from './first-financing/routes.ts'
 import { packPdfRoute } from './pack-pdf.ts'
-import { listPacksRoute, readEvidenceRoute, readPackRoute } from './packs/read-packs.ts'
+import { listPacksRoute, readEvidenceRoute, readOrderRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
 import { securitisationRoutes } from './securitisation/receivables.ts'
 import { usageRoute } from './usage.ts'
@@ -23,6 +24,7 @@ export const platformRoutes: readonly Route[] = [
   listPacksRoute,
   readPackRoute,
   readEvidenceRoute,
+  readOrderRoute,
   packPdfRoute,
   usageRoute,
   // Before the route whose parameter would take `verify` for a txId.
@@ -37,6 +39,7 @@ export const platformRoutes: readonly Route[] = [
   ...webhookRoutes,
   ...colendingRoutes,
   ...securitisationRoutes,
+  ...firstFinancingRoutes,
   ...agentRoutes,
   ...mcpRoutes,
 ]

@@ -1,8 +1,11 @@
 import type { Knex } from 'knex'
+import type { ApiEnv } from '#shared/environment.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { ensureKey } from '#shared/risk/domain-keys/store.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 import { createPackReplies, type PackReplies } from './pack-replies.ts'
@@ -21,6 +24,8 @@ export interface RiskServices {
   /** verifications without an access token, by address */
   verifications: TokenBuckets
   packReplies: PackReplies
+  /** of loan references, by environment */
+  loanRefKey: (env: ApiEnv) => Promise<Buffer>
   /** of access tokens, and what they are meant for unless another resource was asked for: the address of the API */
   issuer: string
 }
@@ -33,6 +38,7 @@ export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: B
     addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
     verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
     packReplies: createPackReplies(deps.broker),
+    loanRefKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'loan-ref')),
     issuer: deps.config.publicUrl,
   }
 }

@@ -12,7 +12,7 @@ const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readon
   identity: ['identity'],
   kyb: ['kyb'],
   lms: ['colending'],
-  membership: ['identity'],
+  membership: ['kyb'],
   oid4vp: ['identity'],
   provenance: ['trade'],
   risk_signals: ['risk-signals'],

@@ -6,6 +6,8 @@ export const EVENT_TYPES = {
   'anchor.included': 'A checkpoint covers an anchored object',
   'anchor.witnessed': 'The witnesses cosigned a checkpoint that covers an anchored object',
   'first_financing.conflict': 'A receivable is registered by another organisation',
+  'first_financing.disputed': 'Another organisation disputes a registration',
+  'first_financing.lapsed': 'A registration lapsed, or a financed one will in two weeks; its fields say which',
   'first_financing.registered': 'A receivable was registered',
   'first_financing.released': 'A registration was released',
   'identity.state_changed': 'An identity changed its state',
@@ -20,6 +22,22 @@ export const EVENT_TYPES = {
   'webhook.endpoint_disabled': 'The service switched an endpoint off; dealId is the id of the endpoint',
   'webhook.test': 'Sent on request, to try an endpoint',
 } as const
+
+/** Types that nothing emits yet: a filter may name them, and the list of types does not offer them. */
+const NOT_EMITTED: ReadonlySet<string> = new Set([
+  'acceptance.disputed',
+  'acceptance.recorded',
+  'anchor.included',
+  'anchor.witnessed',
+  'identity.state_changed',
+  'kyb.completed',
+  'membership.changed',
+  'oid4vp.presentation_received',
+  'provenance.pack_issued',
+])
+
+/** Every kind of event that can occur. */
+export const OFFERED_EVENTS: readonly string[] = Object.keys(EVENT_TYPES).filter((type) => !NOT_EMITTED.has(type))
 
 /** Goes to the endpoint it was asked for, and to no other. */
 export const TEST_EVENT = 'webhook.test'

@@ -1,149 +1,212 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
+import { canonicalize } from '#shared/canonical/jcs.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
-import { orderFingerprint, receivableFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { ensureKey } from '#shared/risk/domain-keys/store.ts'
+import { anchorRecord } from '#shared/risk/evidence/record-store.ts'
+import { checkStatus } from '#shared/risk/first-financing/check-answer.ts'
 import {
+  type FinancingKeys,
   type Fingerprint,
+  orderFingerprint,
+  receivableFingerprints,
+  soughtFingerprints,
+} from '#shared/risk/first-financing/fingerprint.ts'
+import type { ReceivableIdentity } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
+import { REGISTERED_DAYS } from '#shared/risk/first-financing/states.ts'
+import {
+  type FoundMatch,
+  findHolder,
   findMatches,
+  leaveTrace,
   recordFingerprints,
   setRecordAnchor,
 } from '#shared/risk/first-financing/store.ts'
+import { panOfGstin } from '#shared/risk/identifiers/gstin.ts'
+import { veiOf } from '#shared/risk/identifiers/vei.ts'
+import { tellConflict } from '#shared/risk/operations/register-receivable.ts'
 import { parsePaise } from '#shared/risk/packs/money.ts'
 import type { PackRequest } from '#shared/risk/packs/request.ts'
 import type { OwnRegistryFindings } from '#shared/risk/packs/signals/double-financing.ts'
 import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
-import type { PackJob } from '#shared/risk/packs/store.ts'
-import { recordReceivable } from '#shared/risk/receivables/store.ts'
-import { toIsoMillis } from '#shared/time.ts'
-import { anchorObject } from '#shared/transparency/anchoring/store.ts'
+import { insertOrderRecord, type PackJob } from '#shared/risk/packs/store.ts'
+import { knownOfReceivable, recordReceivable } from '#shared/risk/receivables/store.ts'
+import { toIsoMillis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 const ORDER_EVENT_TYPE = 'po.recorded'
+const DAY_MS = 86_400_000
 
-type FirstRecordDeps = Pick<WorkerDeps, 'outbox' | 'secrets' | 'now'>
-
-/** The purpose for which the fingerprint key is derived from SECRET_KEY. */
-export const FINGERPRINT_PURPOSE = 'first-financing-fingerprint-1'
+type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
  * Records the purchase order and the receivables of a request, each anchored, and says who presented them before. In a
  * transaction of its own, before the pack: of two organisations that present the same thing at the same moment the
  * unique index lets one be first, and the other's pack says so. A redelivery finds its own record and adds nothing.
  */
-export async function presentFirst(
-  deps: FirstRecordDeps,
-  job: PackJob,
-  request: PackRequest,
-  invoiceKeys: readonly InvoiceKey[],
-): Promise<OwnRegistryFindings> {
-  const secretKey = deps.secrets.derive(FINGERPRINT_PURPOSE)
-  const order = orderOf(secretKey, request)
-  const receivables = receivablesOf(secretKey, request, job, invoiceKeys)
-  const fingerprints = [...order, ...receivables.flatMap((receivable) => receivable.fingerprints)]
-  if (fingerprints.length === 0) return { status: 'ANSWERED', matches: [] }
-  const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints }
-  return await deps.outbox.run(async (tx: Knex.Transaction, _enqueue: Enqueue) => {
-    const stored = await recordFingerprints(tx, record)
-    // One that another holds already is not a first record, and nothing of it is anchored.
-    const isNew = (fingerprint: Fingerprint) => stored.some(({ value }) => value === fingerprint.value)
-    if (order.some(isNew)) await anchorOrder(tx, deps, job)
-    for (const receivable of receivables) {
-      if (isNew(receivable.exact)) await recordFirst(tx, deps, job, receivable)
-    }
-    return { status: 'ANSWERED', matches: await findMatches(tx, record) }
-  })
+export function createFirstRecords(deps: FirstRecordDeps) {
+  const keysOf = cachedPerEnv(async (env) => ({
+    financing: await ensureFinancingKeys(deps.db, deps.secrets, env),
+    vei: await ensureKey(deps.db, deps.secrets, env, 'vei'),
+  }))
+  return async (
+    job: PackJob,
+    request: PackRequest,
+    invoiceKeys: readonly InvoiceKey[],
+  ): Promise<OwnRegistryFindings> => {
+    const { financing, vei } = await keysOf(job.env)
+    const order = orderOf(financing, request)
+    const receivables = receivablesOf(financing, request, job, invoiceKeys)
+    if (order.length + receivables.length === 0) return { status: 'ANSWERED', matches: [] }
+    return await deps.outbox.run(async (tx, enqueue) => {
+      const presenting = { tx, enqueue, deps, job, vei }
+      if (order.length > 0) await presentOrder(presenting, order)
+      const sought = { env: job.env, organisationId: job.organisationId, recordId: job.id }
+      const orderMatches = await findMatches(tx, [{ ...sought, fingerprints: order }])
+      const found = [...orderMatches]
+      for (const receivable of receivables) {
+        const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
+        await presentReceivable(presenting, receivable, matches)
+        // Another presented it at this very moment, and was faster: now its record is seen.
+        found.push(...(await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])))
+      }
+      return {
+        status: 'ANSWERED',
+        matches: found.map(({ class: of, state, ownRegistration, firstSeenMonth }) => ({
+          class: of,
+          state,
+          ownRegistration,
+          firstSeenMonth,
+        })),
+      }
+    })
+  }
 }
 
 /** Only an order with a number is recorded: without one, the same parties and value are no presentation of the same order. */
-function orderOf(secretKey: Buffer, request: PackRequest): Fingerprint[] {
+function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint[] {
   if (request.poNumber === undefined) return []
   const poValuePaise = parsePaise(request.poValue) ?? 0
-  const { po1 } = orderFingerprint(secretKey, { ...request, poValuePaise })
-  return [{ kind: 'PO1', value: po1 }]
+  return [orderFingerprint(keys, { ...request, poValuePaise }).po1]
+}
+
+interface PresentedReceivable {
+  identity: ReceivableIdentity
+  /** under the current key, to be stored; and under every key, to be looked for */
+  own: Fingerprint[]
+  sought: Fingerprint[]
+  tokenSha256: string
 }
 
 /** Of each signed e-invoice that the request itself brought; demo invoices and unverifiable ones are no receivables. */
 function receivablesOf(
-  secretKey: Buffer,
+  keys: FinancingKeys,
   request: PackRequest,
   job: PackJob,
-  keys: readonly InvoiceKey[],
+  invoiceKeys: readonly InvoiceKey[],
 ): PresentedReceivable[] {
   return (request.eInvoices ?? []).flatMap((token) => {
-    const { document, reason } = verifyInvoiceToken(token, { ...request, env: job.env, keys })
+    const { document, reason } = verifyInvoiceToken(token, { ...request, env: job.env, keys: invoiceKeys })
     if (!document || reason !== null || document.totalPaise === null) return []
-    const { rf1, rf2, rf3 } = receivableFingerprints(secretKey, {
+    const identity: ReceivableIdentity = {
       supplierGstin: document.sellerGstin,
       buyerGstin: document.buyerGstin,
       documentType: document.documentType,
       documentNumber: document.documentNumber,
       documentDate: document.documentDate,
       totalPaise: document.totalPaise,
-    })
-    const exact = { kind: 'RF1' as const, value: rf1 }
+    }
     return [
       {
-        exact,
-        fingerprints: [exact, { kind: 'RF2' as const, value: rf2 }, { kind: 'RF3' as const, value: rf3 }],
-        reference: document.documentNumber,
-        amountInr: document.totalPaise / 100,
-        issueDate: document.documentDate,
+        identity,
+        own: receivableFingerprints(keys, identity),
+        sought: soughtFingerprints(keys, identity, false),
         tokenSha256: createHash('sha256').update(token).digest('hex'),
       },
     ]
   })
 }
 
-interface PresentedReceivable {
-  /** the fingerprint that decides who was first */
-  exact: Fingerprint
-  fingerprints: Fingerprint[]
-  /** the number of its document: the organisation's own name for it */
-  reference: string
-  amountInr: number
-  issueDate: string
-  tokenSha256: string
+interface Presenting {
+  tx: Knex.Transaction
+  enqueue: Enqueue
+  deps: FirstRecordDeps
+  job: PackJob
+  vei: Buffer
 }
 
 /**
- * A receivable that nobody presented before becomes the organisation's evidence object, anchored, which the
- * securitisation API shows (domain 10.6). What no registry has said is null.
+ * A receivable that nobody else holds becomes the organisation's evidence object, anchored, which the securitisation API
+ * shows (domain 10.6), and is held for a week. One that another holds leaves a trace, and both are told of it, once.
  */
-async function recordFirst(
-  tx: Knex.Transaction,
-  deps: FirstRecordDeps,
-  job: PackJob,
+async function presentReceivable(
+  presenting: Presenting,
   receivable: PresentedReceivable,
+  matches: readonly FoundMatch[],
+): Promise<void> {
+  const { tx, enqueue, deps, job } = presenting
+  const record = { env: job.env, organisationId: job.organisationId, recordId: job.id }
+  const exact = receivable.own.filter(({ kind }) => kind === 'RF1')
+  const isHeld = matches.some((match) => match.class === 'EXACT')
+  const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
+  const holding = { state: 'REGISTERED' as const, expiresAt }
+  const isFirst = !isHeld && (await recordFingerprints(tx, { ...record, fingerprints: exact }, holding)).length > 0
+  if (isFirst) await recordFingerprints(tx, { ...record, fingerprints: receivable.own }, holding)
+  const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.sought)
+  const isForeign = holder !== undefined && holder.organisationId !== job.organisationId
+  if (!isForeign) return await keepEvidence(presenting, receivable, matches)
+  if (await leaveTrace(tx, { ...record, fingerprints: exact })) {
+    const owner = { organisationId: job.organisationId, env: job.env }
+    await tellConflict(tx, owner, job.dealId ?? job.id, holder, { enqueue, now: deps.now })
+  }
+}
+
+async function keepEvidence(
+  { tx, deps, job, vei }: Presenting,
+  { identity, own, tokenSha256 }: PresentedReceivable,
+  matches: readonly FoundMatch[],
 ): Promise<void> {
   const timestamp = toIsoMillis(deps.now())
-  const evidence = {
-    key: 'eInvoice',
-    tier: 'DOCUMENT_SIGNED',
-    observedAt: timestamp,
-    rawSha256: receivable.tokenSha256,
-  }
-  const facts = {
-    poolId: null,
-    fingerprintRef: receivable.exact.value,
-    supplierVei: null,
-    buyerVei: null,
-    amountInr: receivable.amountInr,
-    currency: 'INR',
-    issueDate: receivable.issueDate,
-    dueDate: null,
-    irnPresent: true,
-    acceptance: null,
-    doubleFinancing: null,
-    evidence: [evidence],
-  }
-  await recordReceivable(tx, job, receivable.reference, facts, timestamp)
+  const owner = { organisationId: job.organisationId, env: job.env }
+  const fingerprintRef = own.find(({ kind }) => kind === 'RF1')?.value ?? null
+  const known = await knownOfReceivable(
+    tx,
+    owner,
+    matches.filter(({ ownRegistration }) => ownRegistration).map(({ recordId }) => recordId),
+  )
+  await recordReceivable(
+    tx,
+    owner,
+    identity,
+    {
+      poolId: null,
+      fingerprintRef,
+      supplierVei: veiOf(vei, panOfGstin(identity.supplierGstin)),
+      buyerVei: veiOf(vei, panOfGstin(identity.buyerGstin)),
+      amountInr: identity.totalPaise / 100,
+      currency: 'INR',
+      issueDate: identity.documentDate,
+      dueDate: known.dueDate,
+      irnPresent: true,
+      acceptance: null,
+      doubleFinancing: checkStatus(matches, true),
+      evidence: [{ key: 'eInvoice', tier: 'DOCUMENT_SIGNED', observedAt: timestamp, rawSha256: tokenSha256 }],
+    },
+    timestamp,
+  )
 }
 
 /** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
-async function anchorOrder(tx: Knex.Transaction, deps: FirstRecordDeps, job: PackJob): Promise<void> {
+async function presentOrder({ tx, deps, job }: Presenting, order: readonly Fingerprint[]): Promise<void> {
+  const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints: order }
+  const stored = await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })
+  if (stored.length === 0) return
   const timestamp = toIsoMillis(deps.now())
-  const object = { recordId: randomUUID(), packId: job.id, eventType: ORDER_EVENT_TYPE, timestamp }
-  const anchor = await anchorObject(tx, job.env, ORDER_EVENT_TYPE, timestamp, object)
-  await setRecordAnchor(tx, job.id, Buffer.from(anchor.txId, 'hex'))
+  const facts = { recordId: randomUUID(), packId: job.id }
+  const object = await anchorRecord(tx, job.env, ORDER_EVENT_TYPE, timestamp, facts)
+  await insertOrderRecord(tx, { id: facts.recordId, packId: job.id, body: canonicalize(object) })
+  await setRecordAnchor(tx, job.id, Buffer.from(object.anchor.txId, 'hex'))
 }

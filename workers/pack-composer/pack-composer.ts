@@ -17,7 +17,7 @@ import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.t
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { createDemoTokens } from './demo-tokens.ts'
-import { presentFirst } from './first-records.ts'
+import { createFirstRecords } from './first-records.ts'
 import { openProductionRegistries, registryTools } from './registries.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
@@ -51,6 +51,7 @@ function createComposer(deps: WorkerDeps) {
     },
     { largest: PREFETCH },
   )
+  const presentFirst = createFirstRecords(deps)
   const storePack = createPackStore(deps)
   const stop = new AbortController()
 
@@ -92,7 +93,7 @@ function createComposer(deps: WorkerDeps) {
         now: nowMs(),
         signal: stop.signal,
       }),
-      presentFirst(deps, job, request, keys),
+      presentFirst(job, request, keys),
     ])
     // An answer that was cut short by our own stopping must not become a pack.
     stop.signal.throwIfAborted()

@@ -11,6 +11,7 @@ import { dueAlerts } from './sweeps/due-alerts.ts'
 import { dueDeliveries } from './sweeps/due-deliveries.ts'
 import { dueMails } from './sweeps/due-mails.ts'
 import { dueNotifications } from './sweeps/due-notifications.ts'
+import { lapsedRegistrations } from './sweeps/lapsed-registrations.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
 import { retention } from './sweeps/retention.ts'
@@ -38,6 +39,7 @@ export const sweeper: Worker = {
       dueDeliveries,
       dueMails,
       deliveryRetention,
+      lapsedRegistrations,
       unsentMessages,
       retention,
       quotaNotices,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { EvidenceContractSchema, MappedRecordSchema } from '#shared/risk/colending/contract.ts'
-import { LOAN_REF_PURPOSE, loanRefHash } from '#shared/risk/colending/loan-ref.ts'
+import { loanRefHash } from '#shared/risk/colending/loan-ref.ts'
 import { mapRecord, recognise } from '#shared/risk/colending/map-record.ts'
 import { findMapping, MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { listEvidence } from '#shared/risk/colending/store.ts'
@@ -22,10 +22,10 @@ const listRoute = read({
   params: {},
   query: PageQuery.extend({ loanRef: z.string().min(1).max(200).optional() }),
   returns: z.object({ evidence: z.array(EvidenceContractSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db, secrets } }) {
+  async handle({ caller, query, deps: { db, risk } }) {
     const limit = query.limit ?? DEFAULT_PAGE
     const before = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
-    const key = secrets.derive(LOAN_REF_PURPOSE)
+    const key = await risk.loanRefKey(caller.env)
     const loanRef = query.loanRef === undefined ? null : loanRefHash(key, caller.organisationId, query.loanRef)
     const rows = await listEvidence(db, caller, { loanRef, before, limit: limit + 1 })
     const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { ForbiddenError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
 import { LOAN_EVENTS } from '#shared/risk/colending/contract.ts'
 import { isPathToken, isSignedBy } from '#shared/risk/colending/lms-signature.ts'
 import { receiveLoanEvent } from '#shared/risk/operations/receive-loan-event.ts'
@@ -42,7 +42,7 @@ const documented = {
       description: 'Received; the same answer to a repetition, marked by Idempotent-Replayed',
       content: { 'application/json': ReceivedSchema },
     },
-    ...problemResponses(400, 401, 413, 503),
+    ...problemResponses(400, 401, 403, 413, 503),
   },
 } as const
 
@@ -110,6 +110,7 @@ async function receive(
   if (!integration || sealedSecret === null || !isAuthentic(deps.secrets.open('lms-secret', sealedSecret), raw)) {
     throw new UnauthorizedError('the signature is missing or not valid')
   }
+  if (!integration.isEntitled) throw new ForbiddenError('the organisation is not entitled to co-lending evidence')
   const body = parseJsonBytes(raw)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ValidationError('the body must be a JSON object', [
@@ -121,7 +122,11 @@ async function receive(
     'x-fineract-action': headerOf(request, 'x-fineract-action'),
   }
   const { organisationId, env } = integration
-  const received = await receiveLoanEvent(deps, { id: integrationId, organisationId, env }, { raw, body, headers })
+  const received = await receiveLoanEvent(
+    { ...deps, loanRefKey: deps.risk.loanRefKey },
+    { id: integrationId, organisationId, env },
+    { raw, body, headers },
+  )
   sendAnswer(response, {
     status: 200,
     headers: received.isReplay ? { 'Idempotent-Replayed': 'true' } : {},

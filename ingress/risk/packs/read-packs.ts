@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { EvidenceSchema } from '#shared/risk/evidence/evidence-schema.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
-import { findEvidence, findPack, listPacks } from '#shared/risk/packs/store.ts'
+import { findEvidence, findOrderRecord, findPack, listPacks } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
 import type { PathParam } from '../../route.ts'
@@ -62,6 +63,21 @@ export const readEvidenceRoute = read({
     if (body !== null) return new Answer(200, body)
     const outcome = await findPack(deps.db, caller, packId)
     return outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingAnswer(packId)
+  },
+})
+
+export const readOrderRoute = read({
+  path: '/v1/po/risk-signals/packs/{packId}/order',
+  operationId: 'getPackOrder',
+  summary: 'The record of the purchase order that a pack presented first, as it was anchored',
+  tags: ['Risk signals'],
+  access: withScope('risk-signals:read'),
+  params: { packId: packIdParam },
+  returns: anchored({ recordId: z.uuid(), packId: z.uuid() }),
+  async handle({ caller, params: { packId }, deps }) {
+    const body = isUuid(packId) ? await findOrderRecord(deps.db, caller, packId) : undefined
+    if (body === undefined) throw new NotFoundError('this pack presented no order first')
+    return new Answer(200, body)
   },
 })
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { UnauthorizedError } from '#shared/errors.ts'
+import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { hasConsumerKey, type ReceivableScope } from '#shared/risk/receivables/store.ts'
 import { findConsumer } from '#shared/tenancy/organisations/store.ts'
@@ -24,13 +24,14 @@ export const consumer: Access<{ consumer: ReceivableScope }> = {
  * Who asks for securitisation evidence, by `x-api-key`. A missing, unknown and revoked key look alike. That a key was
  * never provisioned can be said where it is known: of the organisation whose access token is sent along, or of everybody
  * when the service has no key at all.
- * @throws UnauthorizedError, NotConfiguredError
+ * @throws UnauthorizedError, ForbiddenError, NotConfiguredError
  */
 async function authenticateConsumer(request: Request, response: Response, deps: IngressDeps): Promise<ReceivableScope> {
   const key = request.headers['x-api-key']
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY) {
     const consumer = await acrossTenants(() => findConsumer(deps.db, deps.secrets.digests(key)))
     if (consumer) {
+      if (!consumer.isEntitled) throw new ForbiddenError('the organisation is not entitled to securitisation evidence')
       enterTenant({ organisationId: consumer.organisationId })
       return { organisationId: consumer.organisationId, env: consumer.env }
     }

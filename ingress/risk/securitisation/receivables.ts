@@ -1,6 +1,6 @@
-import { NotFoundError } from '#shared/errors.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
-import { findReceivable } from '#shared/risk/receivables/store.ts'
+import { findReceivables } from '#shared/risk/receivables/store.ts'
 import type { Route } from '../../route.ts'
 import { Answer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
@@ -11,7 +11,8 @@ const readReceivable = read({
   path: '/v1/securitisation/receivables/{ref}',
   operationId: 'getReceivableEvidence',
   summary: 'The evidence object of one receivable, as it was anchored',
-  description: '`ref` is the id of the receivable or the organisation’s own reference.',
+  description:
+    '`ref` is the id of the receivable or the organisation’s own reference. A reference that several suppliers use is 409.',
   tags: ['Securitisation evidence'],
   access: consumer,
   params: {
@@ -19,12 +20,16 @@ const readReceivable = read({
   },
   responses: {
     200: { description: 'As anchored', content: { 'application/json': ReceivableSchema } },
-    ...problemResponses(401, 404, 429, 503),
+    ...problemResponses(401, 403, 404, 409, 429, 503),
   },
   async handle({ consumer, params: { ref }, deps: { db } }) {
-    const body = await findReceivable(db, consumer, ref)
-    if (body === undefined) throw new NotFoundError('there is no such receivable')
-    return new Answer(200, body)
+    const [found, ...others] = await findReceivables(db, consumer, ref)
+    if (!found) throw new NotFoundError('there is no such receivable')
+    if (others.length > 0) {
+      const message = 'several suppliers use this reference: ask by receivableId'
+      throw new ConflictError(message, [{ path: 'ref', code: 'AMBIGUOUS', message }])
+    }
+    return new Answer(200, found.body)
   },
 })
 

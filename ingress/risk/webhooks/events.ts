@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readableEvents } from '#shared/webhooks/event-families.ts'
 import { listEvents } from '#shared/webhooks/event-store.ts'
-import { EVENT_TYPES } from '#shared/webhooks/event-types.ts'
+import { EVENT_TYPES, OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
@@ -52,14 +52,16 @@ const typesRoute = read({
   ...common,
   path: '/v1/webhooks/event-types',
   operationId: 'listWebhookEventTypes',
-  summary: 'Every kind of event',
+  summary: 'Every kind of event that can occur',
   params: {},
   returns: z.object({
     eventTypes: z.array(z.object({ event: z.string(), description: z.string() })),
     nextCursor: z.string().nullable(),
   }),
   async handle() {
-    const eventTypes = Object.entries(EVENT_TYPES).map(([event, description]) => ({ event, description }))
+    const eventTypes = Object.entries(EVENT_TYPES)
+      .filter(([event]) => OFFERED_EVENTS.includes(event))
+      .map(([event, description]) => ({ event, description }))
     return { eventTypes, nextCursor: null }
   },
 })

@@ -2,6 +2,10 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 
 /** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
 type SealPurpose =
+  | 'acceptance'
+  | 'domain-key'
+  | 'evidence-request'
+  | 'financing'
   | 'integration'
   | 'invoice-key'
   | 'kept-answer'
@@ -24,6 +28,8 @@ export interface Secrets {
   seal(purpose: SealPurpose, plain: string): string
   /** @throws Error when it was sealed under another key or for another purpose, or changed */
   open(purpose: SealPurpose, sealed: string): string
+  /** The same sealed under the present key; null when it is already. @throws Error as `open` */
+  reseal(purpose: SealPurpose, sealed: string): string | null
   /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
   derive(purpose: string): Buffer
 }
@@ -40,25 +46,33 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
   const [sealKey] = sealKeys
   if (!digestKey || !sealKey) throw new Error('no secret key')
 
+  const seal = (purpose: SealPurpose, plain: string): string => {
+    const iv = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', sealKey, iv)
+    cipher.setAAD(associated(format, purpose))
+    const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+    return `${format}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
+  }
+  /** What is sealed, and the place of its key among ours. */
+  const opened = (purpose: SealPurpose, sealed: string): { plain: string; place: number } => {
+    const [version, data] = sealed.split('.')
+    if ((version !== 'v1' && version !== 'v2') || data === undefined) throw new Error('not a sealed value')
+    const bytes = Buffer.from(data, 'base64url')
+    for (const [place, key] of sealKeys.entries()) {
+      const plain = decrypt(key, bytes, associated(version, purpose))
+      if (plain !== null) return { plain, place }
+    }
+    throw new Error('sealed under another key, or for another purpose')
+  }
+
   return {
     digest: (text) => hmac(digestKey, text),
     digests: (text) => digestKeys.map((key) => hmac(key, text)),
-    seal(purpose, plain) {
-      const iv = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', sealKey, iv)
-      cipher.setAAD(associated(format, purpose))
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return `${format}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
-    },
-    open(purpose, sealed) {
-      const [version, data] = sealed.split('.')
-      if ((version !== 'v1' && version !== 'v2') || data === undefined) throw new Error('not a sealed value')
-      const bytes = Buffer.from(data, 'base64url')
-      for (const key of sealKeys) {
-        const plain = decrypt(key, bytes, associated(version, purpose))
-        if (plain !== null) return plain
-      }
-      throw new Error('sealed under another key, or for another purpose')
+    seal,
+    open: (purpose, sealed) => opened(purpose, sealed).plain,
+    reseal(purpose, sealed) {
+      const { plain, place } = opened(purpose, sealed)
+      return place === 0 ? null : seal(purpose, plain)
     },
     derive: (purpose) => deriveKey(secretKey, purpose),
   }

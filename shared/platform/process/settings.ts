@@ -138,6 +138,21 @@ export const settings = {
   API_RATE_LIMIT_PER_MINUTE: setting(integer(0, 10_000_000), 'Requests per API key and minute; 0 is no limit.', {
     fallback: '100',
   }),
+  FINANCING_ELEMENTS_PER_DAY: setting(
+    integer(0, 10_000_000),
+    'Fingerprints that an organisation may have evaluated on an Indian day, per environment; a receivable by its fields counts four. 0 is no limit.',
+    { fallback: '3000' },
+  ),
+  FINANCING_CHECKS_PER_DAY: setting(
+    integer(0, 10_000_000),
+    'First-financing checks of an organisation on an Indian day, per environment; 0 is no limit.',
+    { fallback: '2000' },
+  ),
+  FINANCING_OPEN_REGISTRATIONS: setting(
+    integer(0, 10_000_000),
+    'Receivables that an organisation may have registered and not financed, per environment; 0 is no limit.',
+    { fallback: '5000' },
+  ),
   PLATFORM_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
     'Requests under /v1 per organisation, environment and family in a minute, per process; 0 is no limit.',

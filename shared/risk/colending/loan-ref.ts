@@ -1,8 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-/** The purpose for which the key of loan references is derived from SECRET_KEY. */
-export const LOAN_REF_PURPOSE = 'colending-loan-ref-1'
-
 /**
  * What stands for a partner's loan reference: loan numbers are short and would be found by trying, so the hash is keyed,
  * and differs between organisations. 32 bytes.

@@ -30,6 +30,16 @@ export function rf1Input({ supplierGstin, documentType, documentNumber, document
   return ['RSP-RF1', supplierGstin, financialYear(documentDate), documentType, number].join(SEPARATOR)
 }
 
+/** The same in plain words, for what an organisation keeps of its own: supplier, financial year, type, number. */
+export function receivableName(
+  receivable: Pick<ReceivableIdentity, 'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'>,
+): string {
+  return rf1Input({ ...receivable, buyerGstin: '', totalPaise: 0 })
+    .split(SEPARATOR)
+    .slice(1)
+    .join('|')
+}
+
 /** Near identity: "INV-1" and "INV/0001" between the same legal entities meet. */
 export function rf2Input({ supplierGstin, buyerGstin, documentNumber }: ReceivableIdentity): string {
   const number = looseNumber(documentNumber)
@@ -40,6 +50,51 @@ export function rf2Input({ supplierGstin, buyerGstin, documentNumber }: Receivab
 export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }: ReceivableIdentity): string {
   const rupees = String(Math.floor(totalPaise / 100))
   return ['RSP-RF3', panOfGstin(supplierGstin), panOfGstin(buyerGstin), documentDate, rupees].join(SEPARATOR)
+}
+
+const DAY_MS = 86_400_000
+
+/** Economic identity by week and size: the week counts from 1970-01-01, the amount in three digits. */
+export function rf4Input(receivable: ReceivableIdentity): string {
+  return rf4InputOf(receivable, weekOf(receivable), amountKeyOf(receivable.totalPaise))
+}
+
+/** The nine neighbours in week and size, the receivable's own among them. */
+export function rf4WindowInputs(receivable: ReceivableIdentity): string[] {
+  const week = weekOf(receivable)
+  const amounts = neighbouringAmounts(amountKeyOf(receivable.totalPaise))
+  return [week - 1, week, week + 1].flatMap((at) => amounts.map((amount) => rf4InputOf(receivable, at, amount)))
+}
+
+/** Three significant digits of an amount: whole rupees are `mantissa` times ten to the `exponent`, cut. */
+interface AmountKey {
+  exponent: number
+  mantissa: number
+}
+
+/** Divides whole rupees by ten, dropping remainders, until they are below 1,000. */
+export function amountKeyOf(paise: Paise): AmountKey {
+  let mantissa = Math.floor(paise / 100)
+  let exponent = 0
+  for (; mantissa >= 1000; exponent++) mantissa = Math.floor(mantissa / 10)
+  return { exponent, mantissa }
+}
+
+/** Below, itself and above; a step over the end of the three digits changes the exponent. */
+function neighbouringAmounts({ exponent, mantissa }: AmountKey): AmountKey[] {
+  const above = mantissa === 999 ? { exponent: exponent + 1, mantissa: 100 } : { exponent, mantissa: mantissa + 1 }
+  const isLowest = mantissa === 100 && exponent > 0
+  const below = isLowest ? { exponent: exponent - 1, mantissa: 999 } : { exponent, mantissa: mantissa - 1 }
+  return [below, { exponent, mantissa }, above]
+}
+
+function weekOf({ documentDate }: ReceivableIdentity): number {
+  return Math.floor(Date.parse(documentDate) / DAY_MS / 7)
+}
+
+function rf4InputOf({ supplierGstin, buyerGstin }: ReceivableIdentity, week: number, amount: AmountKey): string {
+  const key = `${amount.exponent}:${amount.mantissa}`
+  return ['RSP-RF4', panOfGstin(supplierGstin), panOfGstin(buyerGstin), String(week), key].join(SEPARATOR)
 }
 
 /**

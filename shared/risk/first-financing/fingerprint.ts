@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { DomainKey } from '../domain-keys/domain-key.ts'
 import {
   type OrderIdentity,
   po1Input,
@@ -6,14 +7,29 @@ import {
   rf1Input,
   rf2Input,
   rf3Input,
+  rf4Input,
+  rf4WindowInputs,
 } from './fingerprint-input.ts'
+import { evaluateOprf } from './oprf.ts'
 
-/** What the registry stores of a receivable: three keyed fingerprints, lower-case hex, none of them reversible. */
-export interface ReceivableFingerprints {
-  rf1: string
-  rf2: string
-  rf3: string
+/** RF1 and PO1 are exact and unique among live records; the others only match. */
+export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'RF4' | 'PO1'
+
+/** One fingerprint of a record: 32 bytes in hex, under the key of its epoch. */
+export interface Fingerprint {
+  epoch: number
+  kind: FingerprintKind
+  value: string
 }
+
+/** The keys of one environment's registry: of purchase orders, and of receivables by epoch, the newest first. */
+export interface FinancingKeys {
+  order: Buffer
+  epochs: readonly DomainKey[]
+}
+
+/** Keys of receivables before the oblivious function: HMAC-SHA256 under a derived key. */
+const HMAC_EPOCH = 1
 
 /**
  * HMAC-SHA256 under a secret key. A plain hash would let anybody test guesses: registrations can be enumerated and
@@ -23,16 +39,53 @@ export function fingerprint(secretKey: Uint8Array, input: string): string {
   return createHmac('sha256', secretKey).update(input, 'utf8').digest('hex')
 }
 
-export function receivableFingerprints(secretKey: Uint8Array, receivable: ReceivableIdentity): ReceivableFingerprints {
-  return {
-    rf1: fingerprint(secretKey, rf1Input(receivable)),
-    rf2: fingerprint(secretKey, rf2Input(receivable)),
-    rf3: fingerprint(secretKey, rf3Input(receivable)),
-  }
+/** The fingerprint of an input under an epoch's key (families 3.1). */
+function fingerprintOf({ epoch, key }: Pick<DomainKey, 'epoch' | 'key'>, input: string): string {
+  if (epoch === HMAC_EPOCH) return fingerprint(key, input)
+  return evaluateOprf(key, Buffer.from(input, 'utf8')).subarray(0, 32).toString('hex')
 }
 
-/** `isExact` is false when the order has no number: such a fingerprint is a possible match only. */
-export function orderFingerprint(secretKey: Uint8Array, order: OrderIdentity): { po1: string; isExact: boolean } {
+/** What the registry stores of a receivable: RF1 to RF4 under the current key. */
+export function receivableFingerprints(keys: FinancingKeys, receivable: ReceivableIdentity): Fingerprint[] {
+  return keys.epochs
+    .filter(({ state }) => state === 'CURRENT')
+    .flatMap((epoch) => [
+      ...exactAndNear(epoch, receivable),
+      { epoch: epoch.epoch, kind: 'RF4' as const, value: fingerprintOf(epoch, rf4Input(receivable)) },
+    ])
+}
+
+/**
+ * What a receivable is looked for by: RF1 to RF3 under the key of every epoch, since what an older one named may be live.
+ * @param window asks the weeks and sizes around it too
+ */
+export function soughtFingerprints(
+  keys: FinancingKeys,
+  receivable: ReceivableIdentity,
+  window: boolean,
+): Fingerprint[] {
+  return keys.epochs.flatMap((epoch) => [
+    ...exactAndNear(epoch, receivable),
+    ...(window && epoch.epoch !== HMAC_EPOCH
+      ? rf4WindowInputs(receivable).map((input) => ({
+          epoch: epoch.epoch,
+          kind: 'RF4' as const,
+          value: fingerprintOf(epoch, input),
+        }))
+      : []),
+  ])
+}
+
+function exactAndNear(epoch: DomainKey, receivable: ReceivableIdentity): Fingerprint[] {
+  return [
+    { epoch: epoch.epoch, kind: 'RF1', value: fingerprintOf(epoch, rf1Input(receivable)) },
+    { epoch: epoch.epoch, kind: 'RF2', value: fingerprintOf(epoch, rf2Input(receivable)) },
+    { epoch: epoch.epoch, kind: 'RF3', value: fingerprintOf(epoch, rf3Input(receivable)) },
+  ]
+}
+
+/** Purchase orders keep their HMAC. `isExact` is false without a number: such a fingerprint is a possible match only. */
+export function orderFingerprint(keys: FinancingKeys, order: OrderIdentity): { po1: Fingerprint; isExact: boolean } {
   const { input, isExact } = po1Input(order)
-  return { po1: fingerprint(secretKey, input), isExact }
+  return { po1: { epoch: HMAC_EPOCH, kind: 'PO1', value: fingerprint(keys.order, input) }, isExact }
 }

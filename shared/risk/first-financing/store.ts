@@ -2,18 +2,8 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
-
-/** Raised when the fingerprint key is replaced; fingerprints of different epochs never meet. */
-const FINGERPRINT_EPOCH = 1
-
-/** RF1 and PO1 are exact and unique among live records; the others only match. */
-type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'PO1'
-
-/** One fingerprint of a record, hex. */
-export interface Fingerprint {
-  kind: FingerprintKind
-  value: string
-}
+import type { DisclosedMatch } from './check-answer.ts'
+import type { Fingerprint, FingerprintKind } from './fingerprint.ts'
 
 export interface FirstRecord {
   env: ApiEnv
@@ -23,28 +13,62 @@ export interface FirstRecord {
   fingerprints: readonly Fingerprint[]
 }
 
+/** How a record holds what it stands for. */
+export interface Holding {
+  state: 'REGISTERED' | 'FINANCED'
+  /** of a receivable that a pack presented; a registration has its own time, and an order none */
+  expiresAt: Date | null
+  /** when it was seen first, if that was under another record */
+  firstSeenAt?: Date
+}
+
+/** What has lapsed by its time no longer matches, whether the sweeper has come to it or not. */
+const LIVE = `f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') > now()`
+
 /**
  * Records who presented something first. Where another live record holds the same exact fingerprint the unique index
  * refuses ours, also when both come at the same moment: the loser waits for the winner's commit and then sees it.
  * @returns the fingerprints that were stored now; none when this record was stored before
  */
-export async function recordFingerprints(tx: Knex, record: FirstRecord): Promise<Fingerprint[]> {
-  const rows = await query<Fingerprint>(
+export async function recordFingerprints(tx: Knex, record: FirstRecord, holding: Holding): Promise<Fingerprint[]> {
+  return await query<Fingerprint>(
     tx,
-    `INSERT INTO financing_fingerprints (env, epoch, kind, fingerprint, organisation_id, state, record_id)
-     SELECT ?, ?, kind, decode(value, 'hex'), ?, 'REGISTERED', ?
-     FROM unnest(?::text[], ?::text[]) AS t(kind, value) ORDER BY kind, value
-     ON CONFLICT DO NOTHING RETURNING kind, encode(fingerprint, 'hex') AS value`,
+    `INSERT INTO financing_fingerprints
+       (env, epoch, kind, fingerprint, organisation_id, state, record_id, expires_at, first_seen_at)
+     SELECT ?, epoch, kind, decode(value, 'hex'), ?, ?, ?, ?, coalesce(?::timestamptz, now())
+     FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value) ORDER BY kind, value
+     ON CONFLICT DO NOTHING RETURNING epoch, kind, encode(fingerprint, 'hex') AS value`,
     [
       record.env,
-      FINGERPRINT_EPOCH,
       record.organisationId,
+      holding.state,
       record.recordId,
-      record.fingerprints.map(({ kind }) => kind),
-      record.fingerprints.map(({ value }) => value),
+      holding.expiresAt,
+      holding.firstSeenAt ?? null,
+      ...columnsOf(record.fingerprints),
     ],
   )
-  return rows
+}
+
+function columnsOf(fingerprints: readonly Fingerprint[]): [number[], string[], string[]] {
+  return [
+    fingerprints.map(({ epoch }) => epoch),
+    fingerprints.map(({ kind }) => kind),
+    fingerprints.map(({ value }) => value),
+  ]
+}
+
+/** Notes that a record presented what another holds: it holds nothing. @returns false when that was noted before */
+export async function leaveTrace(tx: Knex, record: FirstRecord): Promise<boolean> {
+  const noted = await execute(
+    tx,
+    `INSERT INTO financing_fingerprints (env, epoch, kind, fingerprint, organisation_id, state, record_id)
+     SELECT ?, epoch, kind, decode(value, 'hex'), ?, 'LAPSED', ?
+     FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+     ON CONFLICT (record_id, kind, fingerprint) DO NOTHING`,
+    [record.env, record.organisationId, record.recordId, ...columnsOf(record.fingerprints)],
+  )
+  return noted > 0
 }
 
 /** Notes where the record was anchored. */
@@ -57,38 +81,117 @@ const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
   PO1: 'EXACT',
   RF2: 'NEAR',
   RF3: 'ECONOMIC',
+  RF4: 'ECONOMIC',
 }
 
-/**
- * Live records of the same things, others' and one's own, without this one. Who the others are is not said.
- */
-export async function findMatches(db: Knex, record: FirstRecord): Promise<RegistryMatch[]> {
-  if (record.fingerprints.length === 0) return []
-  const rows = await query<{
-    kind: FingerprintKind
-    state: 'REGISTERED' | 'FINANCED'
-    isOwn: boolean
-    firstSeenMonth: string
-  }>(
+/** A match with what is not disclosed of it. */
+export interface FoundMatch extends DisclosedMatch {
+  /** which of the sought it matches */
+  index: number
+  recordId: string
+  /** whether the record is a registration, not a pack */
+  isRegistration: boolean
+}
+
+/** What is looked for, for whom; a record's own fingerprints are left out. */
+export interface Sought {
+  env: ApiEnv
+  organisationId: number
+  recordId: string
+  fingerprints: readonly Fingerprint[]
+}
+
+/** Live records of the same things, others' and one's own, for any number of questions at once. */
+export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
+  const asked = sought.flatMap(({ fingerprints, ...rest }, index) =>
+    fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
+  )
+  if (asked.length === 0) return []
+  const rows = await query<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>(
     db,
-    `SELECT DISTINCT f.kind, f.state, f.organisation_id = ? AS "isOwn",
-       to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS "firstSeenMonth"
-     FROM financing_fingerprints f
-     JOIN unnest(?::text[], ?::text[]) AS t(kind, value) ON f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
-     WHERE f.env = ? AND f.epoch = ? AND f.state IN ('REGISTERED', 'FINANCED') AND f.record_id <> ?`,
+    `SELECT DISTINCT t.index, f.kind, f.state, f.organisation_id = t.organisation_id AS "ownRegistration",
+       to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS "firstSeenMonth",
+       coalesce(r.contested, false) AS contested, f.record_id AS "recordId", r.id IS NOT NULL AS "isRegistration"
+     FROM unnest(?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::text[], ?::text[])
+       AS t(index, env, organisation_id, record_id, epoch, kind, value)
+     JOIN financing_fingerprints f
+       ON f.env = t.env AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     LEFT JOIN financing_registrations r ON r.id = f.record_id
+     WHERE ${LIVE} AND f.record_id <> t.record_id`,
     [
-      record.organisationId,
-      record.fingerprints.map(({ kind }) => kind),
-      record.fingerprints.map(({ value }) => value),
-      record.env,
-      FINGERPRINT_EPOCH,
-      record.recordId,
+      asked.map(({ index }) => index),
+      asked.map(({ env }) => env),
+      asked.map(({ organisationId }) => organisationId),
+      asked.map(({ recordId }) => recordId),
+      ...columnsOf(asked),
     ],
   )
-  return rows.map(({ kind, state, isOwn, firstSeenMonth }) => ({
-    class: CLASSES[kind],
-    state,
-    ownRegistration: isOwn,
-    firstSeenMonth,
-  }))
+  return rows.map(({ kind, ...match }) => ({ ...match, class: CLASSES[kind] }))
+}
+
+/** The live record that holds an exact fingerprint. */
+export interface Holder {
+  recordId: string
+  organisationId: number
+  isRegistration: boolean
+  dealId: string | null
+}
+
+/** @returns undefined when nobody holds any of them */
+export async function findHolder(
+  tx: Knex,
+  env: ApiEnv,
+  fingerprints: readonly Fingerprint[],
+): Promise<Holder | undefined> {
+  const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
+  const rows = await query<Holder>(
+    tx,
+    `SELECT f.record_id AS "recordId", f.organisation_id AS "organisationId", r.id IS NOT NULL AS "isRegistration",
+       r.deal_id AS "dealId"
+     FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+     JOIN financing_fingerprints f
+       ON f.env = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     LEFT JOIN financing_registrations r ON r.id = f.record_id
+     WHERE ${LIVE} ORDER BY f.epoch DESC LIMIT 1`,
+    [...columnsOf(exact), env],
+  )
+  return rows[0]
+}
+
+/** Records that hold one of these exact fingerprints and whose time is over: another may hold it now. */
+export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly Fingerprint[]): Promise<string[]> {
+  const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
+  const rows = await query<{ recordId: string }>(
+    tx,
+    `SELECT DISTINCT f.record_id AS "recordId" FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+     JOIN financing_fingerprints f
+       ON f.env = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     LEFT JOIN financing_registrations r ON r.id = f.record_id
+     WHERE f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') <= now()`,
+    [...columnsOf(exact), env],
+  )
+  return rows.map(({ recordId }) => recordId)
+}
+
+/** Ends what a pack holds of a receivable, so that its own organisation may register it. */
+export async function dropHeld(tx: Knex, recordId: string, fingerprints: readonly Fingerprint[]): Promise<number> {
+  return await execute(
+    tx,
+    `UPDATE financing_fingerprints f SET state = 'LAPSED'
+     FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+     WHERE f.record_id = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+       AND f.state = 'REGISTERED'`,
+    [...columnsOf(fingerprints), recordId],
+  )
+}
+
+/** Lets what packs presented lapse when its time is over. @returns how many fingerprints */
+export async function lapsePresented(db: Knex, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE financing_fingerprints SET state = 'LAPSED' WHERE id IN (
+       SELECT id FROM financing_fingerprints WHERE state = 'REGISTERED' AND expires_at <= now()
+       ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+    [limit],
+  )
 }

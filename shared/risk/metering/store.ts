@@ -12,11 +12,23 @@ export interface UsageUnit {
 
 /** Counts a call in the transaction of its effect. */
 export async function recordUsage(tx: Knex, unit: UsageUnit): Promise<void> {
+  await recordUnits(tx, [unit])
+}
+
+/** The same for several at once. */
+export async function recordUnits(tx: Knex, units: readonly UsageUnit[]): Promise<void> {
   await execute(
     tx,
     `INSERT INTO usage_units (organisation_id, env, family, unit_key, on_date)
-     VALUES (?, ?, ?, ?, (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING`,
-    [unit.organisationId, unit.env, unit.family, unit.unitKey],
+     SELECT organisation_id, env, family, unit_key, (now() AT TIME ZONE 'UTC')::date
+     FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[]) AS t(organisation_id, env, family, unit_key)
+     ON CONFLICT DO NOTHING`,
+    [
+      units.map(({ organisationId }) => organisationId),
+      units.map(({ env }) => env),
+      units.map(({ family }) => family),
+      units.map(({ unitKey }) => unitKey),
+    ],
   )
 }
 

@@ -3,12 +3,11 @@ import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
 import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
-import type { Secrets } from '../../platform/process/secrets.ts'
 import { type Micros, toIsoMillis } from '../../time.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import type { EvidenceContract, MappedRecord } from '../colending/contract.ts'
-import { LOAN_REF_PURPOSE, loanRefHash } from '../colending/loan-ref.ts'
+import { loanRefHash } from '../colending/loan-ref.ts'
 import { type Mapped, mapRecord, recognise, type SourceRecord } from '../colending/map-record.ts'
 import type { Mapping } from '../colending/mapping.ts'
 import { MAPPINGS } from '../colending/mappings/registry.ts'
@@ -18,7 +17,8 @@ import { recordUsage } from '../metering/store.ts'
 /** What the operation is given. */
 interface LoanEventDeps {
   outbox: Pick<Outbox, 'run'>
-  secrets: Secrets
+  /** the key of loan references, by environment */
+  loanRefKey(env: ApiEnv): Promise<Buffer>
   /** the database's time */
   now(): Micros
 }
@@ -83,7 +83,7 @@ async function storeMapped(
   const { tx, enqueue, deps, integration, request, sourceKey } = inbound
   const { organisationId, env } = integration
   const receivedAt = toIsoMillis(deps.now())
-  const loan = loanRefHash(deps.secrets.derive(LOAN_REF_PURPOSE), organisationId, loanRef)
+  const loan = loanRefHash(await deps.loanRefKey(env), organisationId, loanRef)
   const object: Omit<EvidenceContract, 'anchor'> = {
     contractId: randomUUID(),
     sourceSystem: mapping.sourceSystem,

@@ -121,3 +121,27 @@ export async function listPacks(
 }
 
 const BEFORE = `AND (requested_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', CAST(? AS uuid))`
+
+/** Keeps the anchored object of a purchase order that a pack presented first. */
+export async function insertOrderRecord(tx: Knex, record: { id: string; packId: string; body: string }): Promise<void> {
+  await execute(tx, 'INSERT INTO order_records (id, pack_id, body) VALUES (?, ?, ?)', [
+    record.id,
+    record.packId,
+    record.body,
+  ])
+}
+
+/** The anchored object of a pack's order as JSON text. @returns undefined when this pack presented none first */
+export async function findOrderRecord(
+  db: Knex,
+  owner: { organisationId: number; env: ApiEnv },
+  packId: string,
+): Promise<string | undefined> {
+  const [row] = await query<{ body: string }>(
+    db,
+    `SELECT r.body FROM order_records r JOIN packs p ON p.id = r.pack_id
+     WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
+    [packId, owner.organisationId, owner.env],
+  )
+  return row?.body
+}

@@ -1,16 +1,18 @@
 /**
  * API families and the scopes each brings (domain 5.1). Access needs all three: the organisation's entitlement to a
  * family, the scope on the client, the scope in the token. Acceptance signals belong to the risk-signals family of the
- * contract and may also be granted alone.
+ * contract and may also be granted alone; only the acceptance family records them. Securitisation evidence is read with
+ * a key of its own, so its family has no scopes: it entitles, and is metered.
  */
-export const FAMILY_SCOPES = {
+const FAMILY_SCOPES = {
   identity: ['identity:read', 'identity:write'],
   kyb: ['kyb:read', 'kyb:write'],
   'first-financing': ['first-financing:check', 'first-financing:register'],
-  'risk-signals': ['risk-signals:run', 'risk-signals:read', 'acceptance:read', 'acceptance:write'],
+  'risk-signals': ['risk-signals:run', 'risk-signals:read', 'acceptance:read'],
   acceptance: ['acceptance:read', 'acceptance:write'],
   trade: ['trade:read', 'trade:write'],
   colending: ['colending:read', 'colending:write'],
+  securitisation: [],
   integration: ['integration:manage'],
   agents: ['agents:invoke', 'agents:manage'],
 } as const
@@ -21,6 +23,16 @@ export const CLIENT_SCOPES = ['usage:read', 'webhooks:manage'] as const
 export type ClientScope = (typeof CLIENT_SCOPES)[number]
 export type Scope = (typeof FAMILY_SCOPES)[Family][number] | ClientScope
 
+/** Groups of scopes whose operations are not there yet: they can be granted, and nothing offers them. */
+const NOT_OFFERED: ReadonlySet<string> = new Set(['identity', 'kyb', 'acceptance', 'trade', 'integration'])
+
+/** Every scope that an operation asks for, sorted: what tokens carry and the metadata names. */
+export const OFFERED_SCOPES: readonly string[] = [
+  ...new Set<string>([...CLIENT_SCOPES, ...Object.values(FAMILY_SCOPES).flat()]),
+]
+  .filter((scope) => !NOT_OFFERED.has(scope.split(':', 1)[0] ?? ''))
+  .toSorted()
+
 export const FAMILIES: readonly Family[] = [
   'identity',
   'kyb',
@@ -29,6 +41,7 @@ export const FAMILIES: readonly Family[] = [
   'acceptance',
   'trade',
   'colending',
+  'securitisation',
   'integration',
   'agents',
 ]

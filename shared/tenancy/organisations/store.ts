@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
+import type { Family } from '../oauth/families.ts'
 
 export interface Organisation {
   id: number
@@ -156,14 +157,25 @@ export async function insertConsumerKey(
   )
 }
 
+/** Whether the organisation of a row is entitled to a family now. */
+const entitledTo = (family: Family, row: string) =>
+  `EXISTS (SELECT FROM organisation_families f WHERE f.organisation_id = ${row}.organisation_id AND f.family = '${family}')`
+
+/** Who holds a key or secret of an organisation. */
+interface Holder {
+  organisationId: number
+  organisationUuid: string
+  env: ApiEnv
+  /** to the family whose key it is */
+  isEntitled: boolean
+}
+
 /** Whose `x-api-key` this is. @returns undefined when no live key has one of these digests */
-export async function findConsumer(
-  db: Knex,
-  digests: readonly Buffer[],
-): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv } | undefined> {
-  const rows = await query<{ organisationId: number; organisationUuid: string; env: ApiEnv }>(
+export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
+  const rows = await query<Holder>(
     db,
-    `SELECT k.organisation_id AS "organisationId", o.uuid AS "organisationUuid", k.env
+    `SELECT k.organisation_id AS "organisationId", o.uuid AS "organisationUuid", k.env,
+       ${entitledTo('securitisation', 'k')} AS "isEntitled"
      FROM consumer_keys k JOIN organisations o ON o.id = k.organisation_id
      LEFT JOIN clients c ON c.id = k.client_id
      WHERE k.digest = ANY(?) AND k.revoked_at IS NULL AND c.disabled_at IS NULL`,
@@ -188,15 +200,11 @@ export async function insertLmsIntegration(
 export async function findLmsIntegration(
   db: Knex,
   id: string,
-): Promise<{ organisationId: number; organisationUuid: string; env: ApiEnv; sealedSecret: string | null } | undefined> {
-  const rows = await query<{
-    organisationId: number
-    organisationUuid: string
-    env: ApiEnv
-    sealedSecret: string | null
-  }>(
+): Promise<(Holder & { sealedSecret: string | null }) | undefined> {
+  const rows = await query<Holder & { sealedSecret: string | null }>(
     db,
-    `SELECT i.organisation_id AS "organisationId", o.uuid AS "organisationUuid", i.env, i.sealed_secret AS "sealedSecret"
+    `SELECT i.organisation_id AS "organisationId", o.uuid AS "organisationUuid", i.env, i.sealed_secret AS "sealedSecret",
+       ${entitledTo('colending', 'i')} AS "isEntitled"
      FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id
      LEFT JOIN clients c ON c.id = i.client_id
      WHERE i.id = ? AND c.disabled_at IS NULL`,

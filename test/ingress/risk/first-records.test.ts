@@ -1,11 +1,11 @@
 import { createHash, randomInt } from 'node:crypto'
 import test from 'ava'
-import { receivableFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { type FinancingKeys, soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
 import { rf1Input, rf2Input, rf3Input } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { ensureSandboxKey } from '#shared/risk/invoice-keys/store.ts'
 import { signDemoInvoice } from '#shared/risk/registries/sandbox/demo-invoices.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
-import { FINGERPRINT_PURPOSE } from '../../../workers/pack-composer/first-records.ts'
 import { type ApiClient, demoRequest, demoTriple, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
@@ -14,14 +14,14 @@ let base = ''
 let first: ApiClient
 let second: ApiClient
 let signingKey = ''
-let fingerprintKey: Buffer
+let keys: FinancingKeys
 
 test.before(async () => {
   product = await openProduct()
   base = (await product.ingress()).base
   const { db, secrets } = await product.workers(['pack-composer'])
   signingKey = await ensureSandboxKey(db, secrets)
-  fingerprintKey = secrets.derive(FINGERPRINT_PURPOSE)
+  keys = await ensureFinancingKeys(db, secrets, 'SANDBOX')
   first = await openClient(product, base)
   second = await openClient(product, base)
 })
@@ -103,9 +103,12 @@ test('B38 a dictionary over likely invoices finds none of the stored fingerprint
   const foundBy = (hash: (guess: (typeof guesses)[number]) => string[]) =>
     guesses.flatMap(hash).some((h) => stored.has(h))
   t.false(foundBy((guess) => [rf1Input(guess), rf2Input(guess), rf3Input(guess)].map(plain)))
-  t.false(foundBy((guess) => Object.values(receivableFingerprints(Buffer.alloc(32), guess))))
+  const found = (own: FinancingKeys) =>
+    foundBy((guess) => soughtFingerprints(own, guess, false).map(({ value }) => value))
+  const guessed = Buffer.alloc(32, 1)
+  t.false(found({ order: guessed, epochs: keys.epochs.map((epoch) => ({ ...epoch, key: guessed })) }))
   // The dictionary does hold the invoice: who has the key finds it.
-  t.true(foundBy((guess) => Object.values(receivableFingerprints(fingerprintKey, guess))))
+  t.true(found(keys))
 })
 
 test('B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser', async (t) => {

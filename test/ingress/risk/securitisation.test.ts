@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { recordReceivable } from '#shared/risk/receivables/store.ts'
+import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
@@ -19,14 +20,14 @@ test.before(async () => {
 })
 test.after.always(() => product[Symbol.asyncDispose]())
 
-async function record(owner: typeof client, reference: string): Promise<void> {
+async function record(owner: typeof client, reference: string, supplier = '29AAACR5678D1Z5'): Promise<void> {
   const organisation = await product.db('organisations').where({ uuid: owner.credentials.organisationId }).first('id')
   const scope = { organisationId: Number(organisation.id), env: owner.credentials.env }
   await product.db.transaction((tx) =>
     recordReceivable(
       tx,
       scope,
-      reference,
+      { supplierGstin: supplier, documentType: 'INV', documentNumber: reference, documentDate: '2026-10-01' },
       {
         poolId: null,
         fingerprintRef: null,
@@ -58,6 +59,31 @@ test('a consumer reads a receivable by its reference or its id, as it was anchor
   await record(client, ref)
   t.is((await read(ref, headers)).text, answer.text, 'what was recorded stays')
   t.is((await read('INV-none', headers)).status, 404)
+})
+
+test('two suppliers’ equal numbers are two receivables, told apart by their ids', async (t) => {
+  const headers = { 'x-api-key': String(client.credentials.apiKey) }
+  await record(client, 'SAME-1')
+  await record(client, 'SAME-1', '27AAACB1234C1ZF')
+  const rows = await product.db('receivables').where({ ref: 'SAME-1' }).select('id')
+  t.is(rows.length, 2)
+  t.like((await read('SAME-1', headers)).json, { status: 409, code: 'CONFLICT', errors: [{ path: 'ref' }] })
+  for (const { id } of rows) t.is((await read(id, headers)).status, 200)
+})
+
+test('a key works while its organisation has the family, and each receivable is metered once', async (t) => {
+  const own = await openClient(product, base)
+  const headers = { 'x-api-key': String(own.credentials.apiKey) }
+  await record(own, 'METERED-1')
+  await record(own, 'METERED-1')
+  t.is((await read('METERED-1', headers)).status, 200)
+  const organisation = await product.db('organisations').where({ uuid: own.credentials.organisationId }).first('id')
+  const units = await product.db('usage_units').where({ organisation_id: organisation.id, family: 'securitisation' })
+  t.is(units.length, 1)
+  await revokeFamilies(product.db, Number(organisation.id), ['securitisation'])
+  t.is((await read('METERED-1', headers)).status, 403)
+  const without = await openClient(product, base, { families: ['kyb'] })
+  t.is(without.credentials.apiKey, null, 'a key is issued only with the family')
 })
 
 test('a missing, wrong, empty or repeated key is 401, and so is an access token alone', async (t) => {

@@ -3,6 +3,7 @@ import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
+import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
 import { pruneBuckets } from '#shared/tenancy/rate-limits/store.ts'
@@ -29,6 +30,7 @@ export const retention: Sweep = {
     await pruneBeats(db, deps.config.flipRetentionDays)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await pruneBuckets(db)
+    await pruneCounters(db)
   },
 }
 

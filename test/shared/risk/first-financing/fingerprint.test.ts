@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { fingerprint, orderFingerprint, receivableFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { fingerprint, orderFingerprint, soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
 import { rf1Input, rf2Input, rf3Input } from '#shared/risk/first-financing/fingerprint-input.ts'
 import { financialYear } from '#shared/risk/identifiers/financial-year.ts'
 import type { DocumentType } from '#shared/risk/identifiers/irn.ts'
@@ -28,6 +28,8 @@ const { fingerprints } = JSON.parse(
   fingerprints: { hmacKeyHex: string; cases: Case[] }
 }
 const key = Buffer.from(fingerprints.hmacKeyHex, 'hex')
+/** The keys of an installation that has known epoch 1 alone. */
+const keys = { order: key, epochs: [{ epoch: 1, state: 'PREVIOUS' as const, key, publicKey: null }] }
 const shown = (input: string) => input.replaceAll('\u001f', '\u241f')
 
 for (const [index, row] of fingerprints.cases.entries()) {
@@ -36,7 +38,11 @@ for (const [index, row] of fingerprints.cases.entries()) {
     t.is(shown(rf1Input(row)), row.rf1Input)
     t.is(shown(rf2Input(row)), row.rf2Input)
     t.is(shown(rf3Input(row)), row.rf3Input)
-    t.deepEqual(receivableFingerprints(key, row), { rf1: row.rf1HmacHex, rf2: row.rf2HmacHex, rf3: row.rf3HmacHex })
+    t.deepEqual(soughtFingerprints(keys, row, true), [
+      { epoch: 1, kind: 'RF1', value: row.rf1HmacHex },
+      { epoch: 1, kind: 'RF2', value: row.rf2HmacHex },
+      { epoch: 1, kind: 'RF3', value: row.rf3HmacHex },
+    ])
   })
 }
 
@@ -49,20 +55,20 @@ const order = {
 }
 
 test('a purchase order is the same order however its number is spaced and cased', (t) => {
-  const written = orderFingerprint(key, { ...order, poNumber: ' po/2026 /17' })
-  t.deepEqual(written, orderFingerprint(key, order))
+  const written = orderFingerprint(keys, { ...order, poNumber: ' po/2026 /17' })
+  t.deepEqual(written, orderFingerprint(keys, order))
   t.true(written.isExact)
 })
 
 test('the same order number and value under another registration of the same entities is the same order', (t) => {
   const moved = { ...order, buyerGstin: '29AAACB1234C1ZB', subcontractorGstin: '07AABCT9012E2ZL' }
-  t.is(orderFingerprint(key, moved).po1, orderFingerprint(key, order).po1)
+  t.deepEqual(orderFingerprint(keys, moved).po1, orderFingerprint(keys, order).po1)
 })
 
 test('an order without a number is a possible match only, and never meets one with a number', (t) => {
-  const unnumbered = orderFingerprint(key, { ...order, poNumber: undefined })
+  const unnumbered = orderFingerprint(keys, { ...order, poNumber: undefined })
   t.false(unnumbered.isExact)
-  t.not(unnumbered.po1, orderFingerprint(key, { ...order, poNumber: '' }).po1)
+  t.notDeepEqual(unnumbered.po1, orderFingerprint(keys, { ...order, poNumber: '' }).po1)
 })
 
 test('another key gives another fingerprint', (t) => {

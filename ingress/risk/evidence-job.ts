@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Request } from 'express'
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import type { MessageContract } from '#shared/contracts/define-message.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import type { JobKind, JobOutcome, Owner } from '#shared/risk/jobs/job.ts'
+import { findOutcome, insertJob } from '#shared/risk/jobs/store.ts'
+import {
+  findReplay,
+  leaseKey,
+  type Once,
+  type StoredAnswer,
+  settleKey,
+  storeAnswer,
+} from '#shared/tenancy/idempotency/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../deps.ts'
+import type { ResponseDocument, Route } from '../route.ts'
+import { Answer, jsonAnswer } from './answer.ts'
+import { problemResponses } from './documents.ts'
+import { readPreference } from './prefer.ts'
+
+/** The answer while a worker is at it. */
+const PendingSchema = z
+  .object({ id: z.uuid(), status: z.literal('QUEUED'), links: z.object({ self: z.string() }) })
+  .meta({ id: 'PendingEvidence' })
+
+const pending: ResponseDocument = {
+  description: 'A worker is at it: poll Location',
+  content: { 'application/json': PendingSchema },
+  headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
+}
+
+/** How an operation that waits for a worker is documented. @param done what it is answered with, by status */
+export function waitingResponses(done: Readonly<Record<number, z.ZodType>>): Route['responses'] {
+  const statuses = Object.entries(done).map(([status, schema]) => [
+    status,
+    { description: 'Done', content: { 'application/json': schema } },
+  ])
+  return {
+    ...Object.fromEntries(statuses),
+    202: pending,
+    ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503),
+  }
+}
+
+/** A read of what a worker may still be at. */
+export function pollingResponses(schema: z.ZodType): Route['responses'] {
+  return {
+    200: { description: 'As asked for', content: { 'application/json': schema } },
+    202: pending,
+    ...problemResponses(400, 401, 403, 404, 409, 429, 500, 503),
+  }
+}
+
+/** What is asked of a worker. */
+export interface Asked {
+  kind: JobKind
+  message: MessageContract<{ jobId: string; replyTo?: string | undefined }>
+  /** folder of the resource: its id is added */
+  folder: string
+  /** validated; sealed while it waits */
+  request: object
+  /** runs before the job is stored, in its transaction: for limits */
+  before?(tx: Knex.Transaction): Promise<void>
+}
+
+interface AskContext {
+  caller: Owner
+  deps: IngressDeps
+  request: Request
+  setHeader(name: string, value: string): void
+  once: Once
+}
+
+/**
+ * Has a worker do something and waits for it, as `Prefer` says. Job, idempotency key and message commit together, so an
+ * equal request has the same answer, and hanging up ends nothing.
+ * @throws what the worker refused it with
+ */
+export async function askWorker(context: AskContext, asked: Asked): Promise<StoredAnswer> {
+  const { deps, caller, once } = context
+  const { waitMs, applied } = readPreference(context.request.headers.prefer)
+  if (applied !== null) context.setHeader('Preference-Applied', applied)
+  const id = randomUUID()
+  const provisional = pendingAnswer(asked.folder, id)
+  const { replyTo } = deps.risk.packReplies
+  const replay = await deps.outbox.run(async (tx, enqueue) => {
+    const known = await findReplay(tx, once)
+    if (known) return known
+    await asked.before?.(tx)
+    const { organisationId, env } = caller
+    const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify(asked.request))
+    const { kind } = asked
+    await insertJob(tx, {
+      id,
+      organisationId,
+      env,
+      kind,
+      idempotencyKey: once.scope.key,
+      sealedRequest,
+      question: null,
+    })
+    if (waitMs === 0) await storeAnswer(tx, once.scope, once.fingerprint, provisional)
+    else await leaseKey(tx, once.scope, once.fingerprint, provisional)
+    await enqueue(asked.message, waitMs === 0 ? { jobId: id } : { jobId: id, replyTo })
+    return undefined
+  })
+  if (replay) return replay
+  const outcome = await awaitOutcome(deps, caller, asked.kind, id, waitMs)
+  if (outcome.state !== 'QUEUED') return answerOf(outcome, provisional)
+  // At the deadline the 202 becomes the answer, unless the worker was faster: only one of them can be.
+  if (waitMs === 0 || (await settleKey(deps.db, once.scope))) return provisional
+  return answerOf((await findOutcome(deps.db, caller, asked.kind, id)) ?? outcome, provisional)
+}
+
+/** How often we look ourselves, should the worker's reply be lost. */
+const LOOK_EVERY_MS = 1_000
+
+async function awaitOutcome(
+  deps: IngressDeps,
+  owner: Owner,
+  kind: JobKind,
+  id: string,
+  waitMs: number,
+): Promise<JobOutcome> {
+  const deadline = performance.now() + waitMs
+  for (let left = waitMs; left > 0; left = deadline - performance.now()) {
+    await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    const outcome = await findOutcome(deps.db, owner, kind, id)
+    if (outcome && outcome.state !== 'QUEUED') return outcome
+  }
+  return { state: 'QUEUED' }
+}
+
+function answerOf(outcome: JobOutcome, provisional: Answer): Answer {
+  if (outcome.state === 'REFUSED') throw outcome.refusal
+  return outcome.state === 'QUEUED' ? provisional : new Answer(outcome.status, outcome.body)
+}
+
+function pendingAnswer(folder: string, id: string): Answer {
+  const self = `${folder}/${id}`
+  return jsonAnswer(202, { id, status: 'QUEUED', links: { self } }, { Location: self, 'Retry-After': '1' })
+}
+
+/**
+ * What came of a job: 200 with the bytes that were given first, 202 while a worker is at it.
+ * @throws NotFoundError; what the worker refused it with
+ */
+export async function readOutcome(
+  deps: IngressDeps,
+  owner: Owner,
+  job: { kind: JobKind; folder: string; id: string; what: string },
+): Promise<Answer> {
+  const outcome = isUuid(job.id) ? await findOutcome(deps.db, owner, job.kind, job.id) : undefined
+  if (!outcome) throw new NotFoundError(`there is no such ${job.what}`)
+  const answer = answerOf(outcome, pendingAnswer(job.folder, job.id))
+  return answer.status === 201 ? new Answer(200, answer.body) : answer
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
+import { CheckBody, type CheckRequest } from '#shared/risk/first-financing/requests.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { read, write } from '../risk-route.ts'
+import { countEvaluation } from './limits.ts'
+import { idParam } from './params.ts'
+
+const FOLDER = '/v1/first-financing/checks'
+
+const CheckSchema = z
+  .object({
+    checkId: z.uuid(),
+    status: z.enum(['DUPLICATE_FINANCED', 'DUPLICATE_REGISTERED', 'POSSIBLE_MATCH', 'UNRESOLVED', 'CLEAN']),
+    mode: z.enum(['FIELDS', 'BLIND']),
+    asOf: z.string(),
+    matches: z.array(
+      z.object({
+        class: z.enum(['EXACT', 'NEAR', 'ECONOMIC']),
+        state: z.enum(['REGISTERED', 'FINANCED']),
+        ownRegistration: z.boolean(),
+        firstSeenMonth: z.string(),
+        contested: z.boolean(),
+      }),
+    ),
+    record: anchored({
+      statementId: z.uuid(),
+      result: z.string(),
+      rf1Commitment: z.string(),
+      snapshotId: z.uuid().nullable(),
+    }).nullable(),
+    opening: z
+      .object({ rf1: z.string(), salt: z.string() })
+      .optional()
+      .meta({ description: 'what opens the commitment of the statement' }),
+  })
+  .meta({ id: 'FinancingCheck' })
+
+const common = { tags: ['First financing'], access: withScope('first-financing:check') } as const
+
+const checkRoute = write({
+  ...common,
+  path: FOLDER,
+  operationId: 'checkReceivable',
+  summary: 'Ask whether a receivable is registered or financed elsewhere',
+  description:
+    'Says that something exists: never who, how much, on which day, or how many. `window` also asks the weeks and sizes around it; `statement` has the answer anchored.',
+  params: {},
+  body: CheckBody,
+  responses: waitingResponses({ 200: CheckSchema }),
+  async perform(context) {
+    const { window, statement, ...receivable } = context.body
+    const { caller, deps } = context
+    const request: CheckRequest = { receivable, window, statement }
+    return await askWorker(context, {
+      kind: 'financing.check',
+      message: financingRequested,
+      folder: FOLDER,
+      request,
+      before: (tx) => countEvaluation(tx, caller, { isCheck: true, window }, deps),
+    })
+  },
+})
+
+const readCheck = read({
+  ...common,
+  path: `${FOLDER}/{checkId}`,
+  operationId: 'getReceivableCheck',
+  summary: 'A check, as it was answered',
+  params: { checkId: idParam('checkId of the check') },
+  responses: pollingResponses(CheckSchema),
+  handle: ({ caller, params: { checkId }, deps }) =>
+    readOutcome(deps, caller, { kind: 'financing.check', folder: FOLDER, id: checkId, what: 'check' }),
+})
+
+export const checkRoutes: readonly Route[] = [checkRoute, readCheck]

@@ -1,0 +1,39 @@
+import type { Knex } from 'knex'
+import { RateLimitedError } from '#shared/errors.ts'
+import { countOpen } from '#shared/risk/first-financing/registration-store.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
+import { takeOfDay } from '#shared/risk/metering/counter-store.ts'
+import type { IngressDeps } from '../../deps.ts'
+
+/** Elements that a receivable by its fields counts; a window asks eight more. */
+const ELEMENTS = 4
+const WINDOW_ELEMENTS = 12
+/** Open registrations fall away by the day: who has too many asks again in an hour. */
+const RETRY_OPEN_SECONDS = 3600
+
+/**
+ * Counts an evaluation, which is the only way to guess, against the day of an organisation and environment.
+ * @throws RateLimitedError until midnight in India
+ */
+export async function countEvaluation(
+  tx: Knex.Transaction,
+  owner: Owner,
+  { isCheck, window }: { isCheck: boolean; window: boolean },
+  { config }: IngressDeps,
+): Promise<void> {
+  const elements = window ? WINDOW_ELEMENTS : ELEMENTS
+  const left = [await takeOfDay(tx, owner, 'financing.elements', elements, config.financingElementsPerDay)]
+  if (isCheck) left.push(await takeOfDay(tx, owner, 'financing.checks', 1, config.financingChecksPerDay))
+  const seconds = left.find((wait) => wait !== null)
+  if (seconds !== undefined && seconds !== null) {
+    throw new RateLimitedError('the organisation has evaluated as much as it may today', seconds)
+  }
+}
+
+/** @throws RateLimitedError when an organisation has as many open registrations as it may */
+export async function limitOpen(tx: Knex.Transaction, owner: Owner, { config }: IngressDeps): Promise<void> {
+  const most = config.financingOpenRegistrations
+  if (most > 0 && (await countOpen(tx, owner, most)) >= most) {
+    throw new RateLimitedError(`an organisation has at most ${most} open registrations`, RETRY_OPEN_SECONDS)
+  }
+}

@@ -1,0 +1,6 @@
+import type { Route } from '../../route.ts'
+import { checkRoutes } from './checks.ts'
+import { disputeRoutes } from './disputes.ts'
+import { registrationRoutes } from './registrations.ts'
+
+export const firstFinancingRoutes: readonly Route[] = [...checkRoutes, ...registrationRoutes, ...disputeRoutes]

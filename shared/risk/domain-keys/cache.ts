@@ -1,0 +1,17 @@
+import type { ApiEnv } from '../../environment.ts'
+
+/** A new epoch is used within this time. */
+const MAX_AGE_MS = 30_000
+
+/** What was loaded for an environment, for at most half a minute; a failed load is not kept. */
+export function cachedPerEnv<T>(load: (env: ApiEnv) => Promise<T>): (env: ApiEnv) => Promise<T> {
+  const known = new Map<ApiEnv, { value: Promise<T>; loadedAt: number }>()
+  return async (env) => {
+    const entry = known.get(env)
+    if (entry && performance.now() - entry.loadedAt < MAX_AGE_MS) return await entry.value
+    const value = load(env)
+    known.set(env, { value, loadedAt: performance.now() })
+    value.catch(() => known.delete(env))
+    return await value
+  }
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import type { DomainKey } from './domain-key.ts'
+
+/** What a key names for years. */
+type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po'
+
+/** A key as it is made; `record` is the anchored object that announces its public half. */
+export type NewDomainKey = DomainKey & { record: string | null }
+
+/** Any constant: whoever makes domain keys takes the lock (this, hash of environment and purpose). */
+const DOMAIN_KEYS_LOCK = 7_421
+
+/**
+ * The keys of a purpose, the newest epoch first; made once per installation and environment. What is still sealed under
+ * the SECRET_KEY before the last rotation is sealed anew.
+ * @param make the first keys; runs in the transaction that stores them
+ */
+export async function ensureDomainKeys(
+  db: Knex,
+  secrets: Secrets,
+  env: ApiEnv,
+  purpose: KeyPurpose,
+  make: (tx: Knex.Transaction) => Promise<NewDomainKey[]>,
+): Promise<DomainKey[]> {
+  const known = await loadKeys(db, secrets, env, purpose)
+  if (known.length > 0) return known
+  return await db.transaction(async (tx) => {
+    await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [DOMAIN_KEYS_LOCK, `${env}/${purpose}`])
+    const others = await loadKeys(tx, secrets, env, purpose)
+    if (others.length > 0) return others
+    for (const { epoch, state, key, publicKey, record } of await make(tx)) {
+      await execute(
+        tx,
+        `INSERT INTO domain_keys (env, purpose, epoch, sealed_key, public_key, state, record)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        [env, purpose, epoch, secrets.seal('domain-key', key.toString('base64')), publicKey, state, record],
+      )
+    }
+    return await loadKeys(tx, secrets, env, purpose)
+  })
+}
+
+async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPurpose): Promise<DomainKey[]> {
+  const rows = await query<{ epoch: number; state: DomainKey['state']; sealed: string; publicKey: Buffer | null }>(
+    db,
+    `SELECT epoch, state, sealed_key AS sealed, public_key AS "publicKey" FROM domain_keys
+     WHERE env = ? AND purpose = ? ORDER BY epoch DESC`,
+    [env, purpose],
+  )
+  for (const { epoch, sealed } of rows) {
+    const anew = secrets.reseal('domain-key', sealed)
+    if (anew === null) continue
+    await execute(
+      db,
+      'UPDATE domain_keys SET sealed_key = ? WHERE env = ? AND purpose = ? AND epoch = ? AND sealed_key = ?',
+      [anew, env, purpose, epoch, sealed],
+    )
+  }
+  return rows.map(({ sealed, ...key }) => ({ ...key, key: Buffer.from(secrets.open('domain-key', sealed), 'base64') }))
+}
+
+/** The purposes for which keys were derived from SECRET_KEY before they were kept: epoch 1 keeps what they named. */
+const DERIVED = {
+  'loan-ref': 'colending-loan-ref-1',
+  'financing-po': 'first-financing-fingerprint-1',
+  'financing-oprf': 'first-financing-fingerprint-1',
+} as const
+
+/** Epoch 1 of a purpose whose key was derived before. */
+export function derivedKey(secrets: Secrets, purpose: keyof typeof DERIVED, state: DomainKey['state']): NewDomainKey {
+  return { epoch: 1, state, key: secrets.derive(DERIVED[purpose]), publicKey: null, record: null }
+}
+
+/** The one key of a purpose that is never replaced: entity identifiers, loan references, purchase orders. */
+export async function ensureKey(
+  db: Knex,
+  secrets: Secrets,
+  env: ApiEnv,
+  purpose: 'vei' | 'loan-ref' | 'financing-po',
+): Promise<Buffer> {
+  const [current] = await ensureDomainKeys(db, secrets, env, purpose, async () => [
+    purpose === 'vei'
+      ? { epoch: 1, state: 'CURRENT', key: randomBytes(32), publicKey: null, record: null }
+      : derivedKey(secrets, purpose, 'CURRENT'),
+  ])
+  if (!current) throw new Error(`there is no key for ${purpose}`)
+  return current.key
+}

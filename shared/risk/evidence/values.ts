@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { holdsAadhaar } from '../identifiers/aadhaar.ts'
+import { type GstinReason, validateGstin } from '../identifiers/gstin.ts'
+import { isDay } from '../packs/calendar.ts'
+import { parsePaise } from '../packs/money.ts'
+
+const AADHAAR = { params: { reason: 'AADHAAR_NOT_ACCEPTED' }, message: 'must not hold an Aadhaar number' }
+
+/** One trimmed printable line: no control characters, no lone surrogates, no outer white space, no Aadhaar number. */
+export function line(maximum = 200) {
+  return z
+    .string()
+    .min(1)
+    .max(maximum)
+    .refine((text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text, {
+      params: { reason: 'FORMAT' },
+      message: 'must be one line of printable text',
+    })
+    .refine((text) => !holdsAadhaar(text), AADHAAR)
+}
+
+const GSTIN_RULES: Record<GstinReason, string> = {
+  LENGTH: 'must have 15 characters',
+  FORMAT: 'must be two digits followed by ASCII letters and digits',
+  STATE_CODE: 'starts with an unknown state code',
+  NOT_REGULAR: 'is not a registration of the regular class',
+  PAN_FORMAT: 'does not contain a well-formed PAN',
+  ENTITY_CODE: 'has an entity code that is not used',
+  CHECK_DIGIT: 'has a wrong check character',
+}
+
+/** A written identifier, normalised; a fault names the rule it breaks. */
+function identifier(
+  validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: string },
+  rules: Readonly<Record<string, string>> = {},
+) {
+  return z.string().transform((input, ctx) => {
+    const result = validate(input)
+    if (result.valid) return result.value
+    const message = rules[result.reason] ?? `is not valid: ${result.reason}`
+    ctx.addIssue({ code: 'custom', message, params: { reason: result.reason } })
+    return z.NEVER
+  })
+}
+
+/** A tax registration of the regular class. */
+export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' })
+
+/** A calendar day in India. */
+export const day = z
+  .string()
+  .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
+  .meta({ id: 'Day', example: '2026-05-01' })
+
+/** Ten lakh crore rupees. */
+const AMOUNT_MAX = 1e13
+
+/** Rupees above zero with at most two decimals. */
+export const amountInr = z
+  .number()
+  .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
+  .refine((value) => value <= AMOUNT_MAX, {
+    params: { reason: 'TOO_LARGE' },
+    message: 'must be at most 1e13',
+    abort: true,
+  })
+  .refine((value) => parsePaise(value) !== undefined, {
+    params: { reason: 'TOO_MANY_DECIMALS' },
+    message: 'must have at most two decimals',
+  })
+  .meta({ id: 'AmountInr' })
+
+/** A SHA-256 in hex. */
+export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters')
+
+/** The block of an anchored object. */
+export const AnchorSchema = z
+  .object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
+  .meta({ id: 'RecordAnchor' })
+
+/** An object that is anchored as it stands: its own members, what it is, when, and where in the log. */
+export function anchored<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.object({ ...shape, eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
+}

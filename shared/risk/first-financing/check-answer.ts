@@ -1,0 +1,36 @@
+import type { RegistryMatch } from '../packs/signals/double-financing.ts'
+
+/** A match as it is disclosed: that something exists, never who, how much, on which day, or how many (families 3.2). */
+export interface DisclosedMatch extends RegistryMatch {
+  /** its holder left a dispute unanswered */
+  contested: boolean
+}
+
+export type CheckStatus = 'DUPLICATE_FINANCED' | 'DUPLICATE_REGISTERED' | 'POSSIBLE_MATCH' | 'UNRESOLVED' | 'CLEAN'
+
+/** The first that holds; one's own registrations change nothing. */
+export function checkStatus(matches: readonly DisclosedMatch[], isResolved: boolean): CheckStatus {
+  const others = matches.filter(({ ownRegistration }) => !ownRegistration)
+  const exact = others.filter((match) => match.class === 'EXACT')
+  if (exact.some(({ state }) => state === 'FINANCED')) return 'DUPLICATE_FINANCED'
+  if (exact.length > 0) return 'DUPLICATE_REGISTERED'
+  if (others.length > 0) return 'POSSIBLE_MATCH'
+  return isResolved ? 'CLEAN' : 'UNRESOLVED'
+}
+
+/** One entry per class, state and ownership, with the month in which the first of them was seen. */
+export function disclosed(matches: readonly DisclosedMatch[]): DisclosedMatch[] {
+  const entries = new Map<string, DisclosedMatch>()
+  for (const match of matches) {
+    const key = `${match.class}/${match.state}/${match.ownRegistration}`
+    const known = entries.get(key)
+    const firstSeenMonth =
+      known && known.firstSeenMonth < match.firstSeenMonth ? known.firstSeenMonth : match.firstSeenMonth
+    entries.set(key, { ...match, firstSeenMonth, contested: match.contested || known?.contested === true })
+  }
+  return [...entries.values()].toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))
+}
+
+function orderOf({ class: of, state, ownRegistration }: DisclosedMatch): string {
+  return `${['EXACT', 'NEAR', 'ECONOMIC'].indexOf(of)}${state}${ownRegistration}`
+}

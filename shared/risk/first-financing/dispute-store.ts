@@ -1,0 +1,77 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Dispute } from './dispute.ts'
+
+const COLUMNS = `id, registration_id AS "registrationId", holder_id AS "holderId", organisation_id AS "organisationId",
+  env, state, record, opened_at AS "openedAt", answer_by AS "answerBy"`
+
+/** @returns false when this organisation disputes the registration already */
+export async function insertDispute(
+  tx: Knex,
+  dispute: Omit<Dispute, 'state' | 'openedAt'> & { sealedReason: string },
+): Promise<boolean> {
+  const inserted = await execute(
+    tx,
+    `INSERT INTO financing_disputes
+       (id, registration_id, holder_id, organisation_id, env, sealed_reason, state, record, answer_by)
+     VALUES (?, ?, ?, ?, ?, ?, 'OPEN', ?, ?) ON CONFLICT DO NOTHING`,
+    [
+      dispute.id,
+      dispute.registrationId,
+      dispute.holderId,
+      dispute.organisationId,
+      dispute.env,
+      dispute.sealedReason,
+      dispute.record,
+      dispute.answerBy,
+    ],
+  )
+  return inserted === 1
+}
+
+/** @returns undefined unless the organisation is one of its sides */
+export async function findDispute(db: Knex, owner: Owner, id: string): Promise<Dispute | undefined> {
+  const [row] = await query<Dispute>(
+    db,
+    `SELECT ${COLUMNS} FROM financing_disputes WHERE id = ? AND env = ? AND (organisation_id = ? OR holder_id = ?)`,
+    [id, owner.env, owner.organisationId, owner.organisationId],
+  )
+  return row
+}
+
+/** Answers an open dispute. @returns false when it has been answered */
+export async function answerDispute(tx: Knex, id: string, state: 'CONFIRMED' | 'RELEASED'): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    `UPDATE financing_disputes SET state = ?, answered_at = now() WHERE id = ? AND state = 'OPEN'`,
+    [state, id],
+  )
+  return changed === 1
+}
+
+/** Disputes of a registration, the newest first. */
+export async function listDisputes(
+  db: Knex,
+  registrationId: string,
+): Promise<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>[]> {
+  return await query(
+    db,
+    `SELECT id, state, opened_at AS "openedAt", answer_by AS "answerBy" FROM financing_disputes
+     WHERE registration_id = ? ORDER BY opened_at DESC LIMIT 50`,
+    [registrationId],
+  )
+}
+
+/** Ends disputes that were not answered in time. @returns their registrations */
+export async function takeUnanswered(tx: Knex.Transaction, limit: number): Promise<string[]> {
+  const rows = await query<{ registrationId: string }>(
+    tx,
+    `UPDATE financing_disputes SET state = 'UNANSWERED' WHERE id IN (
+       SELECT id FROM financing_disputes WHERE state = 'OPEN' AND answer_by <= now()
+       ORDER BY answer_by LIMIT ? FOR UPDATE SKIP LOCKED)
+     RETURNING registration_id AS "registrationId"`,
+    [limit],
+  )
+  return rows.map(({ registrationId }) => registrationId)
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { amountInr, day, gstin } from '../evidence/values.ts'
+import { financialYear } from '../identifiers/financial-year.ts'
+import { parsePaise } from '../packs/money.ts'
+import type { ReceivableIdentity } from './fingerprint-input.ts'
+
+/** The members by which a receivable is described (families 3.2). Leading zeros are legal outside e-invoicing. */
+export const receivableShape = {
+  supplierGstin: gstin,
+  buyerGstin: gstin,
+  documentType: z.enum(['INV', 'CRN', 'DBN']),
+  documentNumber: z
+    .string()
+    .regex(/^[0-9A-Za-z/-]{1,16}$/, 'must be 1 to 16 letters, digits, slashes and hyphens')
+    .regex(/[0-9A-Za-z]/, 'must hold a letter or a digit'),
+  documentDate: day,
+  totalInr: amountInr,
+  financialYear: z
+    .string()
+    .regex(/^[0-9]{4}-[0-9]{2}$/, 'must be YYYY-YY')
+    .optional(),
+}
+
+/** @throws nothing: adds an issue where the stated financial year is not the date's */
+export function checkFinancialYear(
+  value: { documentDate: string; financialYear?: string | undefined },
+  ctx: z.core.$RefinementCtx,
+): void {
+  if (value.financialYear === undefined || value.financialYear === financialYear(value.documentDate)) return
+  ctx.addIssue({
+    code: 'custom',
+    path: ['financialYear'],
+    message: 'is not the year of documentDate',
+    params: { reason: 'NOT_OF_DATE' },
+  })
+}
+
+/** A receivable by its fields, as a member of another body. */
+export const ReceivableFields = z
+  .strictObject(receivableShape)
+  .superRefine(checkFinancialYear)
+  .meta({ id: 'ReceivableFields' })
+
+export type ReceivableFields = z.output<typeof ReceivableFields>
+
+/** What a registration is kept with, sealed: shown to its owner alone. */
+export interface SealedReceivable {
+  fields: ReceivableFields
+  lenderRef: string | null
+  /** the salt of each commitment of its record */
+  salts: Record<string, string>
+}
+
+export function identityOf(fields: ReceivableFields): ReceivableIdentity {
+  const { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalInr } = fields
+  // The schema has refused what is no amount.
+  const totalPaise = parsePaise(totalInr) ?? 0
+  return { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalPaise }
+}

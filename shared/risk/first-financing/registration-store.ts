@@ -1,0 +1,206 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Registration } from './registration.ts'
+import type { FinancingState } from './states.ts'
+
+const COLUMNS = `id, organisation_id AS "organisationId", env, state, mode, deal_id AS "dealId",
+  sealed_receivable AS "sealedReceivable", to_char(due_date, 'YYYY-MM-DD') AS "dueDate",
+  to_char(financed_on, 'YYYY-MM-DD') AS "financedOn", renewals, contested, expires_at AS "expiresAt",
+  first_seen_at AS "firstSeenAt", created_at AS "createdAt", record`
+
+export async function insertRegistration(
+  tx: Knex,
+  registration: Omit<Registration, 'renewals' | 'contested' | 'createdAt'>,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO financing_registrations (id, organisation_id, env, state, mode, deal_id, sealed_receivable, due_date,
+       financed_on, expires_at, first_seen_at, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      registration.id,
+      registration.organisationId,
+      registration.env,
+      registration.state,
+      registration.mode,
+      registration.dealId,
+      registration.sealedReceivable,
+      registration.dueDate,
+      registration.financedOn,
+      registration.expiresAt,
+      registration.firstSeenAt,
+      registration.record,
+    ],
+  )
+}
+
+/** @returns undefined when this organisation has no such registration in this environment */
+export async function findRegistration(db: Knex, owner: Owner, id: string): Promise<Registration | undefined> {
+  const [row] = await query<Registration>(
+    db,
+    `SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? AND organisation_id = ? AND env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** The registration, whoever's it is, locked for this transaction. @returns undefined when there is none */
+export async function lockRegistration(tx: Knex.Transaction, id: string): Promise<Registration | undefined> {
+  const [row] = await query<Registration>(
+    tx,
+    `SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? FOR UPDATE`,
+    [id],
+  )
+  return row
+}
+
+/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+export async function listRegistrations(
+  db: Knex,
+  owner: Owner,
+  before: { micros: number; id: string } | null,
+  limit: number,
+): Promise<(Registration & { micros: number })[]> {
+  return await query<Registration & { micros: number }>(
+    db,
+    `SELECT ${COLUMNS}, (extract(epoch FROM created_at) * 1000000)::bigint AS micros FROM financing_registrations
+     WHERE organisation_id = ? AND env = ?
+       AND (?::bigint IS NULL OR (created_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', ?::uuid))
+     ORDER BY created_at DESC, id DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before?.micros ?? null, before?.micros ?? null, before?.id ?? null, limit],
+  )
+}
+
+/** How many registrations of an organisation are open, counted up to a limit. */
+export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM financing_registrations
+       WHERE organisation_id = ? AND env = ? AND state = 'REGISTERED' AND expires_at > now() LIMIT ?) AS open`,
+    [owner.organisationId, owner.env, limit],
+  )
+  return row?.count ?? 0
+}
+
+/** Moves a registration and what it holds into a state. */
+export async function setState(
+  tx: Knex.Transaction,
+  id: string,
+  change: {
+    state: FinancingState
+    expiresAt: Date
+    renewals: number
+    financedOn: string | null
+    record: string
+  },
+): Promise<void> {
+  await execute(
+    tx,
+    `WITH held AS (UPDATE financing_fingerprints SET state = ? WHERE record_id = ?)
+     UPDATE financing_registrations SET state = ?, expires_at = ?, renewals = ?, financed_on = ?, record = ?,
+       warned_at = NULL WHERE id = ?`,
+    [change.state, id, change.state, change.expiresAt, change.renewals, change.financedOn, change.record, id],
+  )
+}
+
+export async function setContested(tx: Knex.Transaction, id: string): Promise<void> {
+  await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
+}
+
+/** Registrations whose time is over, locked for this transaction; those that another process looks at are skipped. */
+export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT id FROM financing_registrations WHERE state IN ('REGISTERED', 'FINANCED') AND expires_at <= now()
+     ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Financed receivables that lapse within two weeks, once each. */
+export async function takeExpiring(
+  tx: Knex.Transaction,
+  limit: number,
+): Promise<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>[]> {
+  return await query(
+    tx,
+    `UPDATE financing_registrations SET warned_at = now() WHERE id IN (
+       SELECT id FROM financing_registrations
+       WHERE state = 'FINANCED' AND warned_at IS NULL AND expires_at <= now() + interval '14 days'
+       ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)
+     RETURNING id, organisation_id AS "organisationId", env, deal_id AS "dealId"`,
+    [limit],
+  )
+}
+
+/** Counts checks by others of what a registration holds, by Indian day. */
+export async function countSightings(tx: Knex, registrationIds: readonly string[]): Promise<void> {
+  if (registrationIds.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO financing_sightings AS s (registration_id, on_date, count)
+     SELECT id, (now() AT TIME ZONE 'Asia/Kolkata')::date, count(*) FROM unnest(?::uuid[]) AS t(id)
+     GROUP BY id ORDER BY id
+     ON CONFLICT (registration_id, on_date) DO UPDATE SET count = s.count + excluded.count`,
+    [[...registrationIds]],
+  )
+}
+
+/** Checks by others in the last 30 days, the newest day first. */
+export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
+  return await query(
+    db,
+    `SELECT to_char(on_date, 'YYYY-MM-DD') AS date, count FROM financing_sightings
+     WHERE registration_id = ? AND on_date > (now() AT TIME ZONE 'Asia/Kolkata')::date - 30 ORDER BY on_date DESC`,
+    [registrationId],
+  )
+}
+
+/** Replaces the open offer of a registration. */
+export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, expiresAt: Date): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO financing_transfers (registration_id, token_digest, expires_at) VALUES (?, ?, ?)
+     ON CONFLICT (registration_id) DO UPDATE SET token_digest = excluded.token_digest, expires_at = excluded.expires_at`,
+    [id, tokenDigest, expiresAt],
+  )
+}
+
+/** @returns the registration that this token offers, locked; undefined for a token that is wrong, late or spent */
+export async function takeOffer(
+  tx: Knex.Transaction,
+  env: ApiEnv,
+  tokenDigests: readonly Buffer[],
+): Promise<Registration | undefined> {
+  const [row] = await query<{ id: string }>(
+    tx,
+    `SELECT t.registration_id AS id FROM financing_transfers t JOIN financing_registrations r ON r.id = t.registration_id
+     WHERE t.token_digest = ANY(?) AND t.expires_at > now() AND r.env = ? FOR UPDATE OF t`,
+    [[...tokenDigests], env],
+  )
+  return row && (await lockRegistration(tx, row.id))
+}
+
+export async function spendOffer(tx: Knex, registrationId: string): Promise<void> {
+  await execute(tx, 'DELETE FROM financing_transfers WHERE registration_id = ?', [registrationId])
+}
+
+/** Whether a record holds this exact fingerprint, under any of these epochs. */
+export async function holdsExact(
+  tx: Knex,
+  recordId: string,
+  fingerprints: readonly { epoch: number; kind: string; value: string }[],
+): Promise<boolean> {
+  const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
+  const rows = await query(
+    tx,
+    `SELECT 1 FROM financing_fingerprints f
+     JOIN unnest(?::int[], ?::text[]) AS t(epoch, value) ON f.epoch = t.epoch AND f.fingerprint = decode(t.value, 'hex')
+     WHERE f.record_id = ? AND f.kind = 'RF1' LIMIT 1`,
+    [exact.map(({ epoch }) => epoch), exact.map(({ value }) => value), recordId],
+  )
+  return rows.length === 1
+}

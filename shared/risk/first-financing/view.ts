@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { AnchorSchema } from '../evidence/values.ts'
+import { DISPUTE_STATES, type Dispute } from './dispute.ts'
+import type { SealedReceivable } from './receivable.ts'
+import type { Registration } from './registration.ts'
+import { FINANCING_STATES } from './states.ts'
+
+const commitments = z.array(z.object({ name: z.string(), commitment: z.string() }))
+
+export const RegistrationSchema = z
+  .object({
+    registrationId: z.uuid(),
+    state: z.enum(FINANCING_STATES),
+    expiresAt: z.string(),
+    mode: z.enum(['FIELDS', 'BLIND']),
+    contested: z.boolean(),
+    dealId: z.string().nullable(),
+    dueDate: z.string().nullable(),
+    financedOn: z.string().nullable(),
+    createdAt: z.string(),
+    record: z
+      .looseObject({
+        commitments: commitments.optional(),
+        eventType: z.string(),
+        timestamp: z.string(),
+        anchor: AnchorSchema,
+      })
+      .meta({ description: 'the newest anchored object of the registration' }),
+  })
+  .meta({ id: 'FinancingRegistration' })
+
+/** A registration as its owner sees it. */
+export function registrationView(registration: Registration): z.output<typeof RegistrationSchema> {
+  const { id, state, mode, contested, dealId, dueDate, financedOn } = registration
+  return {
+    registrationId: id,
+    state,
+    expiresAt: registration.expiresAt.toISOString(),
+    mode,
+    contested,
+    dealId,
+    dueDate,
+    financedOn,
+    createdAt: registration.createdAt.toISOString(),
+    // Stored as we anchored it.
+    record: JSON.parse(registration.record),
+  }
+}
+
+/** The fields of a registration with what opens its commitments; null where it was made without fields. */
+export function openedReceivable(
+  { sealedReceivable }: Registration,
+  secrets: { open(purpose: 'financing', sealed: string): string },
+): SealedReceivable | null {
+  // Sealed by the operation that stored it.
+  return sealedReceivable === null
+    ? null
+    : (JSON.parse(secrets.open('financing', sealedReceivable)) as SealedReceivable)
+}
+
+export const DisputeSchema = z
+  .object({
+    disputeId: z.uuid(),
+    state: z.enum(DISPUTE_STATES),
+    answerBy: z.string(),
+    openedAt: z.string(),
+    record: z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema }),
+  })
+  .meta({ id: 'FinancingDispute' })
+
+export function disputeView({ id, state, answerBy, openedAt, record }: Dispute): z.output<typeof DisputeSchema> {
+  return {
+    disputeId: id,
+    state,
+    answerBy: answerBy.toISOString(),
+    openedAt: openedAt.toISOString(),
+    record: JSON.parse(record),
+  }
+}

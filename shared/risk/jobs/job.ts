@@ -1,0 +1,55 @@
+import type { ApiEnv } from '../../environment.ts'
+import { ConflictError, DomainError, type FieldError, NotFoundError } from '../../errors.ts'
+
+/** Whose things these are. */
+export interface Owner {
+  organisationId: number
+  env: ApiEnv
+}
+
+/** What a worker does for a request under `/v1`. */
+export type JobKind = 'financing.check' | 'financing.registration' | 'financing.acceptance' | 'financing.dispute'
+
+/** A job as its worker takes it. */
+export interface EvidenceJob {
+  id: string
+  organisationId: number
+  organisationUuid: string
+  env: 'SANDBOX' | 'PRODUCTION'
+  kind: JobKind
+  idempotencyKey: string | null
+  /** null once it is done */
+  sealedRequest: string | null
+  state: 'QUEUED' | 'DONE' | 'REFUSED'
+}
+
+/** How a job ended: the answer, or why it was refused. */
+export type JobOutcome =
+  | { state: 'QUEUED' }
+  | { state: 'DONE'; status: number; body: string }
+  | { state: 'REFUSED'; refusal: DomainError }
+
+/** Why a job was refused, as it is stored. */
+export function refusalBody(error: DomainError): string {
+  return JSON.stringify({
+    code: error.code,
+    message: error.message,
+    errors: error instanceof ConflictError ? error.errors : [],
+  })
+}
+
+/** The error that a stored refusal was. A worker refuses for the state of things, or because they are not there. */
+export function refusalOf(body: string): DomainError {
+  // Written by `refusalBody`.
+  const { code, message, errors } = JSON.parse(body) as { code: string; message: string; errors: FieldError[] }
+  if (code === 'INTERNAL') return new JobFailedError()
+  return code === 'NOT_FOUND' ? new NotFoundError(message) : new ConflictError(message, errors)
+}
+
+/** The job could not be done, for a reason of ours. */
+export class JobFailedError extends DomainError {
+  readonly code = 'INTERNAL'
+  constructor() {
+    super('this could not be done; a new request may succeed')
+  }
+}

@@ -1,0 +1,122 @@
+import type { Knex } from 'knex'
+import type { DomainError } from '../../errors.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import { type EvidenceJob, type JobKind, type JobOutcome, type Owner, refusalBody, refusalOf } from './job.ts'
+
+export interface NewJob extends Owner {
+  /** the id of what will come of it */
+  id: string
+  kind: JobKind
+  idempotencyKey: string | null
+  sealedRequest: string
+  /** 32 bytes that are equal for equal questions, which then have one job; null when each is a new one */
+  question: Buffer | null
+}
+
+/** @returns the id of the job: this one's, or that of the same question before */
+export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
+  const [row] = await query<{ id: string }>(
+    tx,
+    `INSERT INTO evidence_jobs (id, organisation_id, env, kind, idempotency_key, question, sealed_request)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (organisation_id, env, kind, question) WHERE question IS NOT NULL
+     DO UPDATE SET question = excluded.question RETURNING id`,
+    [job.id, job.organisationId, job.env, job.kind, job.idempotencyKey, job.question, job.sealedRequest],
+  )
+  return row?.id ?? job.id
+}
+
+/** @returns what is left of them, in any order: an organisation takes its jobs with it */
+export async function findJobs(db: Knex, ids: readonly string[]): Promise<EvidenceJob[]> {
+  return await query<EvidenceJob>(
+    db,
+    `SELECT j.id, j.organisation_id AS "organisationId", o.uuid AS "organisationUuid", j.env, j.kind,
+       j.idempotency_key AS "idempotencyKey", j.sealed_request AS "sealedRequest", j.state
+     FROM evidence_jobs j JOIN organisations o ON o.id = j.organisation_id WHERE j.id = ANY(?::uuid[])`,
+    [[...ids]],
+  )
+}
+
+/**
+ * Ends a job with its answer, which is also stored under the idempotency key while the caller waits.
+ * @param forget whether the same question may be asked again today
+ */
+export async function finishJob(
+  tx: Knex.Transaction,
+  job: EvidenceJob,
+  answer: { status: number; body: string; forget?: boolean },
+): Promise<void> {
+  await execute(
+    tx,
+    `WITH done AS (
+       UPDATE evidence_jobs SET state = 'DONE', status = ?, body = ?, sealed_request = NULL, finished_at = now(),
+         question = CASE WHEN ? THEN NULL ELSE question END
+       WHERE id = ?)
+     UPDATE idempotency_keys SET status = ?, headers = '{}', body = ?, lease_until = NULL
+     WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
+    [
+      answer.status,
+      answer.body,
+      answer.forget === true,
+      job.id,
+      answer.status,
+      answer.body,
+      job.organisationId,
+      job.env,
+      job.idempotencyKey,
+    ],
+  )
+}
+
+/** Ends several jobs that were taken in this transaction, as `finishJob` ends one; all with 200. */
+export async function finishJobs(
+  tx: Knex.Transaction,
+  jobs: readonly { job: EvidenceJob; body: string }[],
+): Promise<void> {
+  await execute(
+    tx,
+    `WITH given AS (SELECT * FROM unnest(?::uuid[], ?::text[]) AS t(id, body)),
+     done AS (
+       UPDATE evidence_jobs j SET state = 'DONE', status = 200, body = g.body, sealed_request = NULL,
+         finished_at = now() FROM given g WHERE j.id = g.id
+       RETURNING j.organisation_id, j.env, j.idempotency_key, g.body)
+     UPDATE idempotency_keys k SET status = 200, headers = '{}', body = d.body, lease_until = NULL
+     FROM done d WHERE k.organisation_id = d.organisation_id AND k.env = d.env AND k.key = d.idempotency_key
+       AND k.lease_until > now()`,
+    [jobs.map(({ job }) => job.id), jobs.map(({ body }) => body)],
+  )
+}
+
+/** Takes jobs for this transaction. @returns the ids of those that have not ended */
+export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT id FROM evidence_jobs WHERE id = ANY(?::uuid[]) AND state = 'QUEUED' ORDER BY id FOR UPDATE`,
+    [[...ids]],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Ends a job that is refused: its key is free for a corrected request. */
+export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal: DomainError): Promise<void> {
+  await execute(
+    tx,
+    `WITH refused AS (
+       UPDATE evidence_jobs SET state = 'REFUSED', body = ?, sealed_request = NULL, question = NULL,
+         finished_at = now() WHERE id = ?)
+     DELETE FROM idempotency_keys WHERE organisation_id = ? AND env = ? AND key = ? AND lease_until > now()`,
+    [refusalBody(refusal), job.id, job.organisationId, job.env, job.idempotencyKey],
+  )
+}
+
+/** @returns undefined when this organisation has no such job of this kind in this environment */
+export async function findOutcome(db: Knex, owner: Owner, kind: JobKind, id: string): Promise<JobOutcome | undefined> {
+  const [row] = await query<{ state: JobOutcome['state']; status: number | null; body: string | null }>(
+    db,
+    'SELECT state, status, body FROM evidence_jobs WHERE id = ? AND organisation_id = ? AND env = ? AND kind = ?',
+    [id, owner.organisationId, owner.env, kind],
+  )
+  if (!row) return undefined
+  if (row.state === 'DONE') return { state: 'DONE', status: row.status ?? 200, body: row.body ?? '' }
+  return row.state === 'REFUSED' ? { state: 'REFUSED', refusal: refusalOf(row.body ?? '{}') } : { state: 'QUEUED' }
+}

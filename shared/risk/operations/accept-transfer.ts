@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError, NotFoundError } from '../../errors.ts'
+import { toMillis } from '../../time.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import { type FinancingKeys, receivableFingerprints, soughtFingerprints } from '../first-financing/fingerprint.ts'
+import { identityOf, type ReceivableFields, type SealedReceivable } from '../first-financing/receivable.ts'
+import type { Registration } from '../first-financing/registration.ts'
+import {
+  holdsExact,
+  insertRegistration,
+  setState,
+  spendOffer,
+  takeOffer,
+} from '../first-financing/registration-store.ts'
+import { recordFingerprints } from '../first-financing/store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+
+const EVENT_TYPE = 'first_financing.transferred'
+
+/**
+ * Takes over a financed receivable that its holder offered: the old registration is TRANSFERRED, and a new one is
+ * FINANCED since the old one was first seen, in one transaction. A wrong receivable does not spend the token.
+ */
+export async function acceptTransfer(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  { transferToken, receivable }: { transferToken: string; receivable: ReceivableFields },
+  keys: FinancingKeys,
+  deps: OperationDeps,
+): Promise<{ registration: Registration } | { refusal: ConflictError | NotFoundError }> {
+  const offered = await takeOffer(tx, owner.env, deps.secrets.digests(transferToken))
+  const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
+  if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
+  if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')
+  const identity = identityOf(receivable)
+  if (!(await holdsExact(tx, offered.id, soughtFingerprints(keys, identity, false)))) {
+    return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
+  }
+  const timestamp = instant(deps.now())
+  const facts = { transferRecordId: randomUUID(), registrationId: id }
+  const record = canonicalize(await anchorRecord(tx, owner.env, EVENT_TYPE, timestamp, facts))
+  await setState(tx, offered.id, { ...offered, state: 'TRANSFERRED' })
+  await spendOffer(tx, offered.id)
+  const sealed: SealedReceivable = { fields: receivable, lenderRef: null, salts: {} }
+  const registration: Registration = {
+    ...offered,
+    ...owner,
+    id,
+    state: 'FINANCED',
+    mode: 'FIELDS',
+    dealId: null,
+    sealedReceivable: deps.secrets.seal('financing', JSON.stringify(sealed)),
+    renewals: 0,
+    createdAt: new Date(timestamp),
+    record,
+  }
+  await insertRegistration(tx, registration)
+  const fingerprints = receivableFingerprints(keys, identity)
+  await recordFingerprints(
+    tx,
+    { ...owner, recordId: id, fingerprints },
+    { state: 'FINANCED', expiresAt: null, firstSeenAt: offered.firstSeenAt },
+  )
+  await recordUsage(tx, { ...owner, family: 'first-financing', unitKey: `registration/${id}` })
+  const event = { env: owner.env, fields: ['registrationId', 'state'], occurredAt: timestamp }
+  await recordEvent(tx, deps.enqueue, {
+    ...event,
+    organisationId: owner.organisationId,
+    type: 'first_financing.registered',
+    dealId: id,
+  })
+  await recordEvent(tx, deps.enqueue, {
+    ...event,
+    organisationId: offered.organisationId,
+    type: 'first_financing.released',
+    dealId: offered.dealId ?? offered.id,
+  })
+  return { registration }
+}
+
+function conflict(path: string, code: string, message: string) {
+  return { refusal: new ConflictError(message, [{ path, code, message }]) }
+}

@@ -1,0 +1,32 @@
+import type { Knex } from 'knex'
+import { ConflictError, NotFoundError } from '../../errors.ts'
+import type { Dispute } from '../first-financing/dispute.ts'
+import { findDispute, answerDispute as storeAnswer } from '../first-financing/dispute-store.ts'
+import { lockRegistration } from '../first-financing/registration-store.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { OperationDeps } from './deps.ts'
+import { moveRegistration } from './move-registration.ts'
+
+/**
+ * The holder's answer to a dispute: CONFIRM keeps what it holds, RELEASE releases a financed registration and cancels
+ * one that is not.
+ * @throws NotFoundError unless the organisation is the holder; ConflictError when it has been answered
+ */
+export async function answerDispute(
+  tx: Knex.Transaction,
+  owner: Owner,
+  disputeId: string,
+  answer: 'CONFIRM' | 'RELEASE',
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<Dispute> {
+  const dispute = await findDispute(tx, owner, disputeId)
+  if (dispute?.holderId !== owner.organisationId) throw new NotFoundError('there is no such dispute')
+  const registration = await lockRegistration(tx, dispute.registrationId)
+  const state = answer === 'CONFIRM' ? 'CONFIRMED' : 'RELEASED'
+  if (!(await storeAnswer(tx, disputeId, state))) throw new ConflictError('the dispute has been answered')
+  if (answer === 'RELEASE' && registration) {
+    const action = registration.state === 'REGISTERED' ? 'cancel' : 'release'
+    await moveRegistration(tx, registration, action, {}, deps)
+  }
+  return { ...dispute, state }
+}

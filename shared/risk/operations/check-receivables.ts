@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import { commit } from '../evidence/commitment.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import { checkStatus, type DisclosedMatch, disclosed } from '../first-financing/check-answer.ts'
+import type { Fingerprint } from '../first-financing/fingerprint.ts'
+import { countSightings } from '../first-financing/registration-store.ts'
+import { findMatches } from '../first-financing/store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUnits } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+
+const EVENT_TYPE = 'first_financing.checked'
+
+/** A receivable that is asked about. */
+export interface ReceivableCheck extends Owner {
+  checkId: string
+  fingerprints: readonly Fingerprint[]
+  /** whether the answer is to be anchored */
+  statement: boolean
+  /** what the sandbox's scenarios add */
+  added: readonly DisclosedMatch[]
+  isResolved: boolean
+}
+
+/** Says whether receivables are held elsewhere, for many questions in a few statements. @returns answers, in order */
+export async function checkReceivables(
+  tx: Knex.Transaction,
+  checks: readonly ReceivableCheck[],
+  deps: Pick<OperationDeps, 'now'>,
+): Promise<object[]> {
+  const found = await findMatches(
+    tx,
+    checks.map(({ checkId, ...check }) => ({ ...check, recordId: checkId })),
+  )
+  const byCheck = Map.groupBy(found, ({ index }) => index)
+  const asOf = instant(deps.now())
+  const answers: object[] = []
+  for (const [index, check] of checks.entries()) {
+    const matches = disclosed([
+      ...(byCheck.get(index) ?? []).map(({ class: of, state, ownRegistration, firstSeenMonth, contested }) => ({
+        class: of,
+        state,
+        ownRegistration,
+        firstSeenMonth,
+        contested,
+      })),
+      ...check.added,
+    ])
+    const status = checkStatus(matches, check.isResolved)
+    const statement = check.statement ? await statementOf(tx, check, status, asOf) : { record: null }
+    answers.push({ checkId: check.checkId, status, mode: 'FIELDS', asOf, matches, ...statement })
+  }
+  await countSightings(
+    tx,
+    found
+      .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.ownRegistration)
+      .map(({ recordId }) => recordId),
+  )
+  await recordUnits(
+    tx,
+    checks.map(({ organisationId, env, checkId }) => ({
+      organisationId,
+      env,
+      family: 'first-financing' as const,
+      unitKey: `check/${checkId}`,
+    })),
+  )
+  return answers
+}
+
+/** The anchored statement of what was answered; its salt is the asker's proof of which receivable it was. */
+async function statementOf(tx: Knex.Transaction, check: ReceivableCheck, result: string, timestamp: string) {
+  const rf1 = check.fingerprints.find(({ kind }) => kind === 'RF1')?.value ?? ''
+  const { sealed, commitments } = commit({ rf1 }, randomBytes)
+  const facts = {
+    statementId: check.checkId,
+    result,
+    rf1Commitment: commitments[0]?.commitment ?? '',
+    snapshotId: null,
+  }
+  const record = await anchorRecord(tx, check.env, EVENT_TYPE, timestamp, facts)
+  return { record, opening: { rf1, salt: sealed[0]?.salt ?? '' } }
+}

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError } from '../../errors.ts'
+import { toMillis } from '../../time.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { Registration } from '../first-financing/registration.ts'
+import { setState } from '../first-financing/registration-store.ts'
+import { expiryAfter, type FinancingAction, type FinancingState, stateAfter } from '../first-financing/states.ts'
+import { indianDay } from '../packs/calendar.ts'
+import { instant, type OperationDeps } from './deps.ts'
+
+/** What a caller says of an action; nothing is needed. */
+export interface MoveDetails {
+  /** `YYYY-MM-DD`; today when absent */
+  financedOn?: string | undefined
+}
+
+/** What each end of an action is logged as; a renewal changes no state and is not logged. */
+const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
+  FINANCED: 'first_financing.financed',
+  RELEASED: 'first_financing.released',
+  CANCELLED: 'first_financing.cancelled',
+  LAPSED: 'first_financing.lapsed',
+}
+
+/** The ends of which the owner's endpoints are told. */
+const TOLD: ReadonlySet<FinancingState> = new Set(['RELEASED', 'LAPSED'])
+
+/**
+ * Finances, releases, cancels or renews a registration that is locked in this transaction.
+ * @throws ConflictError where its state does not permit it
+ */
+export async function moveRegistration(
+  tx: Knex.Transaction,
+  registration: Registration,
+  action: Exclude<FinancingAction, 'transfer'>,
+  details: MoveDetails,
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<Registration> {
+  const now = toMillis(deps.now())
+  // What is past its time has lapsed, whether the sweeper has come to it or not.
+  const isOver = registration.expiresAt.getTime() <= now
+  const state = isOver ? null : stateAfter(registration, action)
+  if (state === null) {
+    const { state: is, renewals } = registration
+    throw new ConflictError(`a registration that is ${isOver ? 'LAPSED' : is} cannot ${action}`, [
+      { path: 'registrationId', code: isOver ? 'LAPSED' : is, message: `it is ${is}, renewed ${renewals} times` },
+    ])
+  }
+  const financedOn = action === 'finance' ? (details.financedOn ?? indianDay(now)) : registration.financedOn
+  const expires = expiryAfter(
+    { ...registration, expiresAt: registration.expiresAt.getTime() },
+    action,
+    now,
+    financedOn ?? indianDay(now),
+  )
+  const renewals = registration.renewals + (action === 'renew' ? 1 : 0)
+  return await enter(tx, { ...registration, renewals, financedOn, expiresAt: new Date(expires) }, state, deps)
+}
+
+/** Lets a registration that is locked in this transaction lapse. */
+export async function lapseRegistration(
+  tx: Knex.Transaction,
+  registration: Registration,
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<Registration> {
+  return await enter(tx, registration, 'LAPSED', deps)
+}
+
+async function enter(
+  tx: Knex.Transaction,
+  registration: Registration,
+  state: FinancingState,
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<Registration> {
+  const { id, env, organisationId, financedOn } = registration
+  const eventType = state === registration.state ? undefined : EVENT_TYPES[state]
+  const timestamp = instant(deps.now())
+  let { record } = registration
+  if (eventType !== undefined) {
+    const facts = { registrationId: id, state, ...(state === 'FINANCED' ? { financedOn } : {}) }
+    record = canonicalize(await anchorRecord(tx, env, eventType, timestamp, facts))
+  }
+  const moved = { ...registration, state, record }
+  await setState(tx, id, moved)
+  if (eventType !== undefined && TOLD.has(state)) {
+    const dealId = registration.dealId ?? id
+    const fields = ['registrationId', 'state']
+    await recordEvent(tx, deps.enqueue, { env, organisationId, type: eventType, dealId, fields, occurredAt: timestamp })
+  }
+  return moved
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError, UnavailableError } from '../../errors.ts'
+import { toMillis } from '../../time.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import { commit } from '../evidence/commitment.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import {
+  type FinancingKeys,
+  type Fingerprint,
+  receivableFingerprints,
+  soughtFingerprints,
+} from '../first-financing/fingerprint.ts'
+import { identityOf, type ReceivableFields, type SealedReceivable } from '../first-financing/receivable.ts'
+import type { Registration } from '../first-financing/registration.ts'
+import { findRegistration, insertRegistration, lockRegistration } from '../first-financing/registration-store.ts'
+import { REGISTERED_DAYS } from '../first-financing/states.ts'
+import { dropHeld, findHolder, findLapsed, type Holder, recordFingerprints } from '../first-financing/store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+import { lapseRegistration } from './move-registration.ts'
+
+const EVENT_TYPE = 'first_financing.registered'
+const DAY_MS = 86_400_000
+/** Each round sees what others have committed since: two are usual where several meet. */
+const MAX_ROUNDS = 20
+/** Between the clock of a transaction and ours. */
+const CLOCK_SLACK_MS = 1_000
+
+/** A receivable to be registered, by its fields. */
+export interface RegistrationRequest {
+  fields: ReceivableFields
+  dueDate: string | null
+  dealId: string | null
+  lenderRef: string | null
+  /** what the sandbox's scenario says: somebody else holds it */
+  isHeldElsewhere: boolean
+}
+
+/** The registration; or why there is none. */
+export type Registered = { registration: Registration; isNew: boolean } | { refusal: ConflictError }
+
+/**
+ * Registers a receivable for its first holder. Who is first is decided by the unique index, also for registrations at
+ * the same moment. What a pack of the same organisation holds is taken over; what has lapsed is free.
+ * @param id of the registration that is made
+ */
+export async function registerReceivable(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  request: RegistrationRequest,
+  keys: FinancingKeys,
+  deps: OperationDeps,
+): Promise<Registered> {
+  const identity = identityOf(request.fields)
+  const sought = soughtFingerprints(keys, identity, false)
+  const own = receivableFingerprints(keys, identity)
+  if (request.isHeldElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (const recordId of await findLapsed(tx, owner.env, sought)) await lapse(tx, recordId, sought, deps)
+    const holder = await findHolder(tx, owner.env, sought)
+    if (!holder) {
+      const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
+      const record = { ...owner, recordId: id, fingerprints: own }
+      const exact = own.filter(({ kind }) => kind === 'RF1')
+      const stored = await recordFingerprints(
+        tx,
+        { ...record, fingerprints: exact },
+        { state: 'REGISTERED', expiresAt: null },
+      )
+      if (stored.length < exact.length) continue // somebody was faster, and has committed: now it is seen
+      await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })
+      return { registration: await store(tx, owner, id, request, expiresAt, deps), isNew: true }
+    }
+    if (holder.organisationId !== owner.organisationId) return await refuse(tx, owner, id, request, holder, deps)
+    if (!holder.isRegistration) {
+      await dropHeld(tx, holder.recordId, [...sought, ...own])
+      continue
+    }
+    const registration = await findRegistration(tx, owner, holder.recordId)
+    if (registration) return { registration, isNew: false }
+  }
+  throw new UnavailableError('others are registering this receivable all the time')
+}
+
+async function lapse(
+  tx: Knex.Transaction,
+  recordId: string,
+  fingerprints: readonly Fingerprint[],
+  deps: OperationDeps,
+): Promise<void> {
+  const registration = await lockRegistration(tx, recordId)
+  if (!registration) return void (await dropHeld(tx, recordId, fingerprints))
+  const isOver = registration.expiresAt.getTime() <= toMillis(deps.now()) + CLOCK_SLACK_MS
+  if (isOver && (registration.state === 'REGISTERED' || registration.state === 'FINANCED')) {
+    await lapseRegistration(tx, registration, deps)
+  }
+}
+
+async function store(
+  tx: Knex.Transaction,
+  { organisationId, env }: Owner,
+  id: string,
+  { fields, dueDate, dealId, lenderRef }: RegistrationRequest,
+  expiresAt: Date,
+  deps: OperationDeps,
+): Promise<Registration> {
+  const timestamp = instant(deps.now())
+  const values = Object.entries(fields).map(([name, value]) => [name, String(value)] as const)
+  const { sealed, commitments } = commit(Object.fromEntries(values), randomBytes)
+  const facts = { registrationId: id, mode: 'FIELDS', commitments }
+  const record = canonicalize(await anchorRecord(tx, env, EVENT_TYPE, timestamp, facts))
+  const salts = Object.fromEntries(sealed.map(({ name, salt }) => [name, salt]))
+  const receivable: SealedReceivable = { fields, lenderRef, salts }
+  const registration = {
+    id,
+    organisationId,
+    env,
+    state: 'REGISTERED' as const,
+    mode: 'FIELDS' as const,
+    dealId,
+    sealedReceivable: deps.secrets.seal('financing', JSON.stringify(receivable)),
+    dueDate,
+    financedOn: null,
+    expiresAt,
+    firstSeenAt: new Date(timestamp),
+    record,
+  }
+  await insertRegistration(tx, registration)
+  await recordUsage(tx, { organisationId, env, family: 'first-financing', unitKey: `registration/${id}` })
+  await recordEvent(tx, deps.enqueue, {
+    env,
+    organisationId,
+    type: EVENT_TYPE,
+    dealId: dealId ?? id,
+    fields: ['registrationId', 'state', 'expiresAt'],
+    occurredAt: timestamp,
+  })
+  return { ...registration, renewals: 0, contested: false, createdAt: new Date(timestamp) }
+}
+
+/** Tells both sides that they met; neither learns who the other is. */
+async function refuse(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  { dealId }: RegistrationRequest,
+  holder: Holder | undefined,
+  deps: OperationDeps,
+): Promise<Registered> {
+  await tellConflict(tx, owner, dealId ?? id, holder, deps)
+  const message = 'another organisation holds this receivable'
+  return { refusal: new ConflictError(message, [{ path: 'documentNumber', code: 'EXACT', message }]) }
+}
+
+/** The event of a conflict, to who asked and to who holds. */
+export async function tellConflict(
+  tx: Knex.Transaction,
+  owner: Owner,
+  dealId: string,
+  holder: Pick<Holder, 'organisationId' | 'dealId' | 'recordId'> | undefined,
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<void> {
+  const event = {
+    env: owner.env,
+    type: 'first_financing.conflict',
+    fields: ['documentNumber'],
+    occurredAt: instant(deps.now()),
+  }
+  await recordEvent(tx, deps.enqueue, { ...event, organisationId: owner.organisationId, dealId })
+  if (!holder) return
+  const theirs = { ...event, organisationId: holder.organisationId, dealId: holder.dealId ?? holder.recordId }
+  await recordEvent(tx, deps.enqueue, theirs)
+}

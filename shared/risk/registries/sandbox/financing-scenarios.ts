@@ -1,0 +1,39 @@
+import type { DisclosedMatch } from '../../first-financing/check-answer.ts'
+import type { ReceivableFields } from '../../first-financing/receivable.ts'
+import { panOfGstin } from '../../identifiers/gstin.ts'
+import { type Scenario, scenarioOfPan } from './scenarios.ts'
+
+/** What the sandbox's scenarios make of a receivable, for either of its parties (families 0.7). */
+export interface FinancingScenario {
+  /** matches that nobody has registered */
+  added: DisclosedMatch[]
+  /** the registry did not say enough */
+  isResolved: boolean
+  /** it is financed elsewhere: it cannot be registered */
+  isHeldElsewhere: boolean
+  /** the answer takes longer than a caller waits */
+  isSlow: boolean
+}
+
+const UNRESOLVED: readonly Scenario[] = ['TIMEOUT', 'CONSENT_REVOKED', 'MALFORMED_ANSWER']
+
+/** @param firstSeenMonth `YYYY-MM` of what is added */
+export function financingScenario(
+  { supplierGstin, buyerGstin }: Pick<ReceivableFields, 'supplierGstin' | 'buyerGstin'>,
+  firstSeenMonth: string,
+): FinancingScenario {
+  const scenarios = [supplierGstin, buyerGstin].map((gstin) => scenarioOfPan(panOfGstin(gstin)))
+  const foreign = { ownRegistration: false, contested: false, firstSeenMonth }
+  const isHeldElsewhere = scenarios.includes('DUPLICATE_FINANCED')
+  return {
+    added: [
+      ...(isHeldElsewhere ? [{ class: 'EXACT' as const, state: 'FINANCED' as const, ...foreign }] : []),
+      ...(scenarios.includes('NEAR_MATCH')
+        ? [{ class: 'NEAR' as const, state: 'REGISTERED' as const, ...foreign }]
+        : []),
+    ],
+    isResolved: !scenarios.some((scenario) => scenario !== undefined && UNRESOLVED.includes(scenario)),
+    isHeldElsewhere,
+    isSlow: scenarios.includes('SLOW'),
+  }
+}

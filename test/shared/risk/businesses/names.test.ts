@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { nameSimilarity } from '#shared/risk/businesses/names.ts'
+import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
+
+const vectors = JSON.parse(readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'))
+
+for (const [one, other, permille] of vectors.names)
+  test(`${JSON.stringify(one)} and ${JSON.stringify(other)} have ${permille} of 1000 in common`, (t) => {
+    t.is(nameSimilarity(one, other), permille)
+    t.is(nameSimilarity(other, one), permille)
+  })
+
+test('the commitment of the vector is found again', (t) => {
+  const { commitment, ...committed } = vectors.commitment
+  t.is(commitmentOf(committed), commitment)
+})

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { batched } from '#shared/platform/process/batch.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
+import { identityOf, type ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
+import type {
+  AcceptanceRequest,
+  CheckRequest,
+  DisputeBody,
+  RegistrationBody,
+} from '#shared/risk/first-financing/requests.ts'
+import { disputeView, registrationView } from '#shared/risk/first-financing/view.ts'
+import { finishJobs, takeJobs } from '#shared/risk/jobs/store.ts'
+import { acceptTransfer } from '#shared/risk/operations/accept-transfer.ts'
+import { checkReceivables, type ReceivableCheck } from '#shared/risk/operations/check-receivables.ts'
+import { disputeRegistration } from '#shared/risk/operations/dispute-registration.ts'
+import { registerReceivable } from '#shared/risk/operations/register-receivable.ts'
+import { indianDay } from '#shared/risk/packs/calendar.ts'
+import { type FinancingScenario, financingScenario } from '#shared/risk/registries/sandbox/financing-scenarios.ts'
+import { toMillis } from '#shared/time.ts'
+import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+
+/** Checks that share a transaction at most. */
+const CHECK_BATCH = 64
+/** Longer than the ingress waits by default (families 0.7). */
+const SLOW_MS = 12_000
+
+const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isHeldElsewhere: false, isSlow: false }
+
+/** Decides who holds a receivable: evaluates fingerprints, checks, registers, transfers, takes disputes. */
+export const financingRegistrar: Worker = {
+  name: 'financing-registrar',
+  start: (deps) => [subscribeJobs('financing-registrar', financingRequested, createHandlers(deps), deps)],
+}
+
+function createHandlers(deps: WorkerDeps) {
+  const keysOf = cachedPerEnv((env) => ensureFinancingKeys(deps.db, deps.secrets, env))
+  const finishChecks = batched((checks: readonly OpenCheck[]) => storeChecks(deps, checks), {
+    largest: CHECK_BATCH,
+    isolate: true,
+  })
+  /** What operations of one transaction are given. */
+  const given = (enqueue: Parameters<Parameters<typeof endJob>[2]>[1]) => ({
+    enqueue,
+    secrets: deps.secrets,
+    now: deps.now,
+  })
+
+  async function scenarioOf(env: ApiEnv, receivable: ReceivableFields): Promise<FinancingScenario> {
+    if (env !== 'SANDBOX') return NO_SCENARIO
+    const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))
+    if (scenario.isSlow) await sleep(SLOW_MS)
+    return scenario
+  }
+
+  return {
+    async 'financing.check'(job: OpenJob) {
+      const { receivable, window, statement } = job.request as CheckRequest
+      const { added, isResolved } = await scenarioOf(job.env, receivable)
+      const fingerprints = soughtFingerprints(await keysOf(job.env), identityOf(receivable), window)
+      const { organisationId, env } = job
+      await finishChecks({
+        job,
+        check: { checkId: job.id, organisationId, env, fingerprints, statement, added, isResolved },
+      })
+    },
+    async 'financing.registration'(job: OpenJob) {
+      const request = job.request as RegistrationBody
+      const { isHeldElsewhere } = await scenarioOf(job.env, request.fields)
+      const keys = await keysOf(job.env)
+      await endJob(deps, job, async (tx, enqueue) => {
+        const wanted = { ...request, isHeldElsewhere }
+        const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, given(enqueue))
+        if ('refusal' in made) return made
+        return { status: made.isNew ? 201 : 200, body: registrationView(made.registration) }
+      })
+    },
+    async 'financing.acceptance'(job: OpenJob) {
+      const request = job.request as AcceptanceRequest
+      const keys = await keysOf(job.env)
+      await endJob(deps, job, async (tx, enqueue) => {
+        const made = await acceptTransfer(tx, ownerOf(job), job.id, request, keys, given(enqueue))
+        return 'refusal' in made ? made : { status: 201, body: registrationView(made.registration) }
+      })
+    },
+    async 'financing.dispute'(job: OpenJob) {
+      const request = job.request as DisputeBody
+      const keys = await keysOf(job.env)
+      await endJob(deps, job, async (tx, enqueue) => {
+        const made = await disputeRegistration(tx, ownerOf(job), job.id, request, keys, given(enqueue))
+        return 'refusal' in made ? made : { status: 201, body: disputeView(made.dispute) }
+      })
+    },
+  }
+}
+
+interface OpenCheck {
+  job: OpenJob
+  check: ReceivableCheck
+}
+
+/** Answers the checks that came together in one transaction; those that a copy of their message ended stay as they are. */
+async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Promise<true[]> {
+  await deps.outbox.run(async (tx) => {
+    const open = await takeJobs(
+      tx,
+      checks.map(({ job }) => job.id),
+    )
+    const taken = checks.filter(({ job }) => open.has(job.id))
+    if (taken.length === 0) return
+    const answers = await checkReceivables(
+      tx,
+      taken.map(({ check }) => check),
+      deps,
+    )
+    await finishJobs(
+      tx,
+      taken.map(({ job }, index) => ({ job, body: JSON.stringify(answers[index]) })),
+    )
+    deps.crashPoint('job-half-stored')
+  })
+  deps.crashPoint('job-stored')
+  return checks.map(() => true)
+}
+
+function ownerOf({ organisationId, env }: OpenJob) {
+  return { organisationId, env }
+}

@@ -1,0 +1,83 @@
+import type { Knex } from 'knex'
+import type { MessageContract } from '#shared/contracts/define-message.ts'
+import { type DomainError, UnavailableError } from '#shared/errors.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { isRetryable } from '#shared/platform/database/db.ts'
+import { batched } from '#shared/platform/process/batch.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { type EvidenceJob, JobFailedError, type JobKind } from '#shared/risk/jobs/job.ts'
+import { findJobs, finishJob, refuseJob, takeJobs } from '#shared/risk/jobs/store.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+
+/** Jobs in the hands of one process at once: most of their time is waiting. */
+const PREFETCH = 64
+
+/** How a job ends: with the resource, or refused for the state of things. */
+export type JobResult = { status: number; body: object; forget?: boolean } | { refusal: DomainError }
+
+/** A job whose request was opened. */
+export interface OpenJob extends EvidenceJob {
+  /** as the ingress validated and sealed it */
+  request: unknown
+}
+
+/** What a kind of job does. It is done at most once: the transaction in which it ends takes it first. */
+export type JobHandler = (job: OpenJob) => Promise<void>
+
+export type JobMessage = MessageContract<{ jobId: string; replyTo?: string | undefined }>
+
+/** Subscribes a worker to its jobs: opens each, has it done, and tells the process whose caller waits. */
+export function subscribeJobs(
+  worker: string,
+  message: JobMessage,
+  handlers: Partial<Record<JobKind, JobHandler>>,
+  deps: WorkerDeps,
+): AsyncDisposable {
+  const findJob = batched(
+    async (ids: readonly string[]) => {
+      const jobs = new Map((await findJobs(deps.db, ids)).map((job) => [job.id, job]))
+      return ids.map((id) => jobs.get(id) ?? null)
+    },
+    { largest: PREFETCH },
+  )
+
+  async function handle({ jobId, replyTo }: { jobId: string; replyTo?: string | undefined }): Promise<void> {
+    const job = await findJob(jobId)
+    if (job?.state === 'QUEUED' && job.sealedRequest !== null) {
+      const handler = handlers[job.kind]
+      if (!handler) throw new Error(`${worker} does no ${job.kind}`)
+      try {
+        await handler({ ...job, request: JSON.parse(deps.secrets.open('evidence-request', job.sealedRequest)) })
+      } catch (error) {
+        // What the database could not serve is tried again by the runtime.
+        if (error instanceof UnavailableError || isRetryable(error)) throw error
+        deps.log.error({ jobId, kind: job.kind, ...describeError(error) }, 'job.failed')
+        await endJob(deps, job, async () => ({ refusal: new JobFailedError() }))
+      }
+    }
+    if (replyTo !== undefined) {
+      deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId: jobId })
+    }
+  }
+
+  return subscribe(worker, on(message, PREFETCH, handle), deps)
+}
+
+/** Ends a job in one transaction with its effect; a copy of the message finds it ended and leaves no trace. */
+export async function endJob(
+  deps: Pick<WorkerDeps, 'outbox' | 'crashPoint'>,
+  job: EvidenceJob,
+  work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<JobResult>,
+): Promise<void> {
+  await deps.outbox.run(async (tx, enqueue) => {
+    if (!(await takeJobs(tx, [job.id])).has(job.id)) return
+    const result = await work(tx, enqueue)
+    if ('refusal' in result) await refuseJob(tx, job, result.refusal)
+    else await finishJob(tx, job, { ...result, body: JSON.stringify(result.body) })
+    deps.crashPoint('job-half-stored')
+  })
+  deps.crashPoint('job-stored')
+}
+
+const EMPTY = Buffer.alloc(0)
