@@ -3,9 +3,11 @@ import { group } from '#shared/monitoring/channels/kinds/group.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import {
   type Claim,
+  type ClaimedNotification,
   claimNotifications,
   postponeNotifications,
 } from '#shared/monitoring/notifications/attempt-store.ts'
+import { channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { createLimit } from './limit.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
@@ -17,6 +19,9 @@ import { CHECK_GONE, createSend, INTERNAL_ERROR, OVERTAKEN } from './send.ts'
 /** Notifications that one statement claims or puts back. */
 const BATCH = { largest: 200, start: setImmediate }
 
+/** Nothing is left to record it on: its notifications went with it. */
+const CHANNEL_GONE = temporary('The integration was deleted', { failure: 'limit', final: true })
+
 /**
  * Makes one attempt at a notification, in steps: claim it, open the integration, wait for a place at its target, take
  * what its limits allow, send, and record how it ended. What many attempts ask of the database at the same time is one
@@ -25,6 +30,7 @@ const BATCH = { largest: 200, start: setImmediate }
 export function createAttempts(deps: NotifierDeps): (notificationId: string) => Promise<void> {
   const { db } = deps
   const claim = batched((ids: readonly string[]) => claimNotifications(db, ids), BATCH)
+  const channelOf = batched((ids: readonly number[]) => channelsForSending(db, ids), BATCH)
   const postpone = batched(async (postponed: readonly { id: string; seconds: number }[]) => {
     await postponeNotifications(db, postponed)
     return postponed
@@ -44,7 +50,10 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     return claimed ? await run(claimed) : temporary('Being sent already', { failure: 'limit' })
   }
 
-  async function run(claimed: Claim): Promise<Outcome> {
+  async function run(notification: ClaimedNotification): Promise<Outcome> {
+    const channel = await channelOf(notification.channelId)
+    if (!channel) return CHANNEL_GONE
+    const claimed = { claimed: notification, channel }
     const channelConfig = openConfig(deps, claimed.channel)
     if (channelConfig === undefined) {
       await record(claimed, deps.now(), INTERNAL_ERROR)

@@ -3,7 +3,7 @@ import { email } from '#shared/monitoring/channels/kinds/email.ts'
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
-import { type ChannelForSending, channelForSending } from '#shared/monitoring/notifications/sending-store.ts'
+import { type ChannelForSending, channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
@@ -42,7 +42,7 @@ async function tell(
 ): Promise<boolean> {
   try {
     const parsed = email.parse(JSON.parse(deps.secrets.open('integration', other.sealedConfig)))
-    const isVerified = (await channelForSending(deps.db, other.id))?.isEmailVerified
+    const isVerified = (await channelsForSending(deps.db, [other.id]))[0]?.isEmailVerified
     if (!deps.mailer || !parsed.ok || !isVerified) return false
     const id = `disabled.${notificationId}.${other.uuid}`
     const notice = { id, to: parsed.config.value, unsubscribe: unsubscribeUrl(deps, other) }

@@ -28,43 +28,31 @@ export interface Claim {
   channel: ChannelForSending
 }
 
-type ClaimRow = ClaimedNotification & Omit<ChannelForSending, 'uuid'> & { channelUuid: string }
-
 /**
  * Takes one attempt at each notification in flight, for as long as the lease lasts.
  * @returns one for each id, in their order: null when it is not due, in other hands, or ended; so is an id given twice,
  * the second time. A row that another transaction holds this moment is due again by the sweeper.
  */
-export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(Claim | null)[]> {
-  const rows = await query<ClaimRow>(
+export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(ClaimedNotification | null)[]> {
+  const rows = await query<ClaimedNotification>(
     db,
     `WITH due AS (
        SELECT id FROM notifications
        WHERE id = ANY(?::uuid[]) AND state = 'pending' AND next_attempt_at <= now()
          AND (lease_until IS NULL OR lease_until < now())
-       ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
-     taken AS (
-       UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
-       FROM due WHERE n.id = due.id
-       RETURNING n.id, n.channel_id, n.check_id, n.flip_id, n.check_status, n.attempts)
-     SELECT t.id, t.channel_id AS "channelId", t.check_id AS "checkId", t.flip_id AS "flipId",
-            t.check_status AS status, t.attempts AS attempt, c.uuid AS "channelUuid", c.kind, c.name,
-            c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified", p.id AS "projectId",
-            p.name AS "projectName"
-     FROM taken t JOIN channels c ON c.id = t.channel_id JOIN projects p ON p.id = c.project_id`,
+       ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+     UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
+     FROM due WHERE n.id = due.id
+     RETURNING n.id, n.channel_id AS "channelId", n.check_id AS "checkId", n.flip_id AS "flipId",
+               n.check_status AS status, n.attempts AS attempt`,
     [ids, LEASE],
   )
-  const claims = new Map(rows.map((row) => [row.id, claimOf(row)]))
+  const claims = new Map(rows.map((row) => [row.id, row]))
   return ids.map((id) => {
     const claim = claims.get(id) ?? null
     claims.delete(id)
     return claim
   })
-}
-
-function claimOf(row: ClaimRow): Claim {
-  const { id, channelId, checkId, flipId, status, attempt, channelUuid: uuid, ...channel } = row
-  return { claimed: { id, channelId, checkId, flipId, status, attempt }, channel: { uuid, ...channel } }
 }
 
 /**

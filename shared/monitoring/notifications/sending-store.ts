@@ -14,15 +14,20 @@ export interface ChannelForSending {
   projectName: string
 }
 
-export async function channelForSending(db: Knex, channelId: number): Promise<ChannelForSending | null> {
-  const rows = await query<ChannelForSending>(
+/** Integrations by id, in their order; null for those that were deleted. */
+export async function channelsForSending(
+  db: Knex,
+  channelIds: readonly number[],
+): Promise<(ChannelForSending | null)[]> {
+  const rows = await query<ChannelForSending & { id: number }>(
     db,
-    `SELECT c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
+    `SELECT c.id, c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
             p.id AS "projectId", p.name AS "projectName"
-     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.id = ?`,
-    [channelId],
+     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
+    [channelIds],
   )
-  return rows[0] ?? null
+  const channels = new Map(rows.map(({ id, ...channel }) => [id, channel]))
+  return channelIds.map((id) => channels.get(id) ?? null)
 }
 
 export interface FlipForSending {

@@ -57,17 +57,11 @@ test('attempts that are claimed together go to one claimer each, and what is del
   const claims = await Promise.all([claimNotifications(db, [...ids, ...ids]), claimNotifications(db, ids)])
   const taken = claims.flat().filter((claim) => claim !== null)
   t.is(taken.length, 4)
-  t.is(new Set(taken.map(({ claimed }) => claimed.id)).size, 4)
-  t.deepEqual(await holdLeases(db, [...taken.map(({ claimed }) => claimed), { id: ids[0] ?? '', attempt: 2 }]), [
-    true,
-    true,
-    true,
-    true,
-    false,
-  ])
+  t.is(new Set(taken.map(({ id }) => id)).size, 4)
+  t.deepEqual(await holdLeases(db, [...taken, { id: ids[0] ?? '', attempt: 2 }]), [true, true, true, true, false])
   const [gone] = taken
-  await db('notifications').where({ id: gone?.claimed.id }).delete()
-  const finished = taken.map(({ claimed }) => ({
+  await db('notifications').where({ id: gone?.id }).delete()
+  const finished = taken.map((claimed) => ({
     notificationId: claimed.id,
     channelId: claimed.channelId,
     attempt: claimed.attempt,
