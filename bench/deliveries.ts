@@ -55,6 +55,8 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
       'deliveries/s': Math.round(of(({ ours }) => ours)),
       'got/s': Math.round(of(({ got }) => got)),
       ratio: of(({ ours, got }) => ours / got).toFixed(2),
+      limit: '0.60',
+      goal: '0.85',
       'p99 ms': '',
     },
     {
@@ -62,6 +64,8 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
       'deliveries/s': '',
       'got/s': '',
       ratio: '',
+      limit: '',
+      goal: '',
       'p99 ms': Math.round(median(p99s)),
     },
   ]

@@ -43,6 +43,8 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
       'entries/s': Math.round(perSecond),
       'stored alone/s': Math.round(storedAlone),
       ratio: (perSecond / storedAlone).toFixed(2),
+      limit: '5000/s',
+      goal: '20000/s',
       'checkpoints/s': ((to.checkpoints - from.checkpoints) / elapsed).toFixed(1),
       'hashes of a proof': proof.hashes,
       'proof file, bytes': proof.bytes,

@@ -1,6 +1,8 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
+import { benchAlerts } from './alerts.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchLog } from './log.ts'
+import { benchMemory } from './memory.ts'
 import { benchPacks } from './packs.ts'
 import { benchPages } from './pages.ts'
 import { benchPingStorage } from './ping-storage.ts'
@@ -21,7 +23,14 @@ const suites = {
     printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
-  sweep: async () => printTable('Sweep', await benchSweep({ checks: 1_000_000, overdue: 100_000 })),
+  sweep: async (isQuick: boolean) =>
+    printTable(
+      'Sweep',
+      await benchSweep({ checks: isQuick ? 200_000 : 1_000_000, overdue: isQuick ? 20_000 : 100_000 }),
+    ),
+  alerts: async (isQuick: boolean) =>
+    printTable('Alerts', await benchAlerts({ rounds: isQuick ? 1 : 3, flips: 40_000, alerts: 2_000 })),
+  memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }
 
 type Suite = (isQuick: boolean) => Promise<void>

@@ -52,15 +52,19 @@ export async function benchPacks({ seconds, rounds, backlog }: Options): Promise
     callRow(
       'synchronous, 1 connection',
       sides.map(({ usage, one }) => ({ usage, packs: one })),
+      { limit: 'p50 30 ms', goal: 'p50 15 ms' },
     ),
     callRow(
       'synchronous, 32 connections',
       sides.map(({ usage, many }) => ({ usage, packs: many })),
+      { limit: 'p99 250 ms', goal: 'p99 120 ms' },
     ),
     {
       name: `one composer, backlog of ${backlog}`,
       'packs/s': Math.round(composer),
       'vs GET usage': '',
+      limit: '150/s',
+      goal: '400/s',
       'p50 ms': '',
       'p99 ms': '',
       errors: 0,
@@ -68,12 +72,17 @@ export async function benchPacks({ seconds, rounds, backlog }: Options): Promise
   ]
 }
 
-function callRow(name: string, sides: readonly { usage: LoadResult; packs: LoadResult }[]): Row {
+function callRow(
+  name: string,
+  sides: readonly { usage: LoadResult; packs: LoadResult }[],
+  bounds: { limit: string; goal: string },
+): Row {
   const of = (pick: (load: LoadResult) => number) => median(sides.map(({ packs }) => pick(packs)))
   return {
     name,
     'packs/s': Math.round(of(({ perSecond }) => perSecond)),
     'vs GET usage': median(sides.map(({ usage, packs }) => packs.perSecond / usage.perSecond)).toFixed(3),
+    ...bounds,
     'p50 ms': of(({ p50Ms }) => p50Ms).toFixed(1),
     'p99 ms': of(({ p99Ms }) => p99Ms).toFixed(1),
     errors: sides.reduce((sum, { packs }) => sum + packs.refused + packs.broken, 0),

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { get, type LoadResult, median, runLoad } from './load.ts'
-import { costPerPing, openProcessorTime, type StageCost } from './processor-time.ts'
+import { costPerItem, openProcessorTime, type StageCost } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 import { hasWrk, runWrk } from './wrk.ts'
@@ -104,7 +104,7 @@ export async function benchPings(options: Options): Promise<Row[]> {
       const applied = (await countPings(stack.db)) - before
       const acknowledged = pings.answered - pings.refused
       const drainMs = await drained(stack.db, before + acknowledged)
-      const cost = costPerPing(timeBefore, await time.read(), acknowledged)
+      const cost = costPerItem(timeBefore, await time.read(), acknowledged)
       sides.push({ bare: bareResult, pings, appliedShare: applied / acknowledged, drainMs, cost })
     }
     rates.set(one.name, median(sides.map(({ pings }) => pings.perSecond)))

@@ -31,11 +31,11 @@ export async function openProcessorTime(
   }
 }
 
-/** What was used between two readings, per ping. */
-export function costPerPing(before: StageCost, after: StageCost, pings: number): StageCost {
+/** What was used between two readings, per ping, flip or alert. */
+export function costPerItem(before: StageCost, after: StageCost, items: number): StageCost {
   const of = (stage: Stage) => {
     const [from, to] = [before[stage], after[stage]]
-    return from === null || to === null ? null : (to - from) / pings
+    return from === null || to === null ? null : (to - from) / items
   }
   return { ingress: of('ingress'), evaluator: of('evaluator'), database: of('database'), broker: of('broker') }
 }

@@ -44,16 +44,19 @@ interface Shard {
 /** A message is sent when it holds so much, whatever is in flight. */
 const MAX_PINGS = 400
 const MAX_BYTES = 512 * 1024
-/** Longest wait for company while another message is in flight. */
+/** Longest wait for company, whether or not another message is in flight. */
 const GATHER_MS = 2
+/** Event-loop turns without a new ping after which no more company is expected: some microseconds each. */
+const EMPTY_TURNS = 3
 /** What one process may hold that the broker has not confirmed; beyond it pings are refused. */
 const MAX_HELD_PINGS = 50_000
 const MAX_HELD_BYTES = 128 * 1024 * 1024
 
 /**
  * Lets pings for the same shard travel together (design: the ping path). When nothing is in flight
- * a ping is sent at the end of the event-loop turn, with those that arrived in the same one, so under low load there is
- * one per message and no added latency; else with the others that arrive until all is confirmed, or for 2 ms.
+ * a ping is sent once the event loop has turned without bringing another, so that clients who were answered together, and
+ * come again one turn after the other, are one message; a ping that is alone waits for microseconds. Else it goes with
+ * the others that arrive until all is confirmed. Neither takes longer than 2 ms.
  * @param options.problems why pings must not be taken at all, such as queues that nobody would read; empty when they may
  */
 export function createBatcher(
@@ -84,12 +87,25 @@ export function createBatcher(
   const inFlight = new Set<First>()
   let timer: NodeJS.Timeout | null = null
   let immediate: NodeJS.Immediate | null = null
+  /** what the turns before this one have brought, and how many in a row nothing; null while nobody waits for company */
+  let gathering: { since: number; held: number; emptyTurns: number } | null = null
+
+  /** Called once per turn until nothing more comes. */
+  function flushSoon(): void {
+    gathering ??= { since: performance.now(), held: 0, emptyTurns: 0 }
+    gathering.emptyTurns = heldPings > gathering.held ? 0 : gathering.emptyTurns + 1
+    gathering.held = heldPings
+    const isOver = gathering.emptyTurns >= EMPTY_TURNS || performance.now() - gathering.since >= GATHER_MS
+    if (isOver || inFlight.size > 0) flushAll()
+    else immediate = setImmediate(flushSoon)
+  }
 
   function flushAll(): void {
     if (timer) clearTimeout(timer)
     if (immediate) clearImmediate(immediate)
     timer = null
     immediate = null
+    gathering = null
     for (const shard of shards) flush(shard)
   }
 
@@ -131,7 +147,7 @@ export function createBatcher(
     heldPings -= waiting.length
     heldBytes -= bytes
     for (const done of waiting) done(error)
-    if (inFlight.size === 0) immediate ??= setImmediate(flushAll)
+    if (inFlight.size === 0) immediate ??= setImmediate(flushSoon)
     if (heldPings === 0) onDrained()
   }
 
@@ -154,7 +170,7 @@ export function createBatcher(
       shard.waiting.push(done)
       shard.bytes += bytes
       if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) flush(shard)
-      else if (inFlight.size === 0) immediate ??= setImmediate(flushAll)
+      else if (inFlight.size === 0) immediate ??= setImmediate(flushSoon)
       else timer ??= setTimeout(flushAll, GATHER_MS)
     },
     async drain() {

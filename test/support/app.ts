@@ -1,12 +1,6 @@
-import { loadConfig } from '#shared/platform/process/config.ts'
-import { createLog } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
-import { openIngress } from '../../ingress/open-ingress.ts'
 import { freePort } from '../../stack/free-port.ts'
-import { openWorkers } from '../../workers/open-workers.ts'
-import { workers } from '../../workers/registry.ts'
-import { createDatabase, createVhost } from './services.ts'
-import { withAlerter } from './with-alerter.ts'
+import { openProduct } from './product.ts'
 
 export interface TestApp extends AsyncDisposable {
   /** where it listens, which is also its public address; no slash at the end */
@@ -30,34 +24,23 @@ const BARRIER_TRIES = 40
 
 /** The HTTP ingress and workers in this process, with a database and a virtual host of their own. */
 export async function openApp(options: AppOptions = {}): Promise<TestApp> {
-  const resources = new AsyncDisposableStack()
-  const database = resources.use(await createDatabase())
-  const vhost = resources.use(await createVhost())
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const config = loadConfig({
-    DATABASE_URL: options.isBound ? database.loginUrl : database.url,
-    AMQP_URL: vhost.url,
+  const settings = {
     SECRET_KEY: 'a secret key that only tests know, long enough',
-    HOST: '127.0.0.1',
     PORT: String(port),
+    PING_SHARDS: '1',
     PUBLIC_URL: url,
-    METRICS_PORT: '0',
-    API_RATE_LIMIT_PER_MINUTE: '0',
     ALLOW_PRIVATE_TARGETS: 'true',
     LOG_LEVEL: 'silent',
-    NODE_ENV: 'test',
     ...options.env,
-  })
-  const log = createLog(config.logLevel, 'test')
-  const names = withAlerter(options.workers ?? ['ping-evaluator'])
-  const chosen = workers.filter(({ name }) => names.includes(name))
-  if (chosen.length !== names.length) throw new Error(`there are no such workers: ${names.join(', ')}`)
-  if (chosen.length > 0) await openWorkers(resources, chosen, config, log)
-  const { deps } = await openIngress(resources, config, log, options.override)
-  await deps.broker.connected()
+  }
+  const product = await openProduct(settings, { isBound: options.isBound ?? false })
+  const names = options.workers ?? ['ping-evaluator']
+  if (names.length > 0) await product.workers(names)
+  const { deps } = await product.ingress(options.override)
   if (names.includes('ping-evaluator')) waitForEveryBarrier(deps)
-  return { url, port, deps, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+  return { url, port, deps, [Symbol.asyncDispose]: () => product[Symbol.asyncDispose]() }
 }
 
 /** The real barrier, only with more patience than a caller of the API is made to have. */

@@ -1,17 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Knex } from 'knex'
 import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
-import { loadConfig } from '#shared/platform/process/config.ts'
-import { createLog } from '#shared/platform/process/log.ts'
-import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
-import { openWorkers } from '../../workers/open-workers.ts'
-import { pingEvaluator } from '../../workers/ping-evaluator/ping-evaluator.ts'
-import { sweeper } from '../../workers/sweeper/sweeper.ts'
+import type { MailDeps } from '../../ingress/mail/open-mail-ingress.ts'
 import { eventually } from './eventually.ts'
+import { openProduct } from './product.ts'
 import { addCheck, addProject } from './projects.ts'
-import { createDatabase, createVhost } from './services.ts'
 
 export const DOMAIN = 'hc.example.org'
 
@@ -42,7 +36,7 @@ export interface MailProduct extends AsyncDisposable {
   waitingMails(): Promise<number>
 }
 
-const workers = { pingEvaluator, sweeper } as const
+const workers = { pingEvaluator: 'ping-evaluator', sweeper: 'sweeper' } as const
 
 /**
  * @param amqpUrl another way to the broker than its own virtual host
@@ -52,34 +46,25 @@ export async function openMailProduct(
   amqpUrl?: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<MailProduct> {
-  const resources = new AsyncDisposableStack()
-  const env = {
-    DATABASE_URL: resources.use(await createDatabase()).url,
-    AMQP_URL: amqpUrl ?? resources.use(await createVhost()).url,
-    SECRET_KEY: randomBytes(32).toString('hex'),
+  const product = await openProduct({
     PING_EMAIL_DOMAIN: DOMAIN,
-    HOST: '127.0.0.1',
-    SMTP_PORT: '0',
-    METRICS_PORT: '0',
     PUBLISH_TIMEOUT_MS: '2000',
+    PING_SHARDS: '1',
     LOG_LEVEL: 'silent',
-    NODE_ENV: 'test',
+    ...(amqpUrl === undefined ? {} : { AMQP_URL: amqpUrl }),
     ...settings,
-  }
-  const config = loadConfig(env)
-  const log = createLog(config.logLevel, 'test')
-  const { server, deps } = await openMailIngress(resources, config, log)
-  await deps.broker.connected()
+  })
+  const { port, deps } = await product.mail()
   const { project, pingKey } = await addProject(deps)
   const { db } = deps
   return {
-    env,
-    port: server.port,
+    env: product.env,
+    port,
     pingKey,
     db,
     deps,
     async startWorker(name) {
-      await openWorkers(resources, [workers[name]], config, log)
+      await product.workers([workers[name]])
     },
     async addCheck(settings = {}) {
       const { id, uuid } = await addCheck(deps, project.id, settings)
@@ -98,7 +83,7 @@ export async function openMailProduct(
       const [row] = await db('ping_bodies').count({ count: '*' })
       return Number(row?.count)
     },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
   }
 }
 

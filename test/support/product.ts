@@ -9,6 +9,7 @@ import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
+import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
@@ -52,6 +53,8 @@ export interface Product extends AsyncDisposable {
   db: Knex
   /** opens an HTTP ingress in this process; @param env settings of its own; @returns its address */
   ingress(override?: Partial<IngressDeps>, env?: Record<string, string>): Promise<{ base: string; deps: IngressDeps }>
+  /** opens the listener of e-mail pings in this process */
+  mail(): Promise<{ port: number; deps: MailDeps }>
   /** starts workers in this process; all of them when none is named */
   workers(names?: readonly string[], override?: Partial<WorkerDeps>): Promise<WorkerDeps & AsyncDisposable>
   spawn(what: keyof typeof entryFiles, args?: readonly string[], env?: Record<string, string>): SpawnedProcess
@@ -110,9 +113,16 @@ export async function openProduct(
       await deps.broker.connected()
       return { base: `http://127.0.0.1:${server.port}`, deps }
     },
+    async mail() {
+      const { server, deps } = await openMailIngress(resources, config, log)
+      await deps.broker.connected()
+      return { port: server.port, deps }
+    },
     async workers(names, override) {
       const own = new AsyncDisposableStack()
       const chosen = names ? workers.filter(({ name }) => withAlerter(names).includes(name)) : workers
+      const unknown = (names ?? []).filter((wanted) => !workers.some(({ name }) => name === wanted))
+      if (unknown.length > 0) throw new Error(`there are no such workers: ${unknown.join(', ')}`)
       const deps = await openWorkers(own, chosen, config, log, override)
       await deps.broker.connected()
       resources.use(own)

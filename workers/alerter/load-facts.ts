@@ -14,7 +14,7 @@ import type { FactChannel, Facts, Incident } from '#shared/monitoring/alerting/i
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { microsOfSeconds } from '#shared/time.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import type { ReadChannel } from './read-channel.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
@@ -89,7 +89,7 @@ type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 /** The longest time that any of the policies watches, before the earliest of the flips. */
 function oldestWatched(found: readonly Found[]): number {
   const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
-  const earliest = Math.min(Date.now() * 1000, ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
+  const earliest = Math.min(nowMicros(), ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
   return earliest - microsOfSeconds(longest)
 }
 

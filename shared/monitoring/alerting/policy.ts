@@ -1,4 +1,4 @@
-import type { Micros } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 
 /** How bad it is when a check is down; each is worse than the one before. */
@@ -89,5 +89,5 @@ export function policyFor(
 /** Offsets of the steps from the beginning of the plan, in microseconds. */
 export function stepOffsets({ steps }: Plan): Micros[] {
   let sum = 0
-  return steps.map(({ wait }) => (sum += wait * 1_000_000))
+  return steps.map(({ wait }) => (sum += microsOfSeconds(wait)))
 }

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addChecks, openBenchStack } from './stack.ts'
+import type { Row } from './table.ts'
+
+const SIDE_BY_SIDE = 200
+/** For the garbage collector, which is in no hurry. */
+const REST_MS = 10_000
+
+/** What an ingress holds in memory at rest, and after many clients that broke off in the middle of a ping. */
+export async function benchMemory({ aborted }: { aborted: number }): Promise<Row[]> {
+  await using stack = await openBenchStack()
+  const { port, child } = await stack.ingress()
+  await stack.workers('ping-evaluator')
+  const [uuid = ''] = await addChecks(stack.db, 1)
+  const before = residentMb(child.pid ?? 0)
+  let left = aborted
+  let most = before
+  const abort = async () => {
+    while (left-- > 0) {
+      await abortOne(port, uuid)
+      if (left % 1_000 === 0) most = Math.max(most, residentMb(child.pid ?? 0))
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, abort))
+  await sleep(REST_MS)
+  return [
+    {
+      name: `ingress, ${aborted} connections broken off in mid-request`,
+      'MB before': before,
+      'MB at most': most,
+      'MB after': residentMb(child.pid ?? 0),
+      limit: '250 MB',
+      goal: '180 MB',
+    },
+  ]
+}
+
+/** The headers promise a body that does not come. */
+async function abortOne(port: number, uuid: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.once('error', () => socket.destroy())
+    socket.once('close', () => resolve())
+    socket.once('connect', () => {
+      socket.write(`POST /ping/${uuid} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhalf`, () =>
+        socket.resetAndDestroy(),
+      )
+    })
+  })
+}
+
+/** Resident memory of a process; not a number where the machine does not tell (only Linux does). */
+function residentMb(pid: number): number {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return Math.round(Number(kilobytes) / 1024)
+  } catch {
+    return Number.NaN
+  }
+}
