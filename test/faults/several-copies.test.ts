@@ -74,9 +74,14 @@ test.serial('F21: a notifier that was frozen past its lease leaves the message t
   const ping = async (suffix: string) => (await fetch(`${base}/ping/${check.uuid}${suffix}`)).text()
   t.is(await ping(''), 'OK')
 
-  // Between claiming and sending it reads what to say, and that takes as long as we like.
-  await using frozen = await lockTable(product.db, 'projects')
-  t.is(await ping('/fail'), 'OK')
+  await eventually('the check to be up', async () => (await product.db('checks').first('status'))?.status === 'up')
+  // Between claiming and sending it reads what to say, and that takes as long as we like: here the last ping, which
+  // nobody else needs who has a part in this.
+  await using frozen = await lockTable(product.db, 'pings')
+  await product.db('checks').update({ status: 'down', alert_after: null })
+  await product
+    .db('flips')
+    .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
   const claims = async (count: number) =>
     await eventually(
       `claim ${count}`,
