@@ -6,6 +6,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
+import { agentDigests } from './sweeps/agent-digests.ts'
 import { deliveryRetention } from './sweeps/delivery-retention.ts'
 import { dueAlerts } from './sweeps/due-alerts.ts'
 import { dueDeliveries } from './sweeps/due-deliveries.ts'
@@ -43,6 +44,7 @@ export const sweeper: Worker = {
       unsentMessages,
       retention,
       quotaNotices,
+      agentDigests,
     ]),
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
+import { AnchorSchema } from '#shared/risk/packs/pack-schema.ts'
 import { listAgentCalls } from '#shared/tenancy/agents/call-store.ts'
+import { listDigests } from '#shared/tenancy/agents/digest-store.ts'
 import { findAgentKey, listAgentKeys } from '#shared/tenancy/agents/key-store.ts'
 import { createAgentKey } from '#shared/tenancy/operations/create-agent-key.ts'
 import { revokeAgentKey } from '#shared/tenancy/operations/revoke-agent-key.ts'
@@ -111,4 +113,38 @@ const listCalls = read({
   },
 })
 
-export const agentRoutes: readonly Route[] = [createKey, listKeys, readKey, deleteKey, listCalls]
+const listDays = read({
+  ...common,
+  path: '/v1/agents/digests',
+  operationId: 'listAgentDigests',
+  summary: 'The anchored Merkle root over the calls of each day, newest first',
+  description:
+    'A leaf is the canonical JSON of `{callId, keyId, tool, argumentsSha256, code, units, at}` as the list of calls has ' +
+    'them; leaves are in the order of callId (RFC 6962).',
+  params: {},
+  query: PageQuery,
+  returns: z.object({
+    digests: z.array(
+      z.object({
+        id: z.uuid(),
+        eventType: z.string(),
+        timestamp: z.string(),
+        date: z.iso.date(),
+        organisationId: z.uuid(),
+        calls: z.int(),
+        root: z.string(),
+        anchor: AnchorSchema,
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle({ caller, query, deps }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, z.tuple([z.iso.date()]))?.[0] ?? null
+    const rows = await listDigests(deps.db, caller, { before, limit: limit + 1 })
+    const { page, nextCursor } = paged(rows, limit, ({ date }) => encodeCursor([date]))
+    return { digests: page.map(({ record }) => record), nextCursor }
+  },
+})
+
+export const agentRoutes: readonly Route[] = [createKey, listKeys, readKey, deleteKey, listCalls, listDays]

@@ -5,6 +5,7 @@ import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { pruneAgentCalls } from '#shared/tenancy/agents/digest-store.ts'
 import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
 import { pruneBuckets } from '#shared/tenancy/rate-limits/store.ts'
 import type { Sweep } from '../sweep.ts'
@@ -29,6 +30,7 @@ export const retention: Sweep = {
     await pruneStarts(db)
     await pruneBeats(db, deps.config.flipRetentionDays)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
+    await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await pruneBuckets(db)
     await pruneCounters(db)
   },

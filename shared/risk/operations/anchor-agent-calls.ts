@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { transaction } from '../../platform/database/db.ts'
+import type { AgentCall } from '../../tenancy/agents/call-store.ts'
+import { callsOfDay, findOpenDays, type OpenDay, storeDigest, takeDay } from '../../tenancy/agents/digest-store.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
+import { appendToRange, type CompactRange, compactRoot, leafHash } from '../../transparency/anchoring/merkle.ts'
+import { anchorObject } from '../../transparency/anchoring/store.ts'
+
+const EVENT_TYPE = 'agents.daily_digest'
+const DAYS_AT_ONCE = 20
+const PAGE = 2_000
+
+/**
+ * Anchors the Merkle root (RFC 6962) over an organisation's calls of each UTC day that has ended (families 8.4), in the
+ * order of their callId, so that no call can be left out or changed afterwards unseen.
+ * @returns how many days
+ */
+export async function anchorAgentCalls(db: Knex, now: Micros): Promise<number> {
+  const days = await findOpenDays(db, DAYS_AT_ONCE)
+  for (const day of days) await transaction(db, (tx) => anchorDay(tx, day, now))
+  return days.length
+}
+
+async function anchorDay(tx: Knex, day: OpenDay, now: Micros): Promise<void> {
+  if (!(await takeDay(tx, day))) return
+  let range: CompactRange = { size: 0, nodes: [] }
+  for (let after: string | null = null; ; ) {
+    const calls = await callsOfDay(tx, day, { after, limit: PAGE })
+    range = appendToRange(range, calls.map(callLeaf))
+    if (calls.length < PAGE) break
+    after = calls.at(-1)?.callId ?? null
+  }
+  const record = {
+    id: randomUUID(),
+    eventType: EVENT_TYPE,
+    timestamp: toIsoMillis(now),
+    date: day.date,
+    organisationId: day.organisationUuid,
+    calls: range.size,
+    root: Buffer.from(compactRoot(range)).toString('hex'),
+  }
+  const anchor = await anchorObject(tx, day.env, EVENT_TYPE, record.timestamp, record)
+  await storeDigest(tx, day, { ...record, anchor })
+}
+
+/** The leaf of a call: what `GET /v1/agents/calls` shows of it, without its duration, in canonical JSON. */
+export function callLeaf(call: Omit<AgentCall, 'durationMs'> & { keyId: string }): Uint8Array {
+  const { callId, keyId, tool, argumentsDigest, code, units, calledAt } = call
+  const argumentsSha256 = argumentsDigest.toString('hex')
+  const at = calledAt.toISOString()
+  return leafHash(Buffer.from(canonicalize({ callId, keyId, tool, argumentsSha256, code, units, at })))
+}
