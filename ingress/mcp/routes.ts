@@ -8,6 +8,7 @@ import { readBody } from '../middleware/body.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
+  type AgentCaller,
   authenticateAgent,
   limitAgent,
   RESOURCE_METADATA_PATH,
@@ -16,6 +17,7 @@ import {
   toolsResource,
 } from './caller.ts'
 import { toolServer } from './tool-server.ts'
+import { tools } from './tools.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 
@@ -47,7 +49,9 @@ const toolsRoute = defineRoute({
     limitAgent(caller, response, deps, deps.agents)
     const body = await readBody(request, MAX_BODY_BYTES)
     const message = parsedOrNull(body)
-    if (message === null) return refuseMessage(response)
+    if (message === null) return refuseMessage(response, null, -32700, 'Parse error', 400)
+    const missing = missingScope(message.value, caller)
+    if (missing) return refuseMessage(response, missing.id, -32602, missing.text, 200)
     const handler = createMcpHandler(() => toolServer(caller, response, deps), {
       maxSubscriptions: 0, // nothing of ours changes while a client listens
       onerror: (error) => deps.log.debug({ error: error.message }, 'mcp.refused'),
@@ -64,9 +68,29 @@ function parsedOrNull(body: Buffer): { value: unknown } | null {
   }
 }
 
-/** JSON-RPC 2.0 section 5.1: what is not JSON has no id to answer to. */
-function refuseMessage(response: Response): void {
-  response.status(400).json({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } })
+/** An error of JSON-RPC 2.0 (section 5.1); what is not JSON has no id to answer to. */
+function refuseMessage(
+  response: Response,
+  id: string | number | null,
+  code: number,
+  message: string,
+  status: number,
+): void {
+  response.status(status).json({ jsonrpc: '2.0', id, error: { code, message } })
+}
+
+const CallSchema = z.object({
+  id: z.union([z.string(), z.number()]),
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.string() }),
+})
+
+/** A call of a tool that the key does not list is no call of an unknown tool: it is told which scope is missing. */
+function missingScope(message: unknown, { scopes }: AgentCaller): { id: string | number; text: string } | null {
+  const call = CallSchema.safeParse(message)
+  const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
+  if (!call.success || !tool || scopes.has(tool.scope)) return null
+  return { id: call.data.id, text: `${tool.name} needs the scope ${tool.scope}, which this key does not have` }
 }
 
 const resourceMetadataRoute = defineRoute({

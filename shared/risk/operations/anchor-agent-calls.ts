@@ -46,7 +46,7 @@ async function anchorDay(tx: Knex, day: OpenDay, now: Micros): Promise<void> {
 }
 
 /** The leaf of a call: what `GET /v1/agents/calls` shows of it, without its duration, in canonical JSON. */
-export function callLeaf(call: Omit<AgentCall, 'durationMs'> & { keyId: string }): Uint8Array {
+function callLeaf(call: Omit<AgentCall, 'durationMs'> & { keyId: string }): Uint8Array {
   const { callId, keyId, tool, argumentsDigest, code, units, calledAt } = call
   const argumentsSha256 = argumentsDigest.toString('hex')
   const at = calledAt.toISOString()

@@ -63,7 +63,7 @@ for (const era of ERAS) {
     const { tools } = await agent.client.listTools()
     t.deepEqual(
       tools.map(({ name }) => name),
-      ['gstin_validate'],
+      ['gstin_validate', 'anchor_verify'],
     )
     const { isError, result, content, callId } = await callTool(agent.client, 'gstin_validate', {
       gstin: ' 27aaacb1234c1zg ',
@@ -82,6 +82,7 @@ for (const era of ERAS) {
     for (const name of ['risk_signals_get', 'nothing_of_ours']) {
       const error = await t.throwsAsync<Error & { code: number }>(callTool(agent.client, name, { packId: 'x' }))
       t.is(error?.code, -32602)
+      if (name === 'risk_signals_get') t.regex(error?.message ?? '', /needs the scope risk-signals:read/)
     }
   })
 }

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+
+const HELP = `Does what an agent would with its key: lists checks, asks why an alert was sent, composes a sandbox pack, verifies it.
+
+  AGENT_KEY=rsk_… node --import tsx examples/agent/main.ts --base URL
+
+Exit status: 0 all of it answered, 1 something did not, 2 usage.
+`
+const DEMO = {
+  mode: 'DEMO',
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+  poValue: 1_250_000,
+}
+
+/** Any tool's structured answer: the schemas that the service lists say what is in each. */
+type Answer = Record<string, unknown>
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { base: { type: 'string' }, help: { type: 'boolean', short: 'h' } } })
+  const key = process.env.AGENT_KEY
+  if (values.help || values.base === undefined || key === undefined) {
+    console.log(HELP)
+    return values.help ? 0 : 2
+  }
+  const client = new Client({ name: 'example-agent', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+  const requestInit = { headers: { Authorization: `Bearer ${key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', values.base), { requestInit }))
+  try {
+    const { tools } = await client.listTools()
+    console.log(`tools: ${tools.map(({ name }) => name).join(', ')}`)
+    await watch(client)
+    await lend(client)
+    console.log(`refused: ${await refusal(client)}`)
+    return 0
+  } finally {
+    await client.close()
+  }
+}
+
+/** Which checks are there, and why was somebody notified, or not, of the newest change? */
+async function watch(client: Client): Promise<void> {
+  const { checks } = await call<{ checks: { checkId: string; name: { text: string }; status: string }[] }>(
+    client,
+    'checks_list',
+    {},
+  )
+  for (const { checkId, name, status } of checks) {
+    console.log(`check: ${name.text} is ${status}`)
+    const { flip, integrations } = await call<{ flip: Answer | null; integrations: { kind: string; why: string }[] }>(
+      client,
+      'alert_explain',
+      { checkId },
+    )
+    if (flip) console.log(`  went ${String(flip.to)} at ${String(flip.timestamp)}`)
+    for (const { kind, why } of integrations) console.log(`  ${kind}: ${why}`)
+  }
+}
+
+/** A pack and its anchor. Whether to lend is nobody's question here: the answer is evidence. */
+async function lend(client: Client): Promise<void> {
+  const pack = await call<Answer>(client, 'risk_signals_run', { idempotencyKey: randomUUID(), ...DEMO })
+  console.log(`pack: ${String(pack.packId)} is ${String(pack.signalLevel ?? pack.status)}`)
+  const { status: _, ...object } = pack
+  for (let tries = 0; tries < 30; tries++) {
+    const { state, verified } = await call<Answer>(client, 'anchor_verify', { object })
+    if (verified === true && state !== 'PENDING') {
+      console.log(`anchor: verified, ${String(state)}`)
+      return
+    }
+    await wait(500)
+  }
+  throw new Error('the anchor is not in the log yet')
+}
+
+/** What this key may not do, in the words of the service. */
+async function refusal(client: Client): Promise<string> {
+  try {
+    await client.callTool({ name: 'check_create', arguments: { idempotencyKey: randomUUID(), name: 'mine' } })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  throw new Error('this key creates checks; the example is for one that only reads')
+}
+
+async function call<T>(client: Client, name: string, args: Record<string, unknown>): Promise<T> {
+  const { isError, structuredContent } = await client.callTool({ name, arguments: args })
+  if (isError) throw new Error(`${name}: ${JSON.stringify(structuredContent)}`)
+  return structuredContent as T
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  return 1
+})

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import { canonicalize } from '#shared/canonical/jcs.ts'
+import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
+import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { tools } from '../../../ingress/mcp/tools.ts'
+
+test('the words that models read change only on purpose', (t) => {
+  const words = tools.map(({ name, title, description, scope, annotations }) => ({
+    ...{ name, title, description, scope },
+    annotations: { ...annotations },
+  }))
+  const digest = createHash('sha256').update(canonicalize(words)).digest('hex')
+  t.is(
+    digest,
+    'e20df18eec72b865c8ed35398b5cfe3f0cdd05cf92c42e2576b34f92dcb46754',
+    'read every text once more, then write the new digest here',
+  )
+})
+
+test('no text of a tool recommends, decides or takes orders', (t) => {
+  for (const { name, title, description } of tools) {
+    t.notRegex(
+      `${title} ${description}`,
+      /\b(should|recommend|approve|decline|reject|advise|creditworthy|risky|safe)\b/i,
+      name,
+    )
+    t.regex(name, /^[a-z]+(_[a-z]+)+$/)
+  }
+})
+
+test('every tool needs a scope that there is, and says whether it changes something', (t) => {
+  const scopes = [...OFFERED_SCOPES, ...MONITORING_SCOPES]
+  for (const { name, scope, annotations } of tools) {
+    t.true(
+      scopes.some((offered) => offered === scope),
+      name,
+    )
+    t.is(typeof annotations.readOnlyHint, 'boolean', name)
+    if (!annotations.readOnlyHint) t.like(annotations, { destructiveHint: false, idempotentHint: true }, name)
+  }
+})
