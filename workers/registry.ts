@@ -1,6 +1,8 @@
+import { acceptanceRecorder } from './acceptance-recorder/acceptance-recorder.ts'
 import { alerter } from './alerter/alerter.ts'
 import { anchor } from './anchor/anchor.ts'
 import type { Worker } from './define-worker.ts'
+import { dilutionMeasurer } from './dilution-measurer/dilution-measurer.ts'
 import { financingRegistrar } from './financing-registrar/financing-registrar.ts'
 import { mailer } from './mailer/mailer.ts'
 import { notifier } from './notifier/notifier.ts'
@@ -17,6 +19,8 @@ export const workers: readonly Worker[] = [
   notifier,
   packComposer,
   financingRegistrar,
+  acceptanceRecorder,
+  dilutionMeasurer,
   anchor,
   webhookDeliverer,
   mailer,

@@ -66,6 +66,43 @@ export interface Asked {
   before?(tx: Knex.Transaction): Promise<void>
 }
 
+/**
+ * The same for a question that a GET asks: equal questions of a day have one job and one answer.
+ * @param question 32 bytes that name it
+ */
+export async function askOnce(
+  context: Omit<AskContext, 'once'>,
+  asked: Omit<Asked, 'folder' | 'before'> & { question: Buffer; self: string },
+): Promise<StoredAnswer> {
+  const { deps, caller } = context
+  const { waitMs, applied } = readPreference(context.request.headers.prefer)
+  if (applied !== null) context.setHeader('Preference-Applied', applied)
+  const { replyTo } = deps.risk.packReplies
+  const { organisationId, env } = caller
+  const { kind, question } = asked
+  const provisional = (id: string) =>
+    jsonAnswer(202, { id, status: 'QUEUED', links: { self: asked.self } }, { Location: asked.self, 'Retry-After': '1' })
+  const id = await deps.outbox.run(async (tx, enqueue) => {
+    const wanted = randomUUID()
+    const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify(asked.request))
+    const made = await insertJob(tx, {
+      id: wanted,
+      organisationId,
+      env,
+      kind,
+      idempotencyKey: null,
+      sealedRequest,
+      question,
+    })
+    // Who asks the same meanwhile waits for the first one's answer.
+    if (made === wanted) await enqueue(asked.message, { jobId: wanted, replyTo })
+    return made
+  })
+  const known = await findOutcome(deps.db, caller, kind, id)
+  if (known && known.state !== 'QUEUED') return answerOf(known, provisional(id))
+  return answerOf(await awaitOutcome(deps, caller, kind, id, waitMs), provisional(id))
+}
+
 interface AskContext {
   caller: Owner
   deps: IngressDeps

@@ -2,6 +2,7 @@ import { mcpRoutes } from '../mcp/routes.ts'
 import { jwksRoute, metadataRoute } from '../oauth/metadata.ts'
 import { tokenRoute } from '../oauth/token.ts'
 import type { Route } from '../route.ts'
+import { acceptanceRoutes } from './acceptance/routes.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
 import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
@@ -40,6 +41,7 @@ export const platformRoutes: readonly Route[] = [
   ...colendingRoutes,
   ...securitisationRoutes,
   ...firstFinancingRoutes,
+  ...acceptanceRoutes,
   ...agentRoutes,
   ...mcpRoutes,
 ]

@@ -25,8 +25,6 @@ export const EVENT_TYPES = {
 
 /** Types that nothing emits yet: a filter may name them, and the list of types does not offer them. */
 const NOT_EMITTED: ReadonlySet<string> = new Set([
-  'acceptance.disputed',
-  'acceptance.recorded',
   'anchor.included',
   'anchor.witnessed',
   'identity.state_changed',

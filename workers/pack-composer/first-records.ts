@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { acceptanceOf } from '#shared/risk/acceptance/store.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
 import { anchorRecord } from '#shared/risk/evidence/record-store.ts'
@@ -13,7 +14,7 @@ import {
   receivableFingerprints,
   soughtFingerprints,
 } from '#shared/risk/first-financing/fingerprint.ts'
-import type { ReceivableIdentity } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { type ReceivableIdentity, receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { REGISTERED_DAYS } from '#shared/risk/first-financing/states.ts'
 import {
@@ -191,7 +192,7 @@ async function keepEvidence(
       issueDate: identity.documentDate,
       dueDate: known.dueDate,
       irnPresent: true,
-      acceptance: null,
+      acceptance: await acceptanceOf(tx, owner, receivableName(identity)),
       doubleFinancing: checkStatus(matches, true),
       evidence: [{ key: 'eInvoice', tier: 'DOCUMENT_SIGNED', observedAt: timestamp, rawSha256: tokenSha256 }],
     },

@@ -16,9 +16,9 @@ import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared
 import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { openProductionRegistries, registryTools } from '../registries.ts'
 import { createDemoTokens } from './demo-tokens.ts'
 import { createFirstRecords } from './first-records.ts'
-import { openProductionRegistries, registryTools } from './registries.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
 /** Packs composed at once: most of a pack's time is waiting for registries. */

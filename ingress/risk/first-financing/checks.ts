@@ -5,9 +5,9 @@ import { CheckBody, type CheckRequest } from '#shared/risk/first-financing/reque
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation } from './limits.ts'
-import { idParam } from './params.ts'
 
 const FOLDER = '/v1/first-financing/checks'
 

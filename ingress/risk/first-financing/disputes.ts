@@ -9,9 +9,9 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation } from './limits.ts'
-import { idParam } from './params.ts'
 
 const FOLDER = '/v1/first-financing/disputes'
 const common = { tags: ['First financing'], access: withScope('first-financing:register') } as const

@@ -29,10 +29,10 @@ import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../id-param.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation, limitOpen } from './limits.ts'
-import { idParam } from './params.ts'
 
 const FOLDER = '/v1/first-financing/registrations'
 const common = { tags: ['First financing'], access: withScope('first-financing:register') } as const

@@ -1,6 +1,6 @@
 import { divideHalfEven } from '../packs/money.ts'
 
-const ADJUSTMENT_KINDS = [
+export const ADJUSTMENT_KINDS = [
   'CREDIT_NOTE',
   'DEBIT_NOTE',
   'PAYMENT',

@@ -8,7 +8,15 @@ export interface Owner {
 }
 
 /** What a worker does for a request under `/v1`. */
-export type JobKind = 'financing.check' | 'financing.registration' | 'financing.acceptance' | 'financing.dispute'
+export type JobKind =
+  | 'acceptance.record'
+  | 'dilution.answer'
+  | 'financing.acceptance'
+  | 'financing.check'
+  | 'financing.dispute'
+  | 'financing.registration'
+  | 'kyb.lei'
+  | 'kyb.verification'
 
 /** A job as its worker takes it. */
 export interface EvidenceJob {

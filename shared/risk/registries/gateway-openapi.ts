@@ -3,6 +3,7 @@ import { MISSING_REASONS } from './connector.ts'
 import { AccountsAnswer } from './http/accounts.ts'
 import { CompanyAnswer } from './http/companies.ts'
 import { GatewayProblem } from './http/gateway.ts'
+import { InvoiceActionAnswer } from './http/invoice-actions.ts'
 import { ProvidentFundAnswer } from './http/provident-fund.ts'
 import { SecuritySearchAnswer, SecuritySearchBody } from './http/security-interests.ts'
 import { OutwardSuppliesAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
@@ -36,6 +37,15 @@ const operations: Operation[] = [
     query: { supplierGstin: text, recipientGstin: text, from: month, to: month },
     isConsentBound: true,
     answer: TradeReturnsAnswer,
+  },
+  {
+    method: 'get',
+    path: '/invoice-actions',
+    id: 'getInvoiceAction',
+    summary: 'What a buyer did with a document',
+    description: 'The action in the invoice-management system of the tax network; nothing known is 404.',
+    query: { supplierGstin: text, buyerGstin: text, documentType: text, documentNumber: text, documentDate: day },
+    answer: InvoiceActionAnswer,
   },
   {
     method: 'get',

@@ -133,3 +133,18 @@ export interface LeiRecord {
   registeredAs: string | null
   nextRenewalDate: string | null
 }
+
+/** A document as the invoice-management system knows it. */
+export type InvoiceActionQuery = {
+  supplierGstin: string
+  buyerGstin: string
+  documentType: string
+  documentNumber: string
+  /** `YYYY-MM-DD` */
+  documentDate: string
+}
+
+export interface InvoiceAction {
+  action: 'ACCEPTED' | 'REJECTED' | 'PENDING' | 'DEEMED_ACCEPTED'
+  actedOn: string | null
+}

@@ -4,6 +4,7 @@ import type { Registry, RegistryDeps } from './connector.ts'
 import { type AccountsInput, createAccounts } from './http/accounts.ts'
 import { createCompanyMaster } from './http/companies.ts'
 import { GatewayConfig } from './http/gateway.ts'
+import { createInvoiceActions } from './http/invoice-actions.ts'
 import { createLeiRecords, LeiConfig, type LeiQuery } from './http/lei-records.ts'
 import { createProvidentFund } from './http/provident-fund.ts'
 import { createSecurityInterests } from './http/security-interests.ts'
@@ -12,6 +13,8 @@ import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns
 import type {
   AccountData,
   CompanyMaster,
+  InvoiceAction,
+  InvoiceActionQuery,
   LeiRecord,
   OutwardSupplies,
   ProvidentFund,
@@ -25,6 +28,7 @@ import { unconfiguredRegistry } from './unconfigured.ts'
 /** Everything a pack asks outside, one entry per capability. */
 export interface RegistrySet {
   tradeReturns: Registry<TradeReturnsInput, TradeLedger>
+  invoiceActions: Registry<InvoiceActionQuery, InvoiceAction>
   outwardSupplies: Registry<{ gstin: string }, OutwardSupplies>
   taxpayerStatus: Registry<{ gstin: string }, TaxpayerStatus>
   companyMaster: Registry<{ pan: string }, CompanyMaster>
@@ -59,6 +63,9 @@ export function createRegistrySet(
     tradeReturns: taxReturns
       ? createTradeReturns(taxReturns, deps, breakers)
       : unconfiguredRegistry('trade-returns', deps.now),
+    invoiceActions: taxReturns
+      ? createInvoiceActions(taxReturns, deps, breakers)
+      : unconfiguredRegistry('invoice-actions', deps.now),
     outwardSupplies: taxReturns
       ? createOutwardSupplies(taxReturns, deps, breakers)
       : unconfiguredRegistry('outward-supplies', deps.now),

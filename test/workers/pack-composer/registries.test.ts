@@ -1,7 +1,7 @@
 import test from 'ava'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import type { RegistryContext } from '#shared/risk/registries/connector.ts'
-import { openProductionRegistries, registryTools } from '../../../workers/pack-composer/registries.ts'
+import { openProductionRegistries, registryTools } from '../../../workers/registries.ts'
 import { ok, recordingGateway } from '../../shared/risk/registries/recording-gateway.ts'
 
 const gstin = '29AAACR5678D1Z5'

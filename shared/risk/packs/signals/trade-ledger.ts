@@ -14,6 +14,15 @@ export interface LedgerWindow {
   /** Calendar months of the invoices' dates. */
   monthsActive: number
   filedMonths: number
+  /** what was sold and what was taken back, by month of the window; null as in `monthlyPaise` */
+  movements: readonly (MonthMovement | null)[]
+  creditNotes: number
+}
+
+/** Invoices and debit notes, and credit notes, of a month. */
+interface MonthMovement {
+  gross: bigint
+  credit: bigint
 }
 
 /** Applies domain 2.3, rows 1 to 4, to what a registry answered. */
@@ -25,14 +34,24 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
   const invoices = amended(ledger, months).filter(inWindow)
   const notes = deduplicated(ledger.notes, (note) => `${note.kind}|${keyOf(note)}`).filter(inWindow)
 
-  const net = new Map<string, bigint>()
-  const add = (month: string, paise: bigint) => net.set(month, (net.get(month) ?? 0n) + paise)
-  for (const invoice of invoices) add(monthOf(invoice), BigInt(invoice.valuePaise))
-  for (const note of notes) add(monthOf(note), BigInt(note.kind === 'DEBIT' ? note.valuePaise : -note.valuePaise))
+  const movements = new Map<string, MonthMovement>()
+  const move = (month: string, change: Partial<MonthMovement>) => {
+    const { gross, credit } = movements.get(month) ?? { gross: 0n, credit: 0n }
+    movements.set(month, { gross: gross + (change.gross ?? 0n), credit: credit + (change.credit ?? 0n) })
+  }
+  for (const invoice of invoices) move(monthOf(invoice), { gross: BigInt(invoice.valuePaise) })
+  for (const note of notes) {
+    const paise = BigInt(note.valuePaise)
+    move(monthOf(note), note.kind === 'DEBIT' ? { gross: paise } : { credit: paise })
+  }
+
+  const netOf = ({ gross, credit }: MonthMovement) => gross - credit
 
   const isFiled = filedMonths(ledger.periods)
-  const monthlyPaise = months.map((month) => (isFiled(month) ? Number(net.get(month) ?? 0n) : null))
-  const total = [...net.values()].reduce((sum, value) => sum + value, 0n)
+  const monthlyPaise = months.map((month) =>
+    isFiled(month) ? Number(netOf(movements.get(month) ?? { gross: 0n, credit: 0n })) : null,
+  )
+  const total = [...movements.values()].reduce((sum, movement) => sum + netOf(movement), 0n)
   return {
     months,
     invoices,
@@ -40,6 +59,8 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
     totalPaise: total > 0n ? Number(total) : 0,
     monthsActive: new Set(invoices.map((invoice) => invoice.date.slice(0, 7))).size,
     filedMonths: monthlyPaise.filter((value) => value !== null).length,
+    movements: months.map((month) => (isFiled(month) ? (movements.get(month) ?? { gross: 0n, credit: 0n }) : null)),
+    creditNotes: notes.filter(({ kind }) => kind === 'CREDIT').length,
   }
 }
 

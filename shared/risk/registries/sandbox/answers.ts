@@ -16,9 +16,9 @@ export interface SandboxWorld {
 }
 
 /** `/returns/trade`: Table 4 rows in the member names of the return. */
-export function tradeAnswer({ seed, nowMs }: SandboxWorld, supplierGstin: string, recipientGstin: string) {
+export function tradeAnswer({ seed, request, nowMs }: SandboxWorld, supplierGstin: string, recipientGstin: string) {
   const dashed = (day: string) => day.split('-').reverse().join('-')
-  const periods = demoTrade(seed, supplierGstin, recipientGstin, nowMs).map((demo) => ({
+  const periods = demoTrade(seed, supplierGstin, recipientGstin, nowMs, request !== undefined).map((demo) => ({
     fp: `${demo.period.slice(5)}${demo.period.slice(0, 4)}`,
     filing: 'MONTHLY',
     status: demo.isFiled ? 'FILED' : 'NOT_FILED',
@@ -78,6 +78,12 @@ export function taxpayerAnswer({ seed, nowMs }: SandboxWorld, gstin: string) {
     registeredOn: `${addMonths(indianDay(nowMs), -12 * years)}-01`,
     otherGstins: [],
   }
+}
+
+/** `/invoice-actions`: a buyer of the sandbox accepts every document, and rejects them in scenario 45. */
+export function invoiceActionAnswer(buyerGstin: string, documentNumber: string) {
+  const isRejected = scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
+  return { documentNumber, action: isRejected ? 'REJECTED' : 'ACCEPTED', actedOn: null }
 }
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */

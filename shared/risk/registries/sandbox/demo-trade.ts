@@ -25,13 +25,21 @@ const UNFILED_PERIODS = 4
 /**
  * The demo trade of a supplier with a recipient: twelve due periods, laid out backwards from the latest, so that
  * counts, totals and trend do not change as time passes.
+ * @param isPack whether a pack asks: the scenarios of other families do not touch it
  */
-export function demoTrade(seed: string, supplierGstin: string, recipientGstin: string, nowMs: number): DemoPeriod[] {
+export function demoTrade(
+  seed: string,
+  supplierGstin: string,
+  recipientGstin: string,
+  nowMs: number,
+  isPack = true,
+): DemoPeriod[] {
   const pair = `${supplierGstin}>${recipientGstin}`
   const scenarios = [scenarioOfPan(panOfGstin(supplierGstin)), scenarioOfPan(panOfGstin(recipientGstin))]
   const basePaise = demoInt(seed, pair, 'invoiceValue', 10_000, 40_000) * 10_000
   const growing = demoInt(seed, pair, 'trend', 0, 1) === 1
   const recentPercent = scenarios.includes('DECLINING') ? 60 : growing ? 130 : 100
+  const isDiluted = !isPack && scenarios[0] === 'CREDIT_NOTES'
   const firstFiled = scenarios.includes('TOO_FEW_PERIODS') ? UNFILED_PERIODS : 0
   return returnWindow(nowMs).map((period, slot) => {
     const percent = slot < 6 ? 100 : recentPercent
@@ -47,8 +55,21 @@ export function demoTrade(seed: string, supplierGstin: string, recipientGstin: s
       slot % 6 === 2
         ? { number: `SC-${period.replace('-', '')}-1`, date: dayOf(period, 26), valuePaise: valuePaise / 100 }
         : null
-    return { period, isFiled: slot >= firstFiled, invoices, creditNote }
+    return {
+      period,
+      isFiled: slot >= firstFiled,
+      invoices,
+      creditNote: isDiluted ? shareOf(period, invoices, DILUTED_PERCENT) : creditNote,
+    }
   })
+}
+
+/** Scenario 44: what its supplier takes back of each month. */
+const DILUTED_PERCENT = 12
+
+function shareOf(period: string, invoices: readonly DemoInvoice[], percent: number): DemoInvoice {
+  const total = invoices.reduce((sum, { valuePaise }) => sum + valuePaise, 0)
+  return { number: `SC-${period.replace('-', '')}-1`, date: dayOf(period, 26), valuePaise: (total / 100) * percent }
 }
 
 /** The demo invoice that the sandbox signs for a leg: the first of the latest due period. */

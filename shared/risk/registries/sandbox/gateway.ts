@@ -11,6 +11,7 @@ import { SecuritySearchBody } from '../http/security-interests.ts'
 import {
   accountsAnswer,
   companyAnswer,
+  invoiceActionAnswer,
   providentFundAnswer,
   type SandboxWorld,
   securityAnswer,
@@ -74,6 +75,10 @@ function questionOf(world: SandboxWorld, url: URL, body = ''): Question {
     const recipient = query('recipientGstin')
     const pans = [panOfGstin(supplier), panOfGstin(recipient)]
     return ask(pans, () => tradeAnswer(world, supplier, recipient), true)
+  }
+  if (url.pathname === '/invoice-actions') {
+    const pans = [panOfGstin(query('supplierGstin')), panOfGstin(query('buyerGstin'))]
+    return ask(pans, () => invoiceActionAnswer(query('buyerGstin'), query('documentNumber')))
   }
   if (url.pathname === '/returns/outward-supplies') {
     return ask([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)

@@ -18,6 +18,11 @@ export type Scenario =
   | 'CONSENT_REVOKED'
   | 'MALFORMED_ANSWER'
   | 'NEAR_MATCH'
+  | 'OTHER_NAME'
+  | 'LEI_LAPSED'
+  | 'NO_LEI'
+  | 'CREDIT_NOTES'
+  | 'REJECTIONS'
 
 const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
   ['01', 'DECLINING'],
@@ -34,6 +39,12 @@ const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
   ['12', 'CONSENT_REVOKED'],
   ['13', 'MALFORMED_ANSWER'],
   ['14', 'NEAR_MATCH'],
+  // Those below change nothing of a pack.
+  ['41', 'OTHER_NAME'],
+  ['42', 'LEI_LAPSED'],
+  ['43', 'NO_LEI'],
+  ['44', 'CREDIT_NOTES'],
+  ['45', 'REJECTIONS'],
 ])
 
 /** The scenario of a legal entity; `undefined` for a clear one. */

@@ -1,4 +1,4 @@
-import type { PathParam } from '../../route.ts'
+import type { PathParam } from '../route.ts'
 
 /** An id in a path. Any text: one that is none of ours is answered like one of somebody else's. */
 export function idParam(description: string): PathParam {

@@ -1,0 +1,186 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import { receivableName } from '../first-financing/fingerprint-input.ts'
+import { identityOf, type ReceivableFields } from '../first-financing/receivable.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { AcceptanceAction } from './acceptance.ts'
+import type { AdjustmentKind } from './dilution.ts'
+import type { Timeline } from './timeline.ts'
+
+/** Serialises what is said of one receivable until the transaction ends: transitions are decided one by one. */
+export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: string): Promise<void> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 17))', [
+    `${owner.organisationId}/${owner.env}/${ref}`,
+  ])
+}
+
+/** What was said of a receivable last. */
+export async function latestAction(db: Knex, owner: Owner, ref: string): Promise<AcceptanceAction | null> {
+  const [row] = await query<{ action: AcceptanceAction }>(
+    db,
+    `SELECT action FROM acceptance_records WHERE organisation_id = ? AND env = ? AND receivable_ref = ?
+     ORDER BY seq DESC LIMIT 1`,
+    [owner.organisationId, owner.env, ref],
+  )
+  return row?.action ?? null
+}
+
+export async function insertRecord(
+  tx: Knex,
+  owner: Owner,
+  record: {
+    id: string
+    ref: string
+    action: AcceptanceAction
+    registryAction: AcceptanceAction | null
+    isRepeat: boolean
+    body: string
+  },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO acceptance_records (id, organisation_id, env, receivable_ref, action, registry_action, is_repeat, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      record.id,
+      owner.organisationId,
+      owner.env,
+      record.ref,
+      record.action,
+      record.registryAction,
+      record.isRepeat,
+      record.body,
+    ],
+  )
+}
+
+export async function insertAdjustment(
+  tx: Knex,
+  owner: Owner,
+  adjustment: { id: string; ref: string; kind: AdjustmentKind; paise: number; at: string; body: string },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO acceptance_adjustments (id, organisation_id, env, receivable_ref, kind, amount_paise, at, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      adjustment.id,
+      owner.organisationId,
+      owner.env,
+      adjustment.ref,
+      adjustment.kind,
+      adjustment.paise,
+      adjustment.at,
+      adjustment.body,
+    ],
+  )
+}
+
+/** Keeps what a reference stands for; said again otherwise, the first stays. @returns whether it is the same receivable */
+export async function keepReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
+  const identity = identityOf(fields)
+  const name = receivableName(identity)
+  const [row] = await query<{ identity: string }>(
+    tx,
+    `INSERT INTO acceptance_receivables
+       (organisation_id, env, receivable_ref, supplier_gstin, buyer_gstin, identity, document_date, amount_paise)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (organisation_id, env, receivable_ref) DO UPDATE SET identity = acceptance_receivables.identity
+     RETURNING identity`,
+    [
+      owner.organisationId,
+      owner.env,
+      ref,
+      identity.supplierGstin,
+      identity.buyerGstin,
+      name,
+      identity.documentDate,
+      identity.totalPaise,
+    ],
+  )
+  return row?.identity === name
+}
+
+/** @returns undefined for a reference that nothing was said of */
+export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise<Timeline | undefined> {
+  const values = [owner.organisationId, owner.env, ref]
+  const records = await query<Timeline['records'][number]>(
+    db,
+    `SELECT body, action, registry_action AS "registryAction", is_repeat AS "isRepeat" FROM acceptance_records
+     WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY seq LIMIT 500`,
+    values,
+  )
+  const adjustments = await query<Timeline['adjustments'][number]>(
+    db,
+    `SELECT body, kind, amount_paise AS paise FROM acceptance_adjustments
+     WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY seq LIMIT 500`,
+    values,
+  )
+  const [known] = await query<{ amountPaise: number }>(
+    db,
+    `SELECT amount_paise AS "amountPaise" FROM acceptance_receivables
+     WHERE organisation_id = ? AND env = ? AND receivable_ref = ?`,
+    values,
+  )
+  if (records.length + adjustments.length === 0) return undefined
+  return { records, adjustments, amountPaise: known?.amountPaise ?? null }
+}
+
+/** What an organisation has recorded of a supplier's receivables from a buyer. */
+export interface PairHistory {
+  /** what was said last of each */
+  actions: AcceptanceAction[]
+  /** credit notes with their receivable; days from the document to the note */
+  notes: { paise: number; amountPaise: number; days: number }[]
+  /** open disputes, in paise */
+  disputes: number[]
+}
+
+export async function findPairHistory(
+  db: Knex,
+  owner: Owner,
+  supplierGstin: string,
+  buyerGstin: string,
+): Promise<PairHistory> {
+  const values = [owner.organisationId, owner.env, supplierGstin, buyerGstin]
+  const ofPair = `FROM acceptance_receivables v JOIN`
+  const same = `x.organisation_id = v.organisation_id AND x.env = v.env AND x.receivable_ref = v.receivable_ref
+     WHERE v.organisation_id = ? AND v.env = ? AND v.supplier_gstin = ? AND v.buyer_gstin = ?`
+  const actions = await query<{ action: AcceptanceAction }>(
+    db,
+    `SELECT DISTINCT ON (v.receivable_ref) x.action ${ofPair} acceptance_records x ON ${same}
+     ORDER BY v.receivable_ref, x.seq DESC`,
+    values,
+  )
+  const notes = await query<PairHistory['notes'][number]>(
+    db,
+    `SELECT x.amount_paise AS paise, v.amount_paise AS "amountPaise",
+       (x.at AT TIME ZONE 'Asia/Kolkata')::date - v.document_date AS days
+     ${ofPair} acceptance_adjustments x ON ${same} AND x.kind = 'CREDIT_NOTE' LIMIT 10000`,
+    values,
+  )
+  const disputes = await query<{ kind: string; paise: number }>(
+    db,
+    `SELECT DISTINCT ON (v.receivable_ref) x.kind, x.amount_paise AS paise
+     ${ofPair} acceptance_adjustments x ON ${same} AND x.kind IN ('DISPUTE_OPENED', 'DISPUTE_CLOSED')
+     ORDER BY v.receivable_ref, x.seq DESC`,
+    values,
+  )
+  return {
+    actions: actions.map(({ action }) => action),
+    notes,
+    disputes: disputes.filter(({ kind }) => kind === 'DISPUTE_OPENED').map(({ paise }) => paise),
+  }
+}
+
+/** What was last said of a receivable, by what it is: for its evidence object. */
+export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Promise<AcceptanceAction | null> {
+  const [row] = await query<{ action: AcceptanceAction }>(
+    db,
+    `SELECT x.action FROM acceptance_receivables v JOIN acceptance_records x
+       ON x.organisation_id = v.organisation_id AND x.env = v.env AND x.receivable_ref = v.receivable_ref
+     WHERE v.organisation_id = ? AND v.env = ? AND v.identity = ? ORDER BY x.seq DESC LIMIT 1`,
+    [owner.organisationId, owner.env, identity],
+  )
+  return row?.action ?? null
+}

@@ -1,0 +1,9 @@
+import type { AcceptanceAction } from './acceptance.ts'
+import type { AdjustmentKind } from './dilution.ts'
+
+/** All that is known of a receivable, records and adjustments in order. */
+export interface Timeline {
+  records: { body: string; action: AcceptanceAction; registryAction: AcceptanceAction | null; isRepeat: boolean }[]
+  adjustments: { body: string; kind: AdjustmentKind; paise: number }[]
+  amountPaise: number | null
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError } from '../../errors.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import {
+  type AcceptanceAction,
+  type AcceptanceBody,
+  type AdjustmentBody,
+  acceptanceTier,
+  isAfterAcceptance,
+  mayFollow,
+} from '../acceptance/acceptance.ts'
+import { insertAdjustment, insertRecord, keepReceivable, latestAction, lockReceivable } from '../acceptance/store.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { parsePaise } from '../packs/money.ts'
+import { instant, type OperationDeps } from './deps.ts'
+
+const RECORDED = 'acceptance.recorded'
+const DISPUTED = 'acceptance.disputed'
+const ADJUSTED = 'acceptance.adjusted'
+
+/**
+ * Records what a buyer said of a receivable. Silence is weaker than consent: DEEMED_ACCEPTED never becomes ACCEPTED by
+ * itself.
+ * @param registryAction what the invoice-action registry says; null where it was not asked or did not answer
+ */
+export async function recordAcceptance(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  body: AcceptanceBody,
+  registryAction: AcceptanceAction | null,
+  deps: Pick<OperationDeps, 'enqueue' | 'now'>,
+): Promise<{ record: object } | { refusal: ConflictError }> {
+  const { receivableRef, channel, action, declaredBy } = body
+  await lockReceivable(tx, owner, receivableRef)
+  const before = await latestAction(tx, owner, receivableRef)
+  if (!mayFollow(before, action)) return conflict('action', before ?? '', `${action} does not follow ${before}`)
+  if (body.receivable && !(await keepReceivable(tx, owner, receivableRef, body.receivable))) {
+    return conflict('receivable', 'OTHER_RECEIVABLE', 'this reference stands for another receivable')
+  }
+  const timestamp = instant(deps.now())
+  const record = await anchorRecord(tx, owner.env, RECORDED, timestamp, {
+    acceptanceId: id,
+    receivableRef,
+    channel,
+    action,
+    amountAccepted: body.amountAccepted ?? null,
+    at: new Date(body.at).toISOString(),
+    declaredBy,
+    documentSha256: body.documentSha256 ?? null,
+    afterAcceptance: isAfterAcceptance(before, action),
+    tier: acceptanceTier(body, registryAction),
+  })
+  await insertRecord(tx, owner, {
+    id,
+    ref: receivableRef,
+    action,
+    registryAction,
+    isRepeat: before === action,
+    body: canonicalize(record),
+  })
+  await recordUsage(tx, { ...owner, family: 'acceptance', unitKey: `record/${id}` })
+  await tell(tx, owner, receivableRef, action === 'REJECTED', ['acceptanceId', 'action', 'tier'], timestamp, deps)
+  return { record }
+}
+
+/** Records what became of a receivable. */
+export async function recordAdjustment(
+  tx: Knex.Transaction,
+  owner: Owner,
+  body: AdjustmentBody,
+  deps: OperationDeps,
+): Promise<object> {
+  const adjustmentId = randomUUID()
+  const { receivableRef, kind, amountInr } = body
+  const at = new Date(body.at).toISOString()
+  const timestamp = instant(deps.now())
+  const record = await anchorRecord(tx, owner.env, ADJUSTED, timestamp, {
+    adjustmentId,
+    receivableRef,
+    kind,
+    amountInr,
+    at,
+    documentSha256: body.documentSha256 ?? null,
+  })
+  // The schema has refused what is no amount.
+  const paise = parsePaise(amountInr) ?? 0
+  await insertAdjustment(tx, owner, {
+    id: adjustmentId,
+    ref: receivableRef,
+    kind,
+    paise,
+    at,
+    body: canonicalize(record),
+  })
+  await recordUsage(tx, { ...owner, family: 'acceptance', unitKey: `adjustment/${adjustmentId}` })
+  await tell(tx, owner, receivableRef, kind === 'DISPUTE_OPENED', ['adjustmentId', 'kind'], timestamp, deps)
+  return record
+}
+
+async function tell(
+  tx: Knex.Transaction,
+  { organisationId, env }: Owner,
+  dealId: string,
+  isDisputed: boolean,
+  fields: readonly string[],
+  occurredAt: string,
+  { enqueue }: Pick<OperationDeps, 'enqueue'>,
+): Promise<void> {
+  for (const type of isDisputed ? [RECORDED, DISPUTED] : [RECORDED]) {
+    await recordEvent(tx, enqueue, { env, organisationId, type, dealId, fields, occurredAt })
+  }
+}
+
+function conflict(path: string, code: string, message: string) {
+  return { refusal: new ConflictError(message, [{ path, code, message }]) }
+}

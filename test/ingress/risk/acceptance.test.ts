@@ -1,0 +1,216 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import test from 'ava'
+import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
+import { type ApiClient, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { eventsOf, receivable, scenarioGstin } from './financing-support.ts'
+
+let product: Product
+let base = ''
+let lender: ApiClient
+
+test.before(async () => {
+  product = await openProduct({}, { isBound: true })
+  base = (await product.ingress()).base
+  await product.workers(['acceptance-recorder', 'dilution-measurer'])
+  lender = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const newRef = () => `RCV-${randomInt(1e9)}`
+const said = (receivableRef: string, action: string, change: object = {}) => ({
+  receivableRef,
+  channel: 'IMS',
+  action,
+  at: '2026-06-20T18:30:00.000Z',
+  ...change,
+})
+const record = (body: object, client = lender) => client.post('/v1/acceptance/records', body)
+const adjust = (body: object, client = lender) => client.post('/v1/acceptance/adjustments', body)
+
+test('a record is the anchored object; deemed acceptance stays what it is', async (t) => {
+  const ref = newRef()
+  const made = await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
+  t.is(made.status, 201, made.text)
+  t.like(made.json, { action: 'DEEMED_ACCEPTED', amountAccepted: 118_000, tier: 'LENDER_SIDE', receivableRef: ref })
+  t.is(made.json.anchor.payloadSha256, payloadSha256(made.json))
+  t.is((await lender.get(`/v1/acceptance/${ref}`)).json.summary.action, 'DEEMED_ACCEPTED')
+  t.is((await lender.get(`/v1/acceptance/records/${made.json.acceptanceId}`)).text, made.text)
+  const declared = await record(said(newRef(), 'ACCEPTED', { declaredBy: 'SUPPLIER' }))
+  t.is(declared.json.tier, 'SELF_DECLARED')
+})
+
+const transitions: [string, string, number][] = [
+  ['PENDING', 'ACCEPTED', 201],
+  ['PENDING', 'REJECTED', 201],
+  ['PENDING', 'DEEMED_ACCEPTED', 201],
+  ['ACCEPTED', 'REJECTED', 201],
+  ['ACCEPTED', 'PENDING', 409],
+  ['ACCEPTED', 'DEEMED_ACCEPTED', 409],
+  ['DEEMED_ACCEPTED', 'ACCEPTED', 201],
+  ['DEEMED_ACCEPTED', 'PENDING', 409],
+  ['REJECTED', 'ACCEPTED', 201],
+  ['REJECTED', 'PENDING', 201],
+  ['REJECTED', 'DEEMED_ACCEPTED', 409],
+  ['ACCEPTED', 'ACCEPTED', 201],
+]
+
+for (const [before, after, status] of transitions)
+  test(`${before} and then ${after} is ${status}`, async (t) => {
+    const ref = newRef()
+    t.is((await record(said(ref, before))).status, 201)
+    const answer = await record(said(ref, after))
+    t.is(answer.status, status, answer.text)
+    if (status === 201) t.is(answer.json.afterAcceptance, before === 'ACCEPTED' && after === 'REJECTED')
+    else t.is(answer.json.errors[0].path, 'action')
+  })
+
+test('a registry that says the same verifies; one that contradicts is kept beside', async (t) => {
+  const [agreed, other] = [newRef(), newRef()]
+  const same = await record(said(agreed, 'ACCEPTED', { receivable: receivable() }))
+  t.is(same.json.tier, 'REGISTRY_VERIFIED')
+  const against = await record(said(other, 'DEEMED_ACCEPTED', { receivable: receivable() }))
+  t.is(against.json.tier, 'LENDER_SIDE')
+  const { summary } = (await lender.get(`/v1/acceptance/${other}`)).json
+  t.like(summary, { conflict: true, registryAction: 'ACCEPTED', action: 'DEEMED_ACCEPTED' })
+  const renamed = await record(said(agreed, 'ACCEPTED', { receivable: receivable() }))
+  t.like(renamed.json, { status: 409, errors: [{ path: 'receivable', code: 'OTHER_RECEIVABLE' }] })
+})
+
+test('adjustments come to a dilution in whole paise; payments are none', async (t) => {
+  const ref = newRef()
+  await record(said(ref, 'ACCEPTED', { receivable: receivable({ totalInr: 118_000 }) }))
+  for (const [kind, amountInr] of [
+    ['CREDIT_NOTE', 2_950],
+    ['SET_OFF', 1_000],
+    ['PAYMENT', 60_000],
+  ]) {
+    const made = await adjust({ receivableRef: ref, kind, amountInr, at: '2026-07-01T00:00:00Z' })
+    t.is(made.status, 201, made.text)
+    t.is(made.json.anchor.payloadSha256, payloadSha256(made.json))
+  }
+  const { summary } = (await lender.get(`/v1/acceptance/${ref}`)).json
+  t.like(summary, { dilutedInr: 3_950, dilutionBps: 335, outstandingInr: 54_050 })
+})
+
+test('every write tells of itself; a rejection and an opened dispute tell of a dispute too', async (t) => {
+  const own = await openClient(product, base)
+  const ref = newRef()
+  await record(said(ref, 'ACCEPTED'), own)
+  await record(said(ref, 'REJECTED'), own)
+  await adjust({ receivableRef: ref, kind: 'DISPUTE_OPENED', amountInr: 5, at: '2026-07-01T00:00:00Z' }, own)
+  const events = await eventsOf(product, own)
+  t.deepEqual(events.filter((type) => type === 'acceptance.recorded').length, 3)
+  t.deepEqual(events.filter((type) => type === 'acceptance.disputed').length, 2)
+  const { usage } = (await own.get('/v1/usage')).json
+  t.like(usage[0], { family: 'acceptance', units: 3 })
+})
+
+test('twenty equal records at once have one answer each, and one receivable has one order', async (t) => {
+  const ref = newRef()
+  const key = { 'x-idempotency-key': randomUUID() }
+  const same = await Promise.all(
+    Array.from({ length: 5 }, () => lender.post('/v1/acceptance/records', said(ref, 'PENDING'), key)),
+  )
+  t.is(new Set(same.filter(({ status }) => status === 201).map(({ json }) => json.acceptanceId)).size, 1)
+  const actions = await Promise.all(['ACCEPTED', 'DEEMED_ACCEPTED'].map((action) => record(said(ref, action))))
+  const timeline = (await lender.get(`/v1/acceptance/${ref}`)).json.records.map(
+    ({ action }: { action: string }) => action,
+  )
+  const bothFit = actions.every(({ status }) => status === 201)
+  t.deepEqual(timeline, bothFit ? ['PENDING', 'DEEMED_ACCEPTED', 'ACCEPTED'] : ['PENDING', 'ACCEPTED'])
+})
+
+test('another organisation sees nothing of a reference, and an unknown one is 404', async (t) => {
+  const ref = newRef()
+  const { json } = await record(said(ref, 'ACCEPTED'))
+  const other = await openClient(product, base)
+  t.is((await other.get(`/v1/acceptance/${ref}`)).status, 404)
+  t.is((await other.get(`/v1/acceptance/records/${json.acceptanceId}`)).status, 404)
+  t.is((await lender.get(`/v1/acceptance/${newRef()}`)).status, 404)
+})
+
+test('recording needs the family acceptance; risk-signals alone reads', async (t) => {
+  const reader = await openClient(product, base, { families: ['risk-signals'] })
+  t.is((await record(said(newRef(), 'ACCEPTED'), reader)).status, 403)
+  t.is((await reader.get(`/v1/acceptance/${newRef()}`)).status, 404)
+})
+
+const faults: [string, object, string][] = [
+  ['an action that is none', { action: 'MAYBE' }, 'action'],
+  ['a word of the paths', { receivableRef: 'records' }, 'receivableRef'],
+  ['markup over two lines', { receivableRef: 'a\nb' }, 'receivableRef'],
+  ['an unknown member', { score: 1 }, 'score'],
+  ['the future', { at: '2999-01-01T00:00:00Z' }, 'at'],
+  ['tomorrow', { at: new Date(Date.now() + 86_400_000 * 400).toISOString() }, 'at'],
+  ['an Aadhaar number', { receivableRef: '999941057058' }, 'receivableRef'],
+]
+
+for (const [what, change, path] of faults)
+  test(`${what} is 400 and names ${path}`, async (t) => {
+    const { status, json, text } = await record({ ...said(newRef(), 'ACCEPTED'), ...change })
+    t.is(status, 400, text)
+    t.is(json.errors[0].path, path)
+  })
+
+const dilution = (client: ApiClient, supplierGstin: string, buyerGstin = '27AAACB1234C1ZF') =>
+  client.get(`/v1/risk-signals/anti-dilution?supplierGstin=${supplierGstin}&buyerGstin=${buyerGstin}`)
+
+test('scenario 44 gives 1,200 basis points and CREDIT_NOTES_HIGH; a second read is equal and free', async (t) => {
+  const own = await openClient(product, base)
+  const supplier = scenarioGstin('44', gstinCheckCharacter)
+  const first = await dilution(own, supplier)
+  t.is(first.status, 200, first.text)
+  t.like(first.json, { creditNoteRatioBps: 1_200, creditNoteRatio: 0.12, monthsKnown: 12, tier: 'REGISTRY_VERIFIED' })
+  t.deepEqual(
+    first.json.observations.map(({ code }: { code: string }) => code),
+    ['CREDIT_NOTES_HIGH'],
+  )
+  t.is((await dilution(own, supplier)).text, first.text)
+  const { usage } = (await own.get('/v1/usage')).json
+  t.deepEqual(
+    usage.map(({ family, units }: { family: string; units: number }) => [family, units]),
+    [['risk-signals', 1]],
+  )
+})
+
+test('too few filed periods give no ratio, and a registry that does not answer gives nothing', async (t) => {
+  const few = await dilution(lender, scenarioGstin('02', gstinCheckCharacter))
+  t.like(few.json, { creditNoteRatioBps: null, monthsKnown: 8 })
+  const late = await dilution(lender, scenarioGstin('12', gstinCheckCharacter))
+  t.like(late.json, {
+    creditNoteRatioBps: null,
+    grossValueInr: null,
+    tier: 'MISSING',
+    missingReason: 'CONSENT_REVOKED',
+  })
+})
+
+test('own records become counts and observations of the pair', async (t) => {
+  const own = await openClient(product, base)
+  const supplierGstin = scenarioGstin('87', gstinCheckCharacter)
+  for (let n = 0; n < 5; n++) {
+    const ref = newRef()
+    const about = { receivable: receivable({ supplierGstin, totalInr: 1_000 }) }
+    await record(said(ref, n === 4 ? 'REJECTED' : 'DEEMED_ACCEPTED', about), own)
+    if (n === 0)
+      await adjust({ receivableRef: ref, kind: 'CREDIT_NOTE', amountInr: 300, at: '2026-05-11T00:00:00Z' }, own)
+    if (n === 1)
+      await adjust({ receivableRef: ref, kind: 'DISPUTE_OPENED', amountInr: 1_000, at: '2026-06-01T00:00:00Z' }, own)
+  }
+  const { json } = await dilution(own, supplierGstin)
+  t.deepEqual(json.acceptance, { accepted: 0, deemed: 4, rejected: 1, pending: 0 })
+  t.deepEqual(json.disputes, { open: 1, valueInr: 1_000 })
+  t.deepEqual(json.linked, { notes: 1, medianDaysInvoiceToNote: 10, above5PercentCount: 1 })
+  t.deepEqual(
+    json.observations.map(({ code }: { code: string }) => code),
+    ['NOTE_LARGE', 'SILENT_ACCEPTANCE', 'REJECTIONS', 'DISPUTE_OPEN'],
+  )
+})
+
+test('a bad registration in the query is 400 that names it', async (t) => {
+  const { status, json } = await dilution(lender, '29AAACR5678D1Z6')
+  t.is(status, 400)
+  t.like(json.errors[0], { path: 'supplierGstin', code: 'CHECK_DIGIT' })
+})

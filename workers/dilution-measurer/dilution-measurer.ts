@@ -1,0 +1,44 @@
+import { dilutionRequested } from '#shared/contracts/evidence-requested.ts'
+import { antiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
+import { findPairHistory } from '#shared/risk/acceptance/store.ts'
+import { recordUsage } from '#shared/risk/metering/store.ts'
+import { addMonths, indianDay } from '#shared/risk/packs/calendar.ts'
+import { toMillis } from '#shared/time.ts'
+import type { Worker } from '../define-worker.ts'
+import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+import { openRegistryAccess } from '../jobs/registry-access.ts'
+
+/** A question about a pair, as the ingress seals it. */
+interface DilutionQuestion {
+  supplierGstin: string
+  buyerGstin: string
+  gstConsent?: string | undefined
+}
+
+/** A quarterly filer's window ends up to four months before a monthly one's: ask for what covers both. */
+const MONTHS_ASKED = 15
+
+/** Measures how much of what a supplier invoiced to a buyer was taken back; once per pair and Indian day. */
+export const dilutionMeasurer: Worker = {
+  name: 'dilution-measurer',
+  start(deps) {
+    const registries = openRegistryAccess(deps)
+    const answer = async (job: OpenJob) => {
+      const { supplierGstin, buyerGstin, gstConsent } = job.request as DilutionQuestion
+      const today = indianDay(toMillis(deps.now()))
+      const to = addMonths(today, -1)
+      const asked = { supplierGstin, recipientGstin: buyerGstin, from: addMonths(to, -MONTHS_ASKED), to }
+      const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), asked)
+      await endJob(deps, job, async (tx) => {
+        const owner = { organisationId: job.organisationId, env: job.env }
+        const history = await findPairHistory(tx, owner, supplierGstin, buyerGstin)
+        const unitKey = `dilution/${supplierGstin}/${buyerGstin}/${today}`
+        await recordUsage(tx, { ...owner, family: 'risk-signals', unitKey })
+        const body = antiDilution({ supplierGstin, buyerGstin }, result, history)
+        // What could not be read may be asked for again.
+        return { status: 200, body, forget: result.status !== 'OK' }
+      })
+    }
+    return [registries, subscribeJobs('dilution-measurer', dilutionRequested, { 'dilution.answer': answer }, deps)]
+  },
+}
