@@ -7,6 +7,7 @@ import {
   claimNotifications,
   postponeNotifications,
 } from '#shared/monitoring/notifications/attempt-store.ts'
+import { overtakeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
 import { channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { createLimit } from './limit.ts'
@@ -15,6 +16,9 @@ import { openConfig } from './open-config.ts'
 import { createPlaces, type Entry } from './places.ts'
 import { createRecord } from './record.ts'
 import { CHECK_GONE, createSend, INTERNAL_ERROR, OVERTAKEN } from './send.ts'
+
+/** What waits for an older message is due again when that has been tried, at the latest after so long. */
+const SECONDS_BEHIND = 2
 
 /** Notifications that one statement claims or puts back. */
 const BATCH = { largest: 200, start: setImmediate }
@@ -51,6 +55,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   }
 
   async function run(notification: ClaimedNotification): Promise<Outcome> {
+    if (!(await isInOrder(notification))) return temporary('Overtaken', { failure: 'limit', final: true })
     const channel = await channelOf(notification.channelId)
     if (!channel) return CHANNEL_GONE
     const claimed = { claimed: notification, channel }
@@ -70,6 +75,17 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     deps.crashPoint('after-send')
     await record(claimed, startedAt, outcome)
     return outcome
+  }
+
+  /** For one check and integration a later message never overtakes an earlier one. */
+  async function isInOrder(claimed: ClaimedNotification): Promise<boolean> {
+    if (claimed.isOvertaken) {
+      await withdrawClaimed(db, claimed)
+      return false
+    }
+    if (!claimed.hasOlder || (await overtakeOlder(db, claimed))) return true
+    await postpone({ id: claimed.id, seconds: SECONDS_BEHIND })
+    return false
   }
 
   /** A group sends nothing by itself: were it to hold a place while its members wait, groups would wait for groups. */

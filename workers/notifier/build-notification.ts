@@ -3,11 +3,14 @@ import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
-import type { Notification, NotifiedPing } from '#shared/monitoring/notifications/notification.ts'
+import { incidentUrl } from '#shared/monitoring/notifications/incident-link.ts'
+import type { AlertPlace, Notification, NotifiedPing } from '#shared/monitoring/notifications/notification.ts'
 import {
   type ChannelForSending,
   type FlipForSending,
   flipsForSending,
+  type IncidentForSending,
+  incidentsForSending,
   lastPingsUntil,
 } from '#shared/monitoring/notifications/sending-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
@@ -26,29 +29,49 @@ type BuildDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'now'>
 export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notification | null> {
   const { db } = deps
   const flipOf = batched((ids: readonly number[]) => flipsForSending(db, ids), BATCH)
+  const incidentOf = batched((ids: readonly string[]) => incidentsForSending(db, ids), BATCH)
   const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
   const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
 
   return async ({ claimed, channel }) => {
-    const { flipId, checkId } = claimed
-    const [flip, check] =
-      flipId === null || checkId === null
-        ? [testFlip(claimed.status, deps.now()), testCheck()]
-        : await Promise.all([flipOf(flipId), checkOf(checkId)])
-    if (!flip || !check) return null
-    const lastPing = checkId === null ? null : await pingUntil({ checkId, until: flip.at })
-    return notificationOf(deps, { claimed, channel }, { flip, check, lastPing })
+    const { flipId, checkId, incidentId, what } = claimed
+    if (what === 'test' || checkId === null) {
+      return notificationOf(deps, { claimed, channel }, testSubject(claimed.status, deps.now()))
+    }
+    const [flip, incident, check] = await Promise.all([
+      flipId === null ? null : flipOf(flipId),
+      flipId !== null || incidentId === null ? null : incidentOf(incidentId),
+      checkOf(checkId),
+    ])
+    const told = flip ?? (incident && flipOfIncident(incident, claimed.status))
+    if (!told || !check) return null
+    const lastPing = await pingUntil({ checkId, until: told.at })
+    return notificationOf(deps, { claimed, channel }, { flip: told, check, lastPing, incident })
   }
 }
 
-function testFlip(status: 'up' | 'down', now: Micros): FlipForSending {
-  return { at: now, reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null }
+/** What a message is about. */
+interface Subject {
+  flip: FlipForSending
+  check: AssignedCheck
+  lastPing: NotifiedPing | null
+  incident: IncidentForSending | null
+}
+
+function testSubject(status: 'up' | 'down', now: Micros): Subject {
+  const flip = { at: now, reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
+  return { flip, check: testCheck(), lastPing: null, incident: null }
+}
+
+function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, status: 'up' | 'down'): FlipForSending {
+  if (status === 'down') return { at: downAt, reason, checkId, downSince: null }
+  return { at: upAt ?? downAt, reason: '', checkId, downSince: downAt }
 }
 
 function notificationOf(
   deps: BuildDeps,
   { claimed, channel }: Claim,
-  { flip, check, lastPing }: { flip: FlipForSending; check: AssignedCheck; lastPing: NotifiedPing | null },
+  { flip, check, lastPing, incident }: Subject,
 ): Notification {
   const now = deps.now()
   const site = deps.config.publicUrl
@@ -71,7 +94,30 @@ function notificationOf(
     },
     timeZone: check.tz,
     overview: null,
-    isTest: claimed.flipId === null,
+    isTest: claimed.what === 'test',
+    ...(incident && { alert: placeOf(deps, { claimed, channel }, incident) }),
+  }
+}
+
+function placeOf(
+  { config, secrets, now }: BuildDeps,
+  { claimed, channel }: Claim,
+  incident: IncidentForSending,
+): AlertPlace {
+  const { incidentId, what, detail } = claimed
+  const id = incidentId ?? NO_UUID
+  const { publicUrl } = config
+  return {
+    incidentId: id,
+    what: what === 'repeat' || what === 'recovery' || what === 'flapping' ? what : 'first',
+    severity: incident.severity,
+    downAt: incident.downAt,
+    step: detail ? detail.step + 1 : null,
+    repeat: detail?.repeat ?? 0,
+    url: `${publicUrl}/incidents/${id}`,
+    ackUrl: incidentUrl({ publicUrl, secrets }, id, channel.uuid),
+    lateBy: detail ? now() - detail.dueAt : 0,
+    lateReason: detail?.reason ?? '',
   }
 }
 

@@ -19,7 +19,7 @@ export function createMembers(
     const members = await findGroupMembers(db, projectId, channelIds)
     const ids = await insertNotifications(
       db,
-      { flipId: group.flipId, checkId: group.checkId, status: group.status },
+      { flipId: group.flipId, checkId: group.checkId, status: group.status, place: group },
       members,
     )
     const known = members.length - ids.length

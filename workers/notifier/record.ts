@@ -2,6 +2,7 @@ import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import type { Outcome } from '#shared/delivery/outcome.ts'
 import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { type Claim, type FinishedAttempt, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
+import { wakeWaiting } from '#shared/monitoring/notifications/order-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { type Micros, toMillis } from '#shared/time.ts'
 import { notifyDisabled } from './disabled-notice.ts'
@@ -9,12 +10,20 @@ import type { NotifierDeps } from './notifier-deps.ts'
 
 const BATCH = { largest: 200, start: setImmediate }
 
-type RecordDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'metrics' | 'live' | 'now' | 'mailer'>
+type RecordDeps = Pick<
+  NotifierDeps,
+  'db' | 'outbox' | 'config' | 'secrets' | 'log' | 'metrics' | 'live' | 'now' | 'mailer'
+>
 
 /** Stores how an attempt ended and when the next one is due; tells pages, metrics, and who should know. */
 export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros, outcome: Outcome) => Promise<void> {
-  const { db, log, live, metrics } = deps
+  const { db, outbox, log, live, metrics } = deps
   const store = batched((finished: readonly FinishedAttempt[]) => recordAttempts(db, finished), BATCH)
+
+  const wake = batched(async (ended: readonly { checkId: number; channelId: number }[]) => {
+    outbox.publishLater(await wakeWaiting(db, ended))
+    return ended
+  }, BATCH)
 
   return async (claim, startedAt, outcome) => {
     const { claimed, channel } = claim
@@ -28,6 +37,8 @@ export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros
       outcome,
       retryInMs,
     })
+    if (claimed.checkId !== null && claimed.what !== 'test')
+      await wake({ checkId: claimed.checkId, channelId: claimed.channelId })
     live.changed(claimed.checkId === null ? [] : [claimed.checkId], [claimed.channelId])
     metrics.notifications.inc({ kind: channel.kind, outcome: outcome.result })
     const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }
@@ -41,6 +52,6 @@ export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros
 
 /** Tests are made by a person who waits and can try again. */
 function nextDelay({ claimed }: Claim, outcome: Outcome): number | null {
-  if (claimed.flipId === null) return null
+  if (claimed.what === 'test') return null
   return nextAttemptInMs(notificationRetries, outcome, claimed.attempt, Math.random())
 }

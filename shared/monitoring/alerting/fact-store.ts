@@ -67,7 +67,7 @@ export async function assignmentsOf(
   )
 }
 
-/** Locks and reads the messages of incidents, oldest first. */
+/** Locks and reads the messages of incidents, oldest first. What a limit kept back was not attempted that last time. */
 export async function lockTellings(
   tx: Knex,
   incidentIds: readonly string[],
@@ -76,7 +76,8 @@ export async function lockTellings(
   return await query(
     tx,
     `SELECT id, incident_id AS "incidentId", channel_id AS "channelId", what, check_status AS status,
-            (detail->>'step')::integer AS step, state, attempts, error = 'Overtaken' AS "isReplaced"
+            (detail->>'step')::integer AS step, state,
+            attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, error = 'Overtaken' AS "isReplaced"
      FROM notifications WHERE incident_id = ANY(?::uuid[]) ORDER BY created_at, id FOR UPDATE`,
     [incidentIds],
   )

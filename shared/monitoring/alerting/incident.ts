@@ -160,7 +160,7 @@ export interface NewTelling {
 }
 
 /** What the message says of its place in the plan. */
-interface TellingDetail {
+export interface TellingDetail {
   step: number
   /** 0 for the first time that the step speaks */
   repeat: number

@@ -35,7 +35,9 @@ export function speak(draft: Incident, facts: Facts, now: Micros, before: Before
   const waits = groupingHold(draft, facts, current, now)
   if (waits !== null) return wait(draft, facts, { reason: 'GROUPING', until: waits }, now)
 
-  const dueAt = (offset: Micros) => alertAt + offset - draft.skipped
+  // What was held is late since it would have been said without the hold.
+  const wasGated = before.heldBefore === 'MAINTENANCE' || before.heldBefore === 'PARENT_DOWN'
+  const dueAt = (offset: Micros) => (wasGated ? draft.downAt : alertAt - draft.skipped) + offset
   const { tellings, channels } = tellingsOf(current, facts, plan, { before, isEscalated, dueAt })
   const told = tellings.map(({ channelId }) => channelId)
   const withdrawn = facts.tellings

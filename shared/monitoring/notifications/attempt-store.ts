@@ -4,6 +4,7 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import { type Prepared, preparedTransaction } from '../../platform/database/prepared.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import type { TellingDetail } from '../alerting/incident.ts'
 import type { ChannelForSending } from './sending-store.ts'
 
 /**
@@ -20,6 +21,15 @@ export interface ClaimedNotification {
   status: 'up' | 'down'
   /** this attempt's number, from 1 */
   attempt: number
+  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
+  incidentId: string | null
+  /** offset in the plan, seconds; for direct ones the number of the flip */
+  entry: number
+  detail: TellingDetail | null
+  /** a message of the same check to the same integration is still to be tried that is older */
+  hasOlder: boolean
+  /** nobody needs it any more: a newer one was sent, or the incident is resolved or acknowledged before the first attempt */
+  isOvertaken: boolean
 }
 
 /** A claimed attempt and the integration it goes through. */
@@ -27,6 +37,16 @@ export interface Claim {
   claimed: ClaimedNotification
   channel: ChannelForSending
 }
+
+const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
+    SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id AND o.state = 'pending'
+      AND o.what <> 'test' AND o.created_at < n.created_at))`
+
+const IS_OVERTAKEN = `(n.what <> 'test' AND (
+    EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id
+      AND o.created_at > n.created_at AND o.state <> 'pending' AND o.attempts > 0 AND o.what <> 'test')
+    OR (n.attempts = 1 AND n.what IN ('first', 'repeat') AND EXISTS (
+      SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
 
 /**
  * Takes one attempt at each notification in flight, for as long as the lease lasts.
@@ -44,7 +64,9 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
      UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
      FROM due WHERE n.id = due.id
      RETURNING n.id, n.channel_id AS "channelId", n.check_id AS "checkId", n.flip_id AS "flipId",
-               n.check_status AS status, n.attempts AS attempt`,
+               n.check_status AS status, n.attempts AS attempt, n.what,
+               n.incident_id AS "incidentId", n.entry, n.detail, ${HAS_OLDER} AS "hasOlder",
+               ${IS_OVERTAKEN} AS "isOvertaken"`,
     [ids, LEASE],
   )
   const claims = new Map(rows.map((row) => [row.id, row]))
@@ -114,6 +136,7 @@ export async function recordAttempts(
 ): Promise<{ isDisabledNow: boolean }[]> {
   const enabled = await preparedTransaction(db, async (run) => {
     const locked = run<{ id: number }>(LOCK_CHANNELS, [finished.map(({ channelId }) => channelId)])
+    run.later(MAKE_DUE, [finished.filter(isLost).map(({ notificationId }) => notificationId)])
     run.later(RECORD, [
       finished.map(({ notificationId }) => notificationId),
       finished.map(({ channelId }) => channelId),
@@ -142,6 +165,15 @@ const LOCK_CHANNELS: Prepared = {
     WITH locked AS MATERIALIZED (
       SELECT id, disabled_at FROM channels WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)
     SELECT id FROM locked WHERE disabled_at IS NULL`,
+}
+
+/** A message that reached nobody may let the next step speak; incidents are locked before notifications. */
+const MAKE_DUE: Prepared = {
+  name: 'make-incidents-due',
+  text: `
+    UPDATE incidents SET next_at = now()
+    WHERE resolved_at IS NULL AND NOT is_direct
+      AND id IN (SELECT incident_id FROM notifications WHERE id = ANY($1::uuid[]))`,
 }
 
 const RECORD: Prepared = {
@@ -174,6 +206,11 @@ const RECORD: Prepared = {
 function stateAfter({ outcome, retryInMs }: FinishedAttempt): 'delivered' | 'pending' | 'failed' | 'suppressed' {
   if (outcome.result === 'delivered') return 'delivered'
   return retryInMs === null ? endState(outcome) : 'pending'
+}
+
+function isLost(attempt: FinishedAttempt): boolean {
+  const state = stateAfter(attempt)
+  return state === 'failed' || state === 'suppressed'
 }
 
 /** What a limit kept back was never attempted. */

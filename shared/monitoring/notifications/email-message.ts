@@ -1,3 +1,4 @@
+import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { escapeHtml, oneLine } from './escapes.ts'
 import { checkLabel, type Fact, factsOf, formatInstant, reasonText } from './message.ts'
@@ -18,9 +19,9 @@ const maxQuoted = 10_000
 
 /** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
-  const { check, status, urls, lastPing } = notification
+  const { check, urls, lastPing } = notification
   const content: Content = {
-    headline: `"${checkLabel(check)}" is ${status.toUpperCase()}`,
+    headline: `"${checkLabel(check)}" is ${stateWord(notification)}`,
     lead: leadOf(notification),
     facts: emailFacts(notification),
     description: check.desc,
@@ -32,7 +33,7 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   }
   return {
     messageId: `${notification.id}@${hostOf(urls.site)}`,
-    subject: oneLine(`${status.toUpperCase()} | ${checkLabel(check)}`),
+    subject: oneLine(`${stateWord(notification)} | ${checkLabel(check)}`),
     text: textOf(content),
     html: htmlOf(content),
     headers: unsubscribeHeaders(urls.unsubscribe),

@@ -1,5 +1,6 @@
 import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
+import { alertFacts, stateWord } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
@@ -22,14 +23,15 @@ export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string 
 
 /** `"db-backup" is DOWN` */
 export function titleOf(notification: Notification): string {
-  return `"${checkLabel(notification.check)}" is ${notification.status.toUpperCase()}`
+  return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
 }
 
 /** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
 export function summaryOf(notification: Notification): string {
   const { status, downFor } = notification
   const reason = reasonText(notification.reason)
-  if (status === 'down') return `${titleOf(notification)}${reason && ` (${reason})`}`
+  if (status === 'down' || notification.alert?.what === 'flapping')
+    return `${titleOf(notification)}${reason && ` (${reason})`}`
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
@@ -53,6 +55,7 @@ export function factsOf(notification: Notification): Fact[] {
   const { check, lastPing } = notification
   const tags = splitTags(check.tags).join(', ')
   return [
+    ...alertFacts(notification),
     { label: 'Project', value: notification.projectName },
     { label: 'Tags', value: tags },
     ...scheduleFacts(check),

@@ -26,6 +26,29 @@ export interface Notification {
   overview: readonly OverviewLine[] | null
   /** a message that somebody asked for to try the integration */
   isTest: boolean
+  /** its place in an incident; absent where no policy applies */
+  alert?: AlertPlace
+}
+
+/** What a message under a policy knows of its incident. */
+export interface AlertPlace {
+  /** uuid */
+  incidentId: string
+  what: 'first' | 'repeat' | 'recovery' | 'flapping'
+  severity: string
+  downAt: Micros
+  /** from 1; null for messages that no step makes */
+  step: number | null
+  /** 0 for the first message of its step */
+  repeat: number
+  /** the page of the incident, for those who may sign in */
+  url: string
+  /** the signed page on which it can be acknowledged */
+  ackUrl: string
+  /** how long after its time the message is sent */
+  lateBy: Micros
+  /** why, as decisions say it */
+  lateReason: string
 }
 
 interface NotifiedChannel {

@@ -1,4 +1,5 @@
 import { splitTags } from '../checks/tags.ts'
+import type { AlertPlace } from './notification.ts'
 
 /** What the placeholders of a webhook stand for (monitoring behaviour 8.5). */
 export interface PlaceholderValues {
@@ -16,6 +17,8 @@ export interface PlaceholderValues {
   body: string | null
   /** exit status of the last ping; null when it has none */
   exitStatus: number | null
+  /** the place of a message under a policy; elsewhere its placeholders stay as written */
+  alert?: AlertPlace
 }
 
 /** Where the template stands: a URL quotes what it is given, a header is Latin-1, only a body may quote the ping's. */
@@ -52,6 +55,18 @@ function placeholdersOf(values: PlaceholderValues, position: TemplatePosition): 
     ...(position === 'body' ? BODY_NAMES.map((name): [string, string] => [name, bodyValue(name, body)]) : []),
     ['EXITSTATUS', String(values.exitStatus ?? -1)],
     ...splitTags(values.tags).map((tag, index): [string, string] => [`TAG${index + 1}`, quote(tag)]),
+    ...(values.alert ? alertPlaceholders(values.alert, quote) : []),
+  ]
+}
+
+function alertPlaceholders(alert: AlertPlace, quote: (text: string) => string): [string, string][] {
+  return [
+    ['INCIDENT_URL', quote(alert.url)],
+    ['INCIDENT', alert.incidentId],
+    ['ACK_URL', quote(alert.ackUrl)],
+    ['SEVERITY', alert.severity],
+    ['STEP', alert.step === null ? '' : String(alert.step)],
+    ['REPEAT', String(alert.repeat)],
   ]
 }
 

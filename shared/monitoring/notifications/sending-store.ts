@@ -74,3 +74,30 @@ export async function lastPingsUntil(
   const pings = new Map(rows.map(({ place, ...ping }) => [place, ping]))
   return asked.map((_, place) => pings.get(place) ?? null)
 }
+
+/** What messages under a policy say of their incident. */
+export interface IncidentForSending {
+  checkId: number
+  severity: string
+  downAt: Micros
+  upAt: Micros | null
+  /** of the newest flip to down */
+  reason: FlipReason
+}
+
+/** Incidents by id, in their order; null for those that went with their check. */
+export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
+  const rows = await query<IncidentForSending & { id: string }>(
+    db,
+    `SELECT i.id, i.check_id AS "checkId", i.severity, ${microsOf('i.down_at')} AS "downAt",
+            ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS "upAt", coalesce(flip.reason, '') AS reason
+     FROM incidents i
+     LEFT JOIN LATERAL (
+       SELECT f.reason FROM flips f WHERE f.check_id = i.check_id AND f.to_status = 'down'
+         AND f.at <= coalesce(i.resolved_at, now()) ORDER BY f.id DESC LIMIT 1) flip ON true
+     WHERE i.id = ANY(?::uuid[])`,
+    [ids],
+  )
+  const incidents = new Map(rows.map(({ id, ...incident }) => [id, incident]))
+  return ids.map((id) => incidents.get(id) ?? null)
+}

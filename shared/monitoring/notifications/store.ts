@@ -5,19 +5,39 @@ import { query } from '../../platform/database/sql.ts'
 /** Longer than a message usually waits for a notifier: the sweeper sends another only after it. */
 export const QUEUED = '60 seconds'
 
+/** What integrations are to be notified of: a flip, a place in an incident, or nothing but a test. */
+export interface Notified {
+  flipId: number | null
+  checkId: number | null
+  status: 'up' | 'down'
+  place?: { incidentId: string | null; what: string; entry: number; detail: unknown }
+}
+
 /** @returns the ids of the new notifications; a channel that has one for this flip already gets no second */
 export async function insertNotifications(
   tx: Knex,
-  notified: { flipId: number | null; checkId: number | null; status: 'up' | 'down' },
+  notified: Notified,
   channelIds: readonly number[],
 ): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
-    `INSERT INTO notifications (id, channel_id, check_id, flip_id, check_status, next_attempt_at, queued_until)
-     SELECT id, channel_id, ?::bigint, ?::bigint, ?, now(), now() + ?::interval
+    `INSERT INTO notifications (id, channel_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
+       next_attempt_at, queued_until)
+     SELECT id, channel_id, ?::bigint, ?::bigint, ?, ?::uuid, ?, ?, ?::jsonb, now(), now() + ?::interval
      FROM unnest(?::uuid[], ?::bigint[]) AS t(id, channel_id)
-     ON CONFLICT (flip_id, channel_id) WHERE flip_id IS NOT NULL DO NOTHING RETURNING id`,
-    [notified.checkId, notified.flipId, notified.status, QUEUED, channelIds.map(() => randomUUID()), channelIds],
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [
+      notified.checkId,
+      notified.flipId,
+      notified.status,
+      notified.place?.incidentId ?? null,
+      notified.place?.what ?? (notified.flipId === null ? 'test' : 'flip'),
+      notified.place?.entry ?? 0,
+      notified.place ? JSON.stringify(notified.place.detail) : null,
+      QUEUED,
+      channelIds.map(() => randomUUID()),
+      channelIds,
+    ],
   )
   return rows.map(({ id }) => id)
 }

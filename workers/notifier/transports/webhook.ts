@@ -7,6 +7,8 @@ import { defineTransport } from './transport.ts'
 
 /** Tells a receiver that it has this message already: the id stays the same at every attempt. */
 const notificationHeader = 'x-signalbox-notification'
+/** Which outage a message under a policy is about. */
+const incidentHeader = 'x-signalbox-incident'
 
 export const webhookTransport = defineTransport(webhook, async ({ http, now }, config, notification) => {
   const isUp = notification.status === 'up'
@@ -24,6 +26,7 @@ export const webhookTransport = defineTransport(webhook, async ({ http, now }, c
         headers.map(([name, value]) => [name.toLowerCase(), printable(fillTemplate(value, values, 'header'))]),
       ),
       [notificationHeader]: notification.id,
+      ...(notification.alert && { [incidentHeader]: notification.alert.incidentId }),
     },
     ...(method !== 'GET' && { body: Buffer.from(fillTemplate(body, values, 'body'), 'utf8') }),
   })
@@ -40,7 +43,7 @@ function contentType(template: string): string {
   return /^\s*[[{]/.test(template) ? 'application/json' : 'text/plain; charset=utf-8'
 }
 
-function placeholderValues({ status, flipAt, check, lastPing }: Notification): PlaceholderValues {
+function placeholderValues({ status, flipAt, check, lastPing, alert }: Notification): PlaceholderValues {
   return {
     uuid: check.uuid,
     status,
@@ -51,5 +54,6 @@ function placeholderValues({ status, flipAt, check, lastPing }: Notification): P
     checkJson: check.json,
     body: lastPing?.body?.toString('utf8') ?? null,
     exitStatus: lastPing?.exitStatus ?? null,
+    ...(alert && { alert }),
   }
 }

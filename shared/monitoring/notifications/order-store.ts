@@ -1,0 +1,67 @@
+import type { Knex } from 'knex'
+import { notificationDue } from '../../contracts/notification-due.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { ClaimedNotification } from './attempt-store.ts'
+import { QUEUED } from './store.ts'
+
+/**
+ * Gives up what an older message of the same check to the same integration still has to try: it failed so far, and what
+ * is about to be sent is newer. One that was never tried, or that is under way, goes first.
+ * @returns whether the newer one may be sent now
+ */
+export async function overtakeOlder(db: Knex, { id, checkId, channelId }: ClaimedNotification): Promise<boolean> {
+  const older = `older.check_id = ? AND older.channel_id = ? AND older.state = 'pending' AND older.what <> 'test'
+    AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
+  await execute(
+    db,
+    `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+     WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())`,
+    [checkId, channelId, id],
+  )
+  const left = await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [checkId, channelId, id])
+  return left.length === 0
+}
+
+/**
+ * Makes messages due at once that were put back because an older one of their check went first.
+ * @param ended check and integration of those that have just been tried
+ * @returns their messages, to be published
+ */
+export async function wakeWaiting(
+  db: Knex,
+  ended: readonly { checkId: number; channelId: number }[],
+): Promise<OutboxRow[]> {
+  return await query<OutboxRow>(
+    db,
+    `WITH woken AS (
+       UPDATE notifications SET next_attempt_at = now(), queued_until = now() + ?::interval
+       WHERE id IN (
+         SELECT n.id FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, channel_id)
+         JOIN notifications n ON n.check_id = t.check_id AND n.channel_id = t.channel_id
+         WHERE n.state = 'pending' AND n.attempts = 0 AND n.queued_until IS NULL AND n.lease_until IS NULL
+         ORDER BY n.id FOR NO KEY UPDATE OF n SKIP LOCKED)
+       RETURNING id)
+     INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM woken
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      QUEUED,
+      ended.map(({ checkId }) => checkId),
+      ended.map(({ channelId }) => channelId),
+      notificationDue.name,
+      RESEND_AFTER,
+    ],
+  )
+}
+
+/** Ends a message that nobody needs any more. The attempt that found this out is not one. */
+export async function withdrawClaimed(db: Knex, { id, attempt }: ClaimedNotification): Promise<void> {
+  await execute(
+    db,
+    `UPDATE notifications SET state = 'suppressed', error = 'Overtaken', attempts = attempts - 1, lease_until = NULL,
+       queued_until = NULL, finished_at = now()
+     WHERE id = ? AND state = 'pending' AND attempts = ?`,
+    [id, attempt],
+  )
+}
