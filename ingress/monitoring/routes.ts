@@ -6,10 +6,12 @@ import { checkReadRoutes } from './check-reads.ts'
 import { checkWriteRoutes } from './check-writes.ts'
 import { documentRoutes } from './config-document-routes.ts'
 import { flipRoutes } from './flips.ts'
+import { incidentRoutes } from './incidents.ts'
 import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
 import type { ApiVersion } from './operation.ts'
 import { pingRoutes } from './pings.ts'
+import { policyRoutes } from './policies.ts'
 import { statusRoute } from './status.ts'
 
 /** Every operation that may be called from pages of any origin, versions 3 to 1. */
@@ -17,6 +19,8 @@ export const monitoringRoutes: readonly Route[] = [
   ...version(3),
   ...integrationRoutes,
   ...documentRoutes,
+  ...policyRoutes,
+  ...incidentRoutes,
   ...badgeImageRoutes,
   ...version(2),
   ...version(1),

@@ -9,6 +9,8 @@ export type Actor =
   | { kind: 'person'; userId: number; email: string; address: string }
   /** a tool of a language model, with a key of its own */
   | { kind: 'agent'; id: string; name: string; address: string }
+  /** whoever holds the signed link of a message, by the integration that it was sent through */
+  | { kind: 'link'; through: string; address: string }
   /** whoever runs commands on the machine, by the name of their account there */
   | { kind: 'operator'; name: string }
 
@@ -21,6 +23,8 @@ export function auditedActor(actor: Actor): { userId: number | null; actor: stri
       return { userId: actor.userId, actor: actor.email, address: actor.address }
     case 'agent':
       return { userId: null, actor: `agent key ${actor.id} (${actor.name})`, address: actor.address }
+    case 'link':
+      return { userId: null, actor: `through ${actor.through}`, address: actor.address }
     case 'operator':
       return { userId: null, actor: `operator ${actor.name}`, address: '' }
   }

@@ -1,4 +1,5 @@
 import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
+import { makeFailuresCount } from '#shared/monitoring/alerting/failure-store.ts'
 import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
 import { type LockedCheck, lockChecks, saveStates } from '#shared/monitoring/checks/lock-store.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
@@ -15,7 +16,7 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { classifyMail, evaluate, withinLog } from './evaluate.ts'
+import { classifyMail, type Evaluation, evaluate, withinLog } from './evaluate.ts'
 
 /** Listeners stamp with the database's time, and none is so far off while it says that it is ready. */
 const MAX_AHEAD: Micros = microsOfSeconds(2)
@@ -65,6 +66,7 @@ export async function applyBatches(
   recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
   for (const check of evaluation.late) settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
   saveStates(run, evaluation.changed)
+  makeFailuresCount(run, failedAgain(evaluation))
   const outbox = await recordFlips(run, evaluation.flips)
   return {
     applied: evaluation.pings.length,
@@ -74,6 +76,12 @@ export async function applyBatches(
     changed: evaluation.changed.map((check) => check.id),
     outbox,
   }
+}
+
+/** Checks that failed once more without a change: a policy may wait for so many failures. */
+function failedAgain({ pings, flips }: Evaluation): number[] {
+  const failed = pings.filter(({ type }) => type === 'fail').map(({ checkId }) => checkId)
+  return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 
 /**

@@ -12,6 +12,7 @@ import { checkListPages } from '../checks/list.tsx'
 import { checkPages } from '../checks/page.tsx'
 import { pingPages } from '../checks/ping.tsx'
 import { checkWritePages } from '../checks/write.tsx'
+import { createIncidentLinkRouter } from '../incidents/signed-link.tsx'
 import { createConfirmRouter } from '../integrations/confirm-address.tsx'
 import { integrationPages } from '../integrations/pages.ts'
 import { createUnsubscribeRouter } from '../integrations/unsubscribe.tsx'
@@ -64,6 +65,7 @@ export function createWebRouter(deps: IngressDeps): Router {
   const all = Router({ caseSensitive: true, strict: true })
   all.use(createAssetRouter(Object.values(riskAssets)))
   all.use(createUnsubscribeRouter(deps))
+  all.use(createIncidentLinkRouter(deps))
   all.use(createConfirmRouter(deps))
   all.use(router)
   all.use((request, response, next) => {

@@ -4,9 +4,9 @@ import type { FlipReason } from '../notifications/notification.ts'
 import type { Finish } from './failures.ts'
 import type { Plan, Severity } from './policy.ts'
 
-type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
+export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
 /** How an incident ended. `ended`: the check was moved, and nothing is sent. */
-type Resolution = 'recovered' | 'paused' | 'ended'
+export type Resolution = 'recovered' | 'paused' | 'ended'
 
 /** Why the whole incident is held, in the order in which they are asked (alerting 1). */
 export const GATES = [

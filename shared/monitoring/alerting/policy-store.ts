@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
-import { query } from '../../platform/database/sql.ts'
+import { execute, query } from '../../platform/database/sql.ts'
 import type { Policy, Severity } from './policy.ts'
+import type { PolicyFields, RuleFields } from './read-policy.ts'
 
 /** A policy and how often it was changed. */
 export interface StoredPolicy extends Policy {
@@ -35,4 +36,75 @@ export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promi
      FROM check_rules WHERE check_id = ANY(?::bigint[])`,
     [checkIds],
   )
+}
+
+/** @returns null when the project has no such policy */
+export async function findPolicy(db: Knex, projectId: number, uuid: string): Promise<StoredPolicy | null> {
+  const rows = await query<StoredPolicy>(
+    db,
+    `SELECT ${COLUMNS} FROM policies WHERE project_id = ? AND uuid = ?::uuid`,
+    [projectId, uuid],
+  )
+  return rows[0] ?? null
+}
+
+export async function insertPolicy(tx: Knex, projectId: number, fields: PolicyFields): Promise<StoredPolicy> {
+  const [policy] = await query<StoredPolicy>(
+    tx,
+    `INSERT INTO policies (project_id, name, match, position, plan) VALUES (?, ?, ?, ?, ?::jsonb) RETURNING ${COLUMNS}`,
+    [projectId, fields.name, fields.match, fields.position, JSON.stringify(fields.plan)],
+  )
+  if (!policy) throw new Error('an inserted row is returned')
+  return policy
+}
+
+/** @returns null when it was deleted meanwhile */
+export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): Promise<StoredPolicy | null> {
+  const rows = await query<StoredPolicy>(
+    tx,
+    `UPDATE policies SET name = ?, match = ?, position = ?, plan = ?::jsonb, version = version + 1 WHERE id = ?
+     RETURNING ${COLUMNS}`,
+    [fields.name, fields.match, fields.position, JSON.stringify(fields.plan), id],
+  )
+  return rows[0] ?? null
+}
+
+/** @returns whether there was one */
+export async function deletePolicy(tx: Knex, id: number): Promise<boolean> {
+  return (await execute(tx, 'DELETE FROM policies WHERE id = ?', [id])) === 1
+}
+
+/** Something that decides about alerts was changed: alerters drop what they remember, and look at what is open. */
+export async function alertingChanged(tx: Knex, projectId: number): Promise<void> {
+  await execute(tx, 'UPDATE projects SET alerting_version = alerting_version + 1 WHERE id = ?', [projectId])
+  await execute(tx, 'UPDATE incidents SET next_at = now() WHERE project_id = ? AND resolved_at IS NULL', [projectId])
+}
+
+/** The rules of a check; the defaults when it has none. */
+export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
+  const [rules] = await query<RuleFields>(
+    db,
+    `SELECT p.uuid AS policy, r.severity FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id
+     WHERE r.check_id = ?`,
+    [checkId],
+  )
+  return rules ?? { policy: null, severity: 'critical' }
+}
+
+export async function saveRules(
+  tx: Knex,
+  checkId: number,
+  { policyId, severity }: { policyId: number | null; severity: Severity },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO check_rules (check_id, policy_id, severity) VALUES (?, ?, ?)
+     ON CONFLICT (check_id) DO UPDATE SET policy_id = excluded.policy_id, severity = excluded.severity`,
+    [checkId, policyId, severity],
+  )
+}
+
+/** Makes the open incidents of a check due: something happened that may end what holds them, or end them. */
+export async function makeIncidentDue(tx: Knex, checkId: number): Promise<void> {
+  await execute(tx, 'UPDATE incidents SET next_at = now() WHERE check_id = ? AND resolved_at IS NULL', [checkId])
 }

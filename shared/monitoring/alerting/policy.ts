@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 
 /** How bad it is when a check is down; each is worse than the one before. */
-const SEVERITIES = ['info', 'warning', 'critical'] as const
+export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
 /** From each occurrence for so many seconds of real time. */

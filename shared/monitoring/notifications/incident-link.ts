@@ -1,8 +1,16 @@
-import type { Secrets } from '../../platform/process/secrets.ts'
+import { equalSecrets, type Secrets } from '../../platform/process/secrets.ts'
 
-/** 128 bits of HMAC-SHA256 over purpose, incident and integration, as base64url: 22 characters. */
-export function incidentSignature(secrets: Pick<Secrets, 'digest'>, incident: string, channel: string): string {
-  return secrets.digest(`incident:${incident}:${channel}`).subarray(0, 16).toString('base64url')
+/** 128 bits of HMAC-SHA256 over purpose, incident and integration. */
+const BYTES = 16
+const signed = (incident: string, channel: string) => `incident:${incident}:${channel}`
+
+/** Whether the signature of such a link is ours, under the present key or the one before. */
+export function isIncidentLink(
+  secrets: Pick<Secrets, 'digests'>,
+  { incident, channel, signature }: { incident: string; channel: string; signature: string },
+): boolean {
+  const given = Buffer.from(signature, 'base64url')
+  return secrets.digests(signed(incident, channel)).some((digest) => equalSecrets(digest.subarray(0, BYTES), given))
 }
 
 /** The page on which whoever was told may acknowledge, without signing in; so it is signed. */
@@ -11,5 +19,6 @@ export function incidentUrl(
   incident: string,
   channel: string,
 ): string {
-  return `${publicUrl}/i/${incident}/${channel}/${incidentSignature(secrets, incident, channel)}`
+  const signature = secrets.digest(signed(incident, channel)).subarray(0, BYTES).toString('base64url')
+  return `${publicUrl}/i/${incident}/${channel}/${signature}`
 }

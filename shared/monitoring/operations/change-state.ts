@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { makeIncidentDue } from '../alerting/policy-store.ts'
 import type { CheckState } from '../checks/check.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import { type AssignedCheck, updateState } from '../checks/store.ts'
@@ -36,6 +37,7 @@ export async function changeState(
     if (flip) {
       await updateState(tx, locked)
       await insertHistoricFlip(tx, locked.id, flip, deps.now())
+      await makeIncidentDue(tx, locked.id)
     }
     await auditCheck(tx, actor, project, action, locked)
     return locked

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { deleteCheck } from '#shared/monitoring/checks/store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
@@ -27,7 +29,23 @@ async function someProject() {
   const project = await addProject(app.deps)
   const check = await addCheck(app.deps, project.project.id, { name: 'theirs', slug: 'theirs', tags: 'x' })
   const channel = await addChannel(app.deps, project.project.id, 'theirs')
-  return { ...project, check, channel }
+  const policy = await insertPolicy(app.deps.db, project.project.id, {
+    name: 'theirs',
+    match: '*',
+    position: 0,
+    plan: IMPLICIT_PLAN,
+  })
+  const incident = randomUUID()
+  await app.deps.db('incidents').insert({
+    id: incident,
+    project_id: project.project.id,
+    check_id: check.id,
+    state: 'alerting',
+    is_direct: true,
+    severity: 'critical',
+    down_at: new Date(),
+  })
+  return { ...project, check, channel, policy, incident }
 }
 
 type Owned = Awaited<ReturnType<typeof someProject>>
@@ -38,6 +56,8 @@ function pathOf(route: Route, owned: Owned): string {
     uuid: isChannel ? owned.channel.uuid : owned.check.uuid,
     unique_key: uniqueKey(owned.check.uuid),
     n: '1',
+    policy: owned.policy.uuid,
+    incident: owned.incident,
   }
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 }
@@ -56,7 +76,14 @@ async function stored({ project }: TestProject): Promise<string> {
     'SELECT n.* FROM notifications n JOIN channels c ON c.id = n.channel_id WHERE c.project_id = ?',
     [project.id],
   )
-  return JSON.stringify([checks, channels, sent])
+  const policies = await query(app.deps.db, 'SELECT * FROM policies WHERE project_id = ? ORDER BY id', [project.id])
+  const incidents = await query(app.deps.db, 'SELECT * FROM incidents WHERE project_id = ? ORDER BY n', [project.id])
+  const rules = await query(
+    app.deps.db,
+    'SELECT r.* FROM check_rules r JOIN checks c ON c.id = r.check_id WHERE c.project_id = ?',
+    [project.id],
+  )
+  return JSON.stringify([checks, channels, sent, policies, incidents, rules])
 }
 
 test('B01: the matrix covers every operation that names something', (t) => {

@@ -1,0 +1,65 @@
+import type { Decision } from './incident.ts'
+
+type Detail = Decision['detail']
+
+/** One sentence for a decision: why something was told, held back or left out. */
+export function decisionText({ outcome, reason, detail }: { outcome: string; reason: string; detail: Detail }): string {
+  const because = REASONS[reason]
+  const text = because === undefined ? reason : typeof because === 'string' ? because : because(detail)
+  return `${OPENINGS[outcome] ?? ''}${text}`
+}
+
+/** One sentence for what became of one integration. */
+export function channelText({ outcome, reason }: { outcome: string; reason: string }, name: string): string {
+  return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
+}
+
+const OPENINGS: Readonly<Record<string, string>> = {
+  told: 'Told: ',
+  held: 'Not told: ',
+  skipped: 'Not told: ',
+  none: 'Not told: ',
+  excused: 'Not down: ',
+}
+
+const named = (detail: Detail, fallback: string) => (detail.name === undefined ? fallback : `"${detail.name}"`)
+
+const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> = {
+  DIRECT: 'the check changed, and no policy applies.',
+  FIRST: 'the conditions of the policy were met.',
+  STEP: ({ step }) => `step ${Number(step ?? 0) + 1} of the policy was due.`,
+  REPEAT: 'it is still down.',
+  RECOVERY: 'it is up again.',
+  FLAPPING: ({ changes }) => `it changed ${changes === undefined ? 'too often' : `${changes} times`} in a short time.`,
+  IN_DIGEST: 'it is one of the checks of a digest.',
+  WINDOW_ENDED: 'it is still down at the end of its maintenance.',
+  PARENT_UP: 'it is still down after what it depends on came back.',
+  PARENT_CYCLE: 'what it depends on depends on it.',
+  ACK_EXPIRED: 'its acknowledgement has ended.',
+  NOBODY_REACHED: 'nobody was reached before.',
+  UNKNOWN_NOTICE: 'we could not take signals when it was expected.',
+  FAILURES: ({ have, need }) => (need === undefined ? 'too few failures.' : `${have} of ${need} failures so far.`),
+  DOWN_FOR: ({ seconds }) => (seconds === undefined ? 'not down for long enough.' : `not down for ${seconds} s yet.`),
+  GROUPING: 'it waits for other checks that go down at the same time.',
+  OUTSIDE_HOURS: 'it is outside of the hours of the step.',
+  ACKNOWLEDGED: 'the incident is acknowledged.',
+  RECOVERING: 'it is up again, and more successes are needed.',
+  SETTLING: 'it changes too often, and has to settle first.',
+  BLIND: 'we cannot take signals at the moment.',
+  MAINTENANCE: (detail) => `it is in maintenance (${named(detail, 'a window')}).`,
+  PARENT_DOWN: (detail) => `it depends on ${named(detail, 'another check')}, which is down.`,
+  PARENT_LATE: (detail) => `it depends on ${named(detail, 'another check')}, which is late.`,
+  BELOW_SEVERITY: 'the check is less severe than the step.',
+  CHANNEL_GONE: 'the integration was deleted.',
+  CHANNEL_DISABLED: 'the integration is disabled.',
+  CHANNEL_IGNORES: 'the integration ignores this change.',
+  MONTHLY_RESERVE: 'the rest of the monthly limit is kept for first messages.',
+  SUPERSEDED: 'a newer message took its place.',
+  NOT_TOLD_BEFORE: 'nobody was told that it was down.',
+  FIRST_SUCCESS: 'its first success is no news.',
+  WAS_PAUSED: 'it was paused before.',
+  PAUSED: 'it was paused.',
+  RESUMED: 'it was resumed.',
+  RECOVERED_FIRST: 'it came up before anybody was to be told.',
+  NO_CHANNELS: 'it has no integration that has anything to do for this change.',
+}

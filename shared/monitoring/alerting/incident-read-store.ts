@@ -1,0 +1,180 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { Decision, HeldReason, IncidentState, Resolution } from './incident.ts'
+import type { Severity } from './policy.ts'
+
+/** An incident as it is shown. */
+export interface ShownIncident {
+  id: string
+  /** the order of lists */
+  n: number
+  checkId: number
+  checkUuid: string
+  name: string
+  state: IncidentState
+  severity: Severity
+  downAt: Micros
+  alertAt: Micros | null
+  resolvedAt: Micros | null
+  resolution: Resolution | null
+  flips: number
+  failures: number
+  flapping: boolean
+  held: HeldReason | null
+  policyUuid: string | null
+  isDirect: boolean
+  assignee: string | null
+  ackAt: Micros | null
+  ackBy: string | null
+  ackVia: string | null
+  ackUntil: Micros | null
+  /** seconds; null when acknowledgements do not end by themselves */
+  ackTimeout: number | null
+  nextAt: Micros | null
+  report: string
+  previous: string | null
+}
+
+const SELECT = `
+  SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
+         ${microsOf('i.down_at')} AS "downAt", ${microsOf('i.alert_at')} AS "alertAt",
+         ${microsOf('i.resolved_at')} AS "resolvedAt", i.resolution, i.flips, i.failures, i.flapping, i.held,
+         p.uuid AS "policyUuid", i.is_direct AS "isDirect", i.assignee, ${microsOf('i.ack_at')} AS "ackAt",
+         i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil",
+         (p.plan->>'ack_timeout')::integer AS "ackTimeout", ${microsOf('i.next_at')} AS "nextAt", i.report, i.previous
+  FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN policies p ON p.id = i.policy_id`
+
+export interface IncidentFilter {
+  state: 'open' | 'resolved' | null
+  checkId: number | null
+  tag: string | null
+  /** that went down at or after */
+  from: Micros | null
+  before: Micros | null
+  /** older than the incident of this number */
+  beforeN: number | null
+}
+
+/** The incidents of a project that pass all filters, newest first. */
+export async function listIncidents(
+  db: Knex,
+  projectId: number,
+  filter: IncidentFilter,
+  limit: number,
+): Promise<ShownIncident[]> {
+  const { state, checkId, tag, from, before, beforeN } = filter
+  return await query<ShownIncident>(
+    db,
+    `${SELECT} WHERE i.project_id = ?
+       AND (?::text IS NULL OR (i.resolved_at IS NULL) = (? = 'open'))
+       AND (?::bigint IS NULL OR i.check_id = ?)
+       AND (?::text IS NULL OR ? = ANY(string_to_array(c.tags, ' ')))
+       AND (?::bigint IS NULL OR i.down_at >= ${timestampOf('?::bigint')})
+       AND (?::bigint IS NULL OR i.down_at < ${timestampOf('?::bigint')})
+       AND (?::bigint IS NULL OR i.n < ?)
+     ORDER BY i.n DESC LIMIT ?`,
+    [projectId, state, state, checkId, checkId, tag, tag, from, from, before, before, beforeN, beforeN, limit],
+  )
+}
+
+/** @param projectId null: of any project. @param lock until the transaction ends */
+export async function findIncident(
+  db: Knex,
+  projectId: number | null,
+  id: string,
+  { lock = false } = {},
+): Promise<ShownIncident | null> {
+  const rows = await query<ShownIncident>(
+    db,
+    `${SELECT} WHERE i.id = ?::uuid AND (?::bigint IS NULL OR i.project_id = ?)${lock ? ' FOR UPDATE OF i' : ''}`,
+    [id, projectId, projectId],
+  )
+  return rows[0] ?? null
+}
+
+/** Something that happened in an incident. */
+export interface TimelineRow {
+  at: Micros
+  kind: 'flip' | 'decision' | 'telling' | 'act'
+  /** what of its kind: `down`, an outcome, what was told, what somebody did */
+  what: string
+  /** more of it, by kind */
+  detail: Readonly<Record<string, unknown>>
+}
+
+/** What happened in an incident, oldest first. */
+export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
+  return await query<TimelineRow>(
+    db,
+    `SELECT ${microsOf('t.at')} AS at, t.kind, t.what, t.detail FROM (
+       SELECT at, 1 AS place, 'flip' AS kind, to_status AS what, jsonb_build_object('reason', reason) AS detail FROM flips
+       WHERE check_id = ? AND at >= ${timestampOf('?::bigint')} AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
+       UNION ALL
+       SELECT at, 2, 'decision', outcome, jsonb_build_object('reason', reason, 'detail', detail) FROM decisions
+       WHERE check_id = ? AND incident_id = ?::uuid
+       UNION ALL
+       SELECT n.created_at, 3, 'telling', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
+         'state', n.state, 'error', n.error, 'attempts', n.attempts) FROM notifications n JOIN channels c ON c.id = n.channel_id
+       WHERE n.incident_id = ?::uuid
+       UNION ALL
+       SELECT at, 4, 'act', kind, jsonb_build_object('by', by_whom, 'via', via, 'text', text) FROM incident_events
+       WHERE incident_id = ?::uuid) t
+     ORDER BY t.at, t.place LIMIT ?`,
+    [
+      incident.checkId,
+      incident.downAt,
+      incident.resolvedAt,
+      incident.resolvedAt,
+      incident.checkId,
+      incident.id,
+      incident.id,
+      incident.id,
+      limit,
+    ],
+  )
+}
+
+/** A decision as it is shown. */
+export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'detail' | 'until'> {
+  id: number
+  at: Micros
+  flipAt: Micros | null
+  flipTo: 'up' | 'down' | null
+  incidentId: string | null
+  channels: {
+    id: string
+    outcome: string
+    reason: string
+    delivery: { state: string; error: string; attempts: number } | null
+  }[]
+}
+
+/** The decisions about a check, newest first. @param range.beforeId older than this one */
+export async function listDecisions(
+  db: Knex,
+  checkId: number,
+  range: { from: Micros | null; before: Micros | null; beforeId: number | null },
+  limit: number,
+): Promise<ShownDecision[]> {
+  const { from, before, beforeId } = range
+  return await query<ShownDecision>(
+    db,
+    `SELECT d.id, ${microsOf('d.at')} AS at, ${microsOf('f.at')} AS "flipAt", f.to_status AS "flipTo",
+            d.incident_id AS "incidentId", d.outcome, d.reason, d.detail, ${microsOf('d.until')} AS until,
+            (SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
+               SELECT jsonb_build_object('state', n.state, 'error', n.error, 'attempts', n.attempts)
+               FROM notifications n JOIN channels c ON c.id = n.channel_id
+               WHERE c.uuid = (it.value->>'id')::uuid AND n.check_id = d.check_id AND n.created_at = d.created_at LIMIT 1))
+               ORDER BY it.ordinality), '[]')
+             FROM jsonb_array_elements(d.channels) WITH ORDINALITY it) AS channels
+     FROM decisions d LEFT JOIN flips f ON f.id = d.flip_id
+     WHERE d.check_id = ?
+       AND (?::bigint IS NULL OR d.at >= ${timestampOf('?::bigint')})
+       AND (?::bigint IS NULL OR d.at < ${timestampOf('?::bigint')})
+       AND (?::bigint IS NULL OR d.id < ?)
+     ORDER BY d.id DESC LIMIT ?`,
+    [checkId, from, from, before, before, beforeId, beforeId, limit],
+  )
+}

@@ -1,0 +1,82 @@
+import { type Micros, toIsoSeconds } from '../../time.ts'
+import { uniqueKey } from '../checks/unique-key.ts'
+import { channelText, decisionText } from './decision-text.ts'
+import type { ShownDecision, ShownIncident, TimelineRow } from './incident-read-store.ts'
+
+const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
+
+/** An incident as holders of a read-write key see it. */
+export function incidentView(incident: ShownIncident) {
+  const { ackAt } = incident
+  return {
+    id: incident.id,
+    check: incident.checkUuid,
+    ...common(incident),
+    policy: incident.policyUuid,
+    assignee: incident.assignee,
+    ack:
+      incident.state !== 'acknowledged' || ackAt === null
+        ? null
+        : {
+            at: toIsoSeconds(ackAt),
+            by: incident.ackBy ?? '',
+            via: incident.ackVia,
+            until: instant(incident.ackUntil),
+          },
+    next: instant(incident.nextAt),
+    report: incident.report,
+    previous: incident.previous,
+  }
+}
+
+/** An incident as holders of a read-only key see it: nothing in it can ping or change a check, and nobody is named. */
+export function reducedIncidentView(incident: ShownIncident) {
+  return {
+    id: incident.id,
+    unique_key: uniqueKey(incident.checkUuid),
+    ...common(incident),
+    previous: incident.previous,
+  }
+}
+
+function common(incident: ShownIncident) {
+  return {
+    name: incident.name,
+    state: incident.state,
+    severity: incident.severity,
+    down_at: toIsoSeconds(incident.downAt),
+    alert_at: instant(incident.alertAt),
+    resolved_at: instant(incident.resolvedAt),
+    resolution: incident.resolution,
+    flips: incident.flips,
+    failures: incident.failures,
+    flapping: incident.flapping,
+    held: incident.held,
+  }
+}
+
+export function timelineView({ at, kind, what, detail }: TimelineRow) {
+  return { at: toIsoSeconds(at), kind, what, ...detail }
+}
+
+/** @param names of integrations by uuid, for their sentences */
+export function decisionView(decision: ShownDecision, names: ReadonlyMap<string, string>) {
+  const { flipAt, flipTo } = decision
+  return {
+    at: toIsoSeconds(decision.at),
+    flip: flipAt === null ? null : { timestamp: toIsoSeconds(flipAt), up: flipTo === 'up' ? 1 : 0 },
+    incident: decision.incidentId,
+    outcome: decision.outcome,
+    reason: decision.reason,
+    detail: decision.detail,
+    until: instant(decision.until),
+    text: decisionText(decision),
+    channels: decision.channels.map((channel) => ({
+      id: channel.id,
+      outcome: channel.outcome,
+      reason: channel.reason,
+      delivery: channel.delivery,
+      text: channelText(channel, names.get(channel.id) ?? 'A deleted integration'),
+    })),
+  }
+}

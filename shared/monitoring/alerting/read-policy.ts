@@ -1,0 +1,153 @@
+import { ValidationError } from '../../errors.ts'
+import { MAX_CHANNELS_LENGTH, type NamedChannel, resolveChannels } from '../checks/channels-field.ts'
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import {
+  invalid,
+  isGiven,
+  readChoice,
+  readList,
+  readNumber,
+  readObject,
+  readRecurring,
+  readText,
+  refuseUnknown,
+} from './fields.ts'
+import { IMPLICIT_PLAN, type Plan, type Policy, SEVERITIES, type Step } from './policy.ts'
+
+export type PolicyFields = Pick<Policy, 'name' | 'match' | 'position' | 'plan'>
+
+const WEEK = 604_800
+const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout']
+
+/**
+ * Reads a request to make or change a policy (alerting 1): what it names changes, null resets to the default.
+ * @param current the policy to change; null for a new one
+ * @throws ValidationError with the first thing that is wrong, in the order of the specification's table
+ */
+export function readPolicy(
+  body: JsonObject,
+  current: PolicyFields | null,
+  channels: readonly NamedChannel[],
+): PolicyFields {
+  const kept = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
+    value === undefined ? (was ?? normal) : value === null ? normal : read(value)
+  const plan = current?.plan
+  const name = body.name === undefined && current ? current.name : readText(body.name, 'name', { min: 1, max: 100 })
+  const fields = {
+    name,
+    match: kept(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
+    position: kept(body.position, current?.position, 0, (value) =>
+      readNumber(value, 'position', { min: 0, max: 1000 }),
+    ),
+    plan: {
+      when: kept(body.when, plan?.when, IMPLICIT_PLAN.when, readWhen),
+      steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, channels),
+      group: kept(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
+      flapping: kept(body.flapping, plan?.flapping, null, readFlapping),
+      ack_timeout: kept(body.ack_timeout, plan?.ack_timeout, null, (value) =>
+        readNumber(value, 'ack_timeout', { min: 300, max: WEEK }),
+      ),
+    },
+  }
+  refuseUnknown(body, '', [...MEMBERS, 'api_key'])
+  return fields
+}
+
+function optional<T>(value: JsonValue | undefined, normal: T, read: (value: JsonValue) => T): T {
+  return isGiven(value) ? read(value) : normal
+}
+
+function readWhen(value: JsonValue): Plan['when'] {
+  const when = readObject(value, 'when')
+  const failures = optional(when.failures, 1, (it) => readNumber(it, 'when.failures', { min: 1, max: 20 }))
+  const read = {
+    failures,
+    of: optional<number | null>(when.of, null, (it) => readNumber(it, 'when.of', { min: failures, max: 20 })),
+    down_for: optional(when.down_for, 0, (it) => readNumber(it, 'when.down_for', { min: 0, max: WEEK })),
+    successes: optional(when.successes, 1, (it) => readNumber(it, 'when.successes', { min: 1, max: 20 })),
+  }
+  refuseUnknown(when, 'when', Object.keys(read))
+  return read
+}
+
+function readSteps(value: JsonValue | undefined, channels: readonly NamedChannel[]): Step[] {
+  return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, channels))
+}
+
+function readStep(value: JsonValue, path: string, channels: readonly NamedChannel[]): Step {
+  const step = readObject(value, path)
+  const read: Step = {
+    wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK })),
+    channels: optional<string[] | null>(step.channels, null, (it) => readChannels(it, `${path}.channels`, channels)),
+    severity: optional(step.severity, 'info', (it) => readChoice(it, `${path}.severity`, SEVERITIES)),
+    repeat: optional<Step['repeat']>(step.repeat, null, (it) => readRepeat(it, `${path}.repeat`)),
+    hours: optional<Step['hours']>(step.hours, [], (it) =>
+      readList(it, `${path}.hours`, { max: 7 }).map((time, index) => readRecurring(time, `${path}.hours[${index}]`)),
+    ),
+    outside: optional(step.outside, 'hold', (it) => readChoice(it, `${path}.outside`, ['hold', 'skip'])),
+  }
+  refuseUnknown(step, path, Object.keys(read))
+  return read
+}
+
+/** @throws ValidationError with the texts that the `channels` of a check have */
+function readChannels(value: JsonValue, path: string, channels: readonly NamedChannel[]): string[] {
+  const choice = resolveChannels(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
+  if (!choice.ok) throw new ValidationError(choice.error)
+  return choice.ids
+}
+
+function readRepeat(value: JsonValue, path: string): Step['repeat'] {
+  const repeat = readObject(value, path)
+  const every = readNumber(repeat.every, `${path}.every`, { min: 60, max: WEEK })
+  const times = optional<number | null>(repeat.times, null, (it) =>
+    readNumber(it, `${path}.times`, { min: 1, max: 1000 }),
+  )
+  refuseUnknown(repeat, path, ['every', 'times'])
+  return { every, times }
+}
+
+function readGroup(value: JsonValue): Plan['group'] {
+  const group = readObject(value, 'group')
+  const read = {
+    checks: optional(group.checks, 20, (it) => readNumber(it, 'group.checks', { min: 2, max: 10_000 })),
+    within: optional(group.within, 0, (it) => readNumber(it, 'group.within', { min: 0, max: 600 })),
+  }
+  refuseUnknown(group, 'group', Object.keys(read))
+  return read
+}
+
+function readFlapping(value: JsonValue): Plan['flapping'] {
+  const flapping = readObject(value, 'flapping')
+  const changes = readNumber(flapping.changes, 'flapping.changes', { min: 3, max: 50 })
+  const within = readNumber(flapping.within, 'flapping.within', { min: 300, max: 86_400 })
+  refuseUnknown(flapping, 'flapping', ['changes', 'within'])
+  return { changes, within }
+}
+
+/** The rules of a check that decide about its alerts. */
+export interface RuleFields {
+  /** uuid; null: the one that matches */
+  policy: string | null
+  severity: Policy['plan']['steps'][number]['severity']
+}
+
+/** What the rules of a check may hold, in the order in which they are looked at. */
+const RULES = ['policy', 'severity']
+
+/** Reads a change of a check's rules. @throws ValidationError with the first thing that is wrong */
+export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
+  const policy =
+    body.policy === undefined
+      ? current.policy
+      : isGiven(body.policy)
+        ? readText(body.policy, `${path}policy`, { max: 100 })
+        : null
+  const severity =
+    body.severity === undefined
+      ? current.severity
+      : optional(body.severity, 'critical', (it) => readChoice(it, `${path}severity`, SEVERITIES))
+  const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
+  if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not known')
+  return { policy, severity }
+}

@@ -1,0 +1,238 @@
+import test from 'ava'
+import { z } from 'zod'
+import { openApp, type TestApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+let app: TestApp
+test.before(async () => {
+  app = await openApp({ isBound: true, workers: ['ping-evaluator', 'notifier', 'sweeper'] })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const BODY = '$NAME $STATUS $SEVERITY $STEP $REPEAT $INCIDENT $ACK_URL'
+
+/** A project with one check under one policy, whose integrations write to the sink. */
+async function story(sink: HttpSink, policy: Record<string, unknown>, names: readonly string[] = ['chat']) {
+  const { project, rwKey, roKey } = await addProject(app.deps)
+  const headers = { 'X-Api-Key': rwKey }
+  const call = async (method: string, path: string, body?: unknown, key = rwKey) => {
+    const sent = await send(app.url, `/api/v3${path}`, {
+      method,
+      headers: { 'X-Api-Key': key },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: sent.status, text: sent.text, json: sent.text.startsWith('{') ? object(jsonOf(sent)) : {} }
+  }
+  for (const name of names) {
+    const url = `${sink.url}/${name}`
+    const side = (way: string) => ({ [`url_${way}`]: url, [`method_${way}`]: 'POST', [`body_${way}`]: BODY })
+    await call('POST', '/channels/', { kind: 'webhook', name, config: { ...side('down'), ...side('up') } })
+  }
+  const made = await call('POST', '/policies/', { name: 'On call', match: 'prod', ...policy })
+  const check = (await call('POST', '/checks/', { name: 'db-backup', tags: 'prod', channels: '*' })).json
+  const ping = async (what: string) => {
+    await send(app.url, `${new URL(String(check.ping_url)).pathname}${what}`)
+  }
+  const incidents = async () =>
+    z.array(z.record(z.string(), z.unknown())).parse((await call('GET', '/incidents/')).json.incidents)
+  const incident = async () => {
+    const [first] = await eventually('an incident', async () => {
+      const found = await incidents()
+      return found.length > 0 && found
+    })
+    return object(first)
+  }
+  /** So much of the plan has passed: nobody waits for it here. */
+  const pass = async (seconds: number) => {
+    const span = `interval '${seconds} seconds'`
+    await app.deps.db.raw(
+      `UPDATE incidents SET alert_at = alert_at - ${span}, looked_at = looked_at - ${span}, down_at = down_at - ${span},
+         next_at = now() WHERE resolved_at IS NULL AND project_id = ?`,
+      [project.id],
+    )
+  }
+  return { project, headers, roKey, call, check, policy: made.json, ping, incident, incidents, pass }
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return z.record(z.string(), z.unknown()).parse(value)
+}
+
+test('chat at once, phone after 15 minutes, hourly again; acknowledged by the link; recovery for all who were told', async (t) => {
+  await using sink = await openHttpSink()
+  const steps = [
+    { wait: 0, channels: 'chat', repeat: { every: 3600 } },
+    { wait: 900, channels: 'phone', severity: 'critical' },
+  ]
+  const it = await story(sink, { steps }, ['chat', 'phone'])
+  await it.ping('')
+  await it.ping('/fail')
+  const first = await sink.waitFor(1)
+  const { id } = await it.incident()
+  const text = first.body.toString().split(' ')
+  t.deepEqual(text.slice(0, 6), ['db-backup', 'down', 'critical', '1', '0', String(id)])
+  t.is(first.path, '/chat')
+  t.is(first.headers['x-signalbox-incident'], String(id))
+  await it.pass(900)
+  t.is((await sink.waitFor(2)).path, '/phone')
+  await it.pass(2700)
+  const third = await sink.waitFor(3)
+  t.is(third.body.toString().split(' ').slice(3, 5).join(' '), '1 1', 'step 1 for the second time')
+
+  const link = new URL(String(text[6])).pathname
+  for (let n = 0; n < 20; n++) t.is((await send(app.url, link, { method: n % 2 === 0 ? 'GET' : 'HEAD' })).status, 200)
+  t.is((await it.incident()).state, 'alerting', 'looking at the link acknowledges nothing')
+  const page = await send(app.url, link)
+  t.regex(page.text, /Acknowledge/)
+  t.is(page.headers['x-robots-tag'], 'noindex')
+  t.is(page.headers['referrer-policy'], 'no-referrer')
+  t.false(page.text.includes('<script'))
+  await it.pass(3600)
+  await sink.waitFor(4)
+  t.is((await send(app.url, link, { method: 'POST' })).status, 303)
+  t.like(await it.incident(), { state: 'acknowledged' })
+  t.like((await it.incident()).ack, { by: 'through chat', via: 'link' })
+  await eventually('the acknowledgement to be seen', async () => (await it.incident()).held === 'ACKNOWLEDGED')
+  await it.pass(7200)
+  await it.ping('')
+  await sink.waitFor(6)
+  t.deepEqual(
+    sink.requests
+      .slice(4)
+      .map(({ path, body }) => `${path} ${body.toString().split(' ')[1]}`)
+      .sort(),
+    ['/chat up', '/phone up'],
+  )
+  t.like(await it.incident(), { state: 'resolved', resolution: 'recovered' })
+  t.is((await send(app.url, link)).status, 200, 'for seven days the link shows the end')
+  await app.deps
+    .db('incidents')
+    .where({ id: String(id) })
+    .update({ resolved_at: new Date(Date.now() - 8 * 86_400_000) })
+  t.is((await send(app.url, link)).status, 404)
+  t.is((await send(app.url, `${link}x`)).status, 404)
+})
+
+test('what people do about an incident is in its timeline, and refused where it means nothing', async (t) => {
+  await using sink = await openHttpSink()
+  const it = await story(sink, { steps: [{}] })
+  await it.ping('/fail')
+  await sink.waitFor(1)
+  const { id } = await it.incident()
+  const act = (verb: string, body: unknown = {}) => it.call('POST', `/incidents/${id}/${verb}`, body)
+  t.deepEqual(await act('unack').then(({ status, text }) => [status, text]), [409, 'incident is not acknowledged'])
+  t.like((await act('ack', { by: 'anna@example.org', note: 'on it' })).json, { state: 'acknowledged' })
+  t.like((await act('ack', { by: 'somebody else' })).json.ack, { by: 'anna@example.org', via: 'api' })
+  t.like((await act('unack')).json, { state: 'alerting', ack: null })
+  t.is((await act('note', { text: 'disk full' })).status, 200)
+  t.is((await act('report', { text: 'It was the disk.' })).json.report, 'It was the disk.')
+  t.deepEqual((await act('note', { text: '' })).json, { error: 'json validation error: text has unexpected value' })
+  t.deepEqual((await act('note', {})).json, { error: 'json validation error: text is missing' })
+  t.deepEqual((await act('ack', { bye: 1 })).json, { error: 'json validation error: bye is not known' })
+  t.deepEqual((await act('assign', { to: 'nobody@example.org' })).json, {
+    error: 'json validation error: to has unexpected value',
+  })
+  const timeline = z
+    .array(z.object({ kind: z.string(), what: z.string() }))
+    .parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
+  t.deepEqual(
+    timeline.filter(({ kind }) => kind === 'act').map(({ what }) => what),
+    ['ack', 'unack', 'note', 'report'],
+  )
+  t.true(['flip', 'decision', 'telling'].every((kind) => timeline.some((row) => row.kind === kind)))
+  await it.ping('')
+  await sink.waitFor(2)
+  t.deepEqual(await act('ack').then(({ status, text }) => [status, text]), [409, 'incident is resolved'])
+  t.is((await act('report', { text: 'Afterwards.' })).json.report, 'Afterwards.')
+  await app.deps.db('incident_events').insert(Array.from({ length: 195 }, () => ({ incident_id: id, kind: 'note' })))
+  t.is((await act('note', { text: 'one too many' })).status, 403)
+})
+
+test('why: each decision is a sentence, with what became of each message', async (t) => {
+  await using sink = await openHttpSink()
+  const it = await story(sink, { when: { failures: 2 }, steps: [{}] })
+  await it.ping('')
+  await it.ping('/fail')
+  await it.incident()
+  await it.ping('/fail')
+  await sink.waitFor(1)
+  await it.ping('')
+  await sink.waitFor(2)
+  const decisions = await eventually('both messages to be recorded', async () => {
+    const { decisions } = (await it.call('GET', `/checks/${it.check.uuid}/decisions/`)).json
+    return (
+      JSON.stringify(decisions).split('"delivered"').length === 3 &&
+      z.array(z.record(z.string(), z.unknown())).parse(decisions)
+    )
+  })
+  t.deepEqual(
+    decisions.map(({ outcome, reason, text }) => `${outcome} ${reason}: ${text}`),
+    [
+      'told RECOVERY: Told: it is up again.',
+      'told FIRST: Told: the conditions of the policy were met.',
+      'held FAILURES: Not told: 1 of 2 failures so far.',
+    ],
+  )
+  const second = z.object({ next: z.string(), decisions: z.array(z.unknown()) })
+  const page = second.parse((await it.call('GET', `/checks/${it.check.uuid}/decisions/?limit=2`)).json)
+  t.is(page.decisions.length, 2)
+  const rest = (await it.call('GET', `/checks/${it.check.uuid}/decisions/?before=${page.next}`)).json
+  t.is(z.array(z.unknown()).parse(rest.decisions).length, 1)
+  t.is(rest.next, null)
+})
+
+test('lists of incidents are filtered and paged; a read-only key sees less, and nothing of other projects', async (t) => {
+  await using sink = await openHttpSink()
+  const it = await story(sink, { steps: [{}] })
+  for (let n = 0; n < 3; n++) {
+    await it.ping('/fail')
+    await it.ping('')
+    await eventually('it to be over', async () => (await it.incidents()).length === n + 1)
+  }
+  const list = async (query: string, key?: string) =>
+    z
+      .object({ incidents: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() })
+      .parse((await it.call('GET', `/incidents/${query}`, undefined, key)).json)
+  await eventually('all to be over', async () => (await list('?state=resolved')).incidents.length === 3)
+  t.is((await list('?state=open')).incidents.length, 0)
+  t.is((await list('?tag=prod')).incidents.length, 3)
+  t.is((await list('?tag=pro')).incidents.length, 0)
+  t.is((await list(`?check=${it.check.uuid}&limit=2`)).incidents.length, 2)
+  const { next, incidents } = await list('?limit=2')
+  t.is((await list(`?before=${next}`)).incidents.length, 1)
+  t.is(incidents[0]?.previous, incidents[1]?.id)
+  t.is((await it.call('GET', '/incidents/?limit=101')).text, '{"error":"json validation error: limit is too large"}')
+  t.is((await it.call('GET', '/incidents/?state=over')).status, 400)
+  const reduced = (await list('', it.roKey)).incidents[0]
+  t.false(JSON.stringify(reduced).includes(String(it.check.uuid)))
+  t.deepEqual(
+    ['assignee', 'ack', 'report', 'check', 'policy'].filter((name) => name in object(reduced)),
+    [],
+  )
+  const one = (await it.call('GET', `/incidents/${reduced?.id}`, undefined, it.roKey)).json
+  t.false('timeline' in one)
+})
+
+test('a later message never overtakes an earlier one: a DOWN that was refused is not repeated after the UP', async (t) => {
+  await using sink = await openHttpSink()
+  const it = await story(sink, { match: '', steps: [{}] })
+  sink.enqueue({ status: 500 })
+  await it.ping('/fail')
+  await sink.waitFor(1)
+  await eventually('the attempt to be recorded', () =>
+    app.deps.db('notifications').where({ state: 'pending', attempts: 1 }).whereNull('lease_until').first(),
+  )
+  await it.ping('')
+  await sink.waitFor(2)
+  const [down] = await app.deps.db('notifications').where({ check_status: 'down', state: 'suppressed' }).select('error')
+  t.is(down?.error, 'Overtaken')
+  t.deepEqual(
+    sink.requests.map(({ body }) => body.toString().split(' ')[1]),
+    ['down', 'up'],
+  )
+})
