@@ -6,7 +6,6 @@ import {
   type IncidentFilter,
   listDecisions,
   listIncidents,
-  type ShownIncident,
   timelineOf,
 } from '#shared/monitoring/alerting/incident-read-store.ts'
 import {
@@ -15,6 +14,7 @@ import {
   reducedIncidentView,
   timelineView,
 } from '#shared/monitoring/alerting/incident-view.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/shown-incident.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'

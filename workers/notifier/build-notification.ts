@@ -3,7 +3,7 @@ import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
-import { incidentUrl } from '#shared/monitoring/notifications/incident-link.ts'
+import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
 import type { AlertPlace, Notification, NotifiedPing } from '#shared/monitoring/notifications/notification.ts'
 import {
   type ChannelForSending,
@@ -115,7 +115,7 @@ function placeOf(
     step: detail ? detail.step + 1 : null,
     repeat: detail?.repeat ?? 0,
     url: `${publicUrl}/incidents/${id}`,
-    ackUrl: incidentUrl({ publicUrl, secrets }, id, channel.uuid),
+    ackUrl: publicUrl + incidentLinkPath(id, channel.uuid, secrets.digest(signedOfIncidentLink(id, channel.uuid))),
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
   }

@@ -2,40 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { Decision, HeldReason, IncidentState, Resolution } from './incident.ts'
-import type { Severity } from './policy.ts'
-
-/** An incident as it is shown. */
-export interface ShownIncident {
-  id: string
-  /** the order of lists */
-  n: number
-  checkId: number
-  checkUuid: string
-  name: string
-  state: IncidentState
-  severity: Severity
-  downAt: Micros
-  alertAt: Micros | null
-  resolvedAt: Micros | null
-  resolution: Resolution | null
-  flips: number
-  failures: number
-  flapping: boolean
-  held: HeldReason | null
-  policyUuid: string | null
-  isDirect: boolean
-  assignee: string | null
-  ackAt: Micros | null
-  ackBy: string | null
-  ackVia: string | null
-  ackUntil: Micros | null
-  /** seconds; null when acknowledgements do not end by themselves */
-  ackTimeout: number | null
-  nextAt: Micros | null
-  report: string
-  previous: string | null
-}
+import type { ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
 
 const SELECT = `
   SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
@@ -94,16 +61,6 @@ export async function findIncident(
   return rows[0] ?? null
 }
 
-/** Something that happened in an incident. */
-export interface TimelineRow {
-  at: Micros
-  kind: 'flip' | 'decision' | 'telling' | 'act'
-  /** what of its kind: `down`, an outcome, what was told, what somebody did */
-  what: string
-  /** more of it, by kind */
-  detail: Readonly<Record<string, unknown>>
-}
-
 /** What happened in an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
   return await query<TimelineRow>(
@@ -134,21 +91,6 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
       limit,
     ],
   )
-}
-
-/** A decision as it is shown. */
-export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'detail' | 'until'> {
-  id: number
-  at: Micros
-  flipAt: Micros | null
-  flipTo: 'up' | 'down' | null
-  incidentId: string | null
-  channels: {
-    id: string
-    outcome: string
-    reason: string
-    delivery: { state: string; error: string; attempts: number } | null
-  }[]
 }
 
 /** The decisions about a check, newest first. @param range.beforeId older than this one */

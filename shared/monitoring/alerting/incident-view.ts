@@ -1,7 +1,7 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/unique-key.ts'
 import { channelText, decisionText } from './decision-text.ts'
-import type { ShownDecision, ShownIncident, TimelineRow } from './incident-read-store.ts'
+import type { ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 

@@ -1,6 +1,6 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { formatDuration } from './durations.ts'
-import type { Fact } from './message.ts'
+import type { Fact } from './fact.ts'
 import type { AlertPlace, Notification } from './notification.ts'
 
 /** A message is late by more than this when it says so. */

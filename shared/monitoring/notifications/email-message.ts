@@ -1,7 +1,8 @@
 import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { escapeHtml, oneLine } from './escapes.ts'
-import { checkLabel, type Fact, factsOf, formatInstant, reasonText } from './message.ts'
+import type { Fact } from './fact.ts'
+import { checkLabel, factsOf, formatInstant, reasonText } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {

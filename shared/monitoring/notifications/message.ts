@@ -3,6 +3,7 @@ import { splitTags } from '../checks/tags.ts'
 import { alertFacts, stateWord } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
+import type { Fact } from './fact.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
 
 const reasonTexts: Record<FlipReason, string> = {
@@ -43,11 +44,6 @@ export function smsText(notification: Notification, siteName: string): string {
 /** What a phone call says. */
 export function spokenText(notification: Notification, siteName: string): string {
   return `Hello! A message from ${siteName}. ${smsText(notification, siteName).slice(siteName.length + 2)}`
-}
-
-export interface Fact {
-  label: string
-  value: string
 }
 
 /** What else is worth telling, in the order in which it is shown; what does not apply is left out. */

@@ -3,7 +3,7 @@ import { ConflictError } from '../../errors.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { microsOfSeconds } from '../../time.ts'
 import { acknowledge } from '../alerting/act-store.ts'
-import type { ShownIncident } from '../alerting/incident-read-store.ts'
+import type { ShownIncident } from '../alerting/shown-incident.ts'
 import { actOnIncident, nameOfActor, type OwnIncident } from './act-on-incident.ts'
 import type { OperationDeps } from './deps.ts'
 

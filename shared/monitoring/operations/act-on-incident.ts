@@ -4,7 +4,8 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
 import { type Act, countActs, insertAct } from '../alerting/act-store.ts'
-import { findIncident, type ShownIncident } from '../alerting/incident-read-store.ts'
+import { findIncident } from '../alerting/incident-read-store.ts'
+import type { ShownIncident } from '../alerting/shown-incident.ts'
 import type { Project } from '../projects/store.ts'
 
 /** Acts that are kept of an incident. */

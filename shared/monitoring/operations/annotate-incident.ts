@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { Actor } from '../../tenancy/actor.ts'
 import { isMember, setAssignee, setReport } from '../alerting/act-store.ts'
 import { invalid } from '../alerting/fields.ts'
-import type { ShownIncident } from '../alerting/incident-read-store.ts'
+import type { ShownIncident } from '../alerting/shown-incident.ts'
 import { actOnIncident, nameOfActor, type OwnIncident } from './act-on-incident.ts'
 
 type Via = { via: 'api' | 'page' }

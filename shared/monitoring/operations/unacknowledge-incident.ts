@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { ConflictError } from '../../errors.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { unacknowledge } from '../alerting/act-store.ts'
-import type { ShownIncident } from '../alerting/incident-read-store.ts'
+import type { ShownIncident } from '../alerting/shown-incident.ts'
 import { actOnIncident, nameOfActor, type OwnIncident } from './act-on-incident.ts'
 
 /** Takes an acknowledgement back: the plan goes on where it stood. @throws ConflictError when it has none, or is resolved */
