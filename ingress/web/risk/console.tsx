@@ -17,11 +17,12 @@ export interface Console extends Workspace {
   base: string
 }
 
-type Tab = 'packs' | 'clients' | 'webhooks' | 'usage'
+type Tab = 'packs' | 'clients' | 'agents' | 'webhooks' | 'usage'
 
 const TABS: readonly { tab: Tab; label: string }[] = [
   { tab: 'packs', label: 'Packs' },
   { tab: 'clients', label: 'Clients' },
+  { tab: 'agents', label: 'Agents' },
   { tab: 'webhooks', label: 'Webhooks' },
   { tab: 'usage', label: 'Usage' },
 ]

@@ -1,5 +1,6 @@
 import { type Pages, redirect } from '../frame/context.ts'
 import { verificationPages } from '../public-verification/page.tsx'
+import { agentPages } from './agents.ts'
 import { clientPages } from './clients.tsx'
 import { comparePages } from './compare.tsx'
 import { CONSOLE, openConsole } from './console.tsx'
@@ -28,6 +29,7 @@ export function riskPages(pages: Pages): void {
     comparePages,
     sharedPackPages,
     clientPages,
+    agentPages,
     usagePages,
     webhookPages,
     deliveryPages,

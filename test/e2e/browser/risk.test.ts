@@ -167,6 +167,7 @@ for (const look of [
       `${it.base}/compare?pack=${id}&pack=${id}`,
       `${it.base}/clients`,
       `${it.base}/usage`,
+      `${it.base}/agents`,
       `${it.base}/webhooks`,
       `${it.base}/webhooks/${endpoint}`,
       verification ?? '',

@@ -1,0 +1,193 @@
+import type { ComponentChildren } from 'preact'
+import type { FieldError } from '#shared/errors.ts'
+import { keyPrefix } from '#shared/tenancy/agents/agent-key.ts'
+import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
+import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
+import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
+import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import type { Context } from '../frame/context.ts'
+import type { Console } from './console.tsx'
+
+/** What the page shows. */
+export interface AgentsView {
+  console: Console
+  keys: AgentKey[]
+  calls: ListedAgentCall[]
+  /** that a key made here may have */
+  scopes: string[]
+  projects: { uuid: string; name: string }[]
+  mayManage: boolean
+  newKey: string | null
+  errors: readonly FieldError[]
+}
+
+interface Props {
+  context: Context
+  view: AgentsView
+}
+
+/** Keys, what they may cost, and what was called. */
+export function AgentsPage({ context, view }: Props) {
+  const now = context.deps.now()
+  const { keys, newKey, mayManage } = view
+  return (
+    <>
+      <h1>Agents</h1>
+      <p class="muted">
+        Assistants use <code>POST /mcp</code> with a key of their own. Each key is limited to scopes, projects, calls
+        and budgets; every call is kept.
+      </p>
+      {newKey !== null && (
+        <section class="card secret-once" role="status">
+          <p>
+            The new key. It is <b>not shown again</b>: copy it now.
+          </p>
+          <p class="ping-url">
+            <Copyable text={newKey} label="new agent key" />
+          </p>
+        </section>
+      )}
+      {keys.length === 0 && <p class="empty">No key yet.</p>}
+      {keys.map((key) => (
+        <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />
+      ))}
+      {mayManage && <NewKey context={context} view={view} />}
+      <Calls view={view} now={now} />
+    </>
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: AgentKey, now: Micros): 'active' | 'revoked' | 'expired' {
+  if (revokedAt) return 'revoked'
+  return expiresAt.getTime() <= toMillis(now) ? 'expired' : 'active'
+}
+
+function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey; now: Micros }) {
+  const { keyId, name, scopes, projects, dailyLimit, budgets, lastUsedAt, calls, expiresAt } = agentKey
+  const state = stateOf(agentKey, now)
+  const names = projects.map((uuid) => view.projects.find((project) => project.uuid === uuid)?.name ?? 'a project')
+  const limits = Object.entries(budgets).map(
+    ([family, { perDay, perMonth }]) => `${family}: ${perDay ?? 'any'} a day, ${perMonth ?? 'any'} a month`,
+  )
+  return (
+    <section class="card" aria-label={name}>
+      <div class="card-head">
+        <h2>{name}</h2>
+        <span class={state === 'active' ? 'pill good' : 'pill bad'}>{state}</span>
+      </div>
+      <dl class="facts">
+        <Fact title="Key">
+          <span class="mono breakable">{keyPrefix(agentKey.env, keyId)}…</span>
+        </Fact>
+        <Fact title="Scopes">{scopes.join(', ')}</Fact>
+        {names.length > 0 && <Fact title="Projects">{names.join(', ')}</Fact>}
+        {dailyLimit !== null && <Fact title="Calls a day">{`at most ${dailyLimit}`}</Fact>}
+        {limits.length > 0 && <Fact title="Budgets">{limits.join('; ')}</Fact>}
+        <Fact title="Calls">{String(calls)}</Fact>
+        <Fact title="Last used">{lastUsedAt ? <Ago at={microsOfDate(lastUsedAt)} now={now} /> : 'never'}</Fact>
+        <Fact title="Expires">{expiresAt.toISOString().slice(0, 10)}</Fact>
+      </dl>
+      {view.mayManage && state === 'active' && (
+        <Form
+          context={context}
+          action={`${view.console.base}/agents/${keyId}/revoke`}
+          confirm="Revoke this key? The agent that uses it stops working within five seconds."
+        >
+          <button type="submit" class="danger" aria-label={`Revoke ${name}`}>
+            Revoke
+          </button>
+        </Form>
+      )}
+    </section>
+  )
+}
+
+function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="breakable">{children}</dd>
+    </div>
+  )
+}
+
+function NewKey({ context, view }: Props) {
+  const { console, scopes, projects, errors } = view
+  const errorOf = (path: string) => errors.find((error) => error.path === path)?.message
+  const general = errors.filter(({ path }) => path === 'scopes' || path === 'projects')
+  return (
+    <section class="card" aria-labelledby="new-key">
+      <h2 id="new-key">New key</h2>
+      {general.map(({ message }) => (
+        <p class="field-error" role="alert" key={message}>
+          {message}
+        </p>
+      ))}
+      <Form context={context} action={`${console.base}/agents`} class="stack">
+        <TextField label="Name" name="name" required={true} maxLength={200} error={errorOf('name')} />
+        <fieldset>
+          <legend>May, beside calling tools</legend>
+          {scopes.map((scope) => (
+            <CheckBox key={scope} name="scope" value={scope} label={scope} isChecked={false} />
+          ))}
+        </fieldset>
+        {projects.length > 0 && (
+          <fieldset>
+            <legend>Projects, for monitoring:*</legend>
+            {projects.map(({ uuid, name }) => (
+              <CheckBox key={uuid} name="project" value={uuid} label={name} isChecked={false} />
+            ))}
+          </fieldset>
+        )}
+        <TextField
+          label="Calls a day"
+          name="dailyLimit"
+          type="number"
+          hint="Empty: no limit of its own. Budgets per family are set through the API."
+          error={errorOf('dailyLimit')}
+        />
+        <p>
+          <button type="submit">Make key</button>
+        </p>
+      </Form>
+    </section>
+  )
+}
+
+function Calls({ view, now }: { view: AgentsView; now: Micros }) {
+  if (view.calls.length === 0) return null
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="card table-card scroll" tabIndex={0} aria-label="Calls">
+      <table class="plain-table wide-table">
+        <thead>
+          <tr>
+            <th scope="col">Tool</th>
+            <th scope="col">Key</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Units</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
+        <tbody>
+          {view.calls.map((call) => (
+            <tr key={call.callId}>
+              <td>{call.tool}</td>
+              <td class="mono">{call.keyId}</td>
+              <td>
+                <span class={call.code === 'OK' ? 'pill good' : 'pill bad'}>
+                  {call.code === 'OK' ? 'answered' : call.code.toLowerCase().replaceAll('_', ' ')}
+                </span>
+              </td>
+              <td class="figure">{call.units}</td>
+              <td>
+                <Ago at={microsOfDate(call.calledAt)} now={now} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,53 @@
+import test from 'ava'
+import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
+import { openApp } from '../../support/app.ts'
+import { callTool, connect } from '../mcp/agents.ts'
+import { createTeam, join } from './people.ts'
+
+test('a key is made on the page, shown once, used, listed with its calls, and revoked', async (t) => {
+  await using app = await openApp()
+  const team = await createTeam(app, 'Acme')
+  await grantFamilies(app.deps.db, team.organisationId, ['agents', 'risk-signals'])
+  const owner = await join(app, team, 'owner')
+  const reader = await join(app, team, 'read-only')
+  const path = `/organisations/${team.organisationUuid}/risk/sandbox/agents`
+  const form = await owner.get(path)
+  t.true(form.text.includes('risk-signals:run'))
+  t.false(form.text.includes('agents:manage'), 'a key makes no keys')
+  const made = await owner.post(path, { name: 'night <desk>', scope: 'risk-signals:read' })
+  const key = /rsk_sandbox_[A-Z2-7]{16}_[\w-]{43}/.exec(made.text)?.[0] ?? ''
+  t.not(key, '')
+  const agent = await connect(app.url, key)
+  await callTool(agent, 'gstin_validate', { gstin: 'x' })
+  const listed = await owner.get(path)
+  t.false(listed.text.includes(key))
+  for (const part of ['night &lt;desk>', 'agents:invoke, risk-signals:read', 'gstin_validate', 'answered']) {
+    t.true(listed.text.includes(part), part)
+  }
+
+  const wrong = await owner.post(path, { name: '', dailyLimit: '-1' })
+  t.is(wrong.status, 400)
+  t.true(wrong.text.includes('name must be a line'))
+  t.true(wrong.text.includes('dailyLimit must be a whole number'))
+  const projectless = await owner.post(path, { name: 'x', scope: 'monitoring:read' })
+  t.true(projectless.text.includes('projects must name what monitoring:* is for'))
+
+  const keyId = key.split('_')[2]
+  t.false((await reader.get(path)).text.includes('Make key'))
+  t.is((await reader.post(path, { name: 'mine' })).status, 403)
+  t.is((await reader.post(`${path}/${keyId}/revoke`, {}, path)).status, 403)
+  t.is((await owner.post(`${path}/AAAAAAAAAAAAAAAA/revoke`, {}, path)).status, 404)
+  t.is((await owner.post(`${path}/${keyId}/revoke`, {}, path)).status, 303)
+  t.true((await owner.get(path)).text.includes('revoked'))
+})
+
+test('who is not entitled to agent tools makes no keys, and others see nothing of them', async (t) => {
+  await using app = await openApp()
+  const team = await createTeam(app, 'Acme')
+  const owner = await join(app, team, 'owner')
+  const path = `/organisations/${team.organisationUuid}/risk/sandbox/agents`
+  t.false((await owner.get(path)).text.includes('Make key'))
+  t.is((await owner.post(path, { name: 'x' })).status, 404)
+  const stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  t.is((await stranger.get(path)).status, 404)
+})
