@@ -1,4 +1,6 @@
 import test from 'ava'
+import { queueOf } from '#shared/contracts/define-message.ts'
+import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -57,12 +59,12 @@ test.serial(
     const [claimed] = await product.db('notifications').select('id', 'state', 'attempts')
     t.like(claimed, { state: 'pending', attempts: 1 })
 
-    // Its lease is what keeps others from sending meanwhile; here it has run out.
-    const expire = () =>
-      product.db('notifications').update({ lease_until: product.db.fn.now(), queued_until: product.db.fn.now() })
-    await expire()
-    const beforeAck = product.spawn('workers', ['notifier'], { CRASH_AT: 'before-ack:2' })
-    await using _sweeper = await product.workers(['sweeper'])
+    // Of this queue: the alerter in the same process acknowledges messages too, and how many is left to chance.
+    const queue = queueOf(notificationDue, 'notifier')
+    // Its lease is what keeps others from sending meanwhile; here it has run out. No sweeper queues a second copy, whose
+    // acknowledgement could come before the sending.
+    await product.db('notifications').update({ lease_until: product.db.fn.now() })
+    const beforeAck = product.spawn('workers', ['notifier'], { CRASH_AT: `before-ack-of-${queue}` })
     await sink.waitFor(2, 60_000)
     t.is(await beforeAck.exited, null)
     const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])

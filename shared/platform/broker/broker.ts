@@ -5,8 +5,7 @@ import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { answered } from './broker-deadline.ts'
-import type { Consumer, ConsumerOptions } from './consumer.ts'
-import { openConsumer } from './consumer.ts'
+import { Consumer, type ConsumerOptions } from './consumer.ts'
 import { inspectQueues, type QueueState } from './inspect-queues.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
@@ -79,7 +78,7 @@ export function openBroker(options: BrokerOptions): Broker {
     publish: (message) => publisher.publish(message),
     send: (message) => publisher.send(message),
     consume(consumerOptions) {
-      const consumer = openConsumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
+      const consumer = new Consumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
       consumers.add(consumer)
       consuming.onModel((model) => consumer.attach(model))
       return consumer

@@ -37,17 +37,6 @@ export interface ConsumerOptions {
   settled?: () => Promise<void>
 }
 
-export interface Consumer extends AsyncDisposable {
-  /** @param model the connection to consume through from now on; null while there is none */
-  attach(model: ChannelModel | null): void
-  /** whether the broker has us as a consumer of the queue */
-  readonly isConsuming: boolean
-  /** the queue; of one that is this process's own, what it is for */
-  readonly kind: string
-  /** why its messages do not come; empty when they can */
-  problems(): string[]
-}
-
 const REOPEN_AFTER_MS = 500
 /** What a restart of the broker or a lost channel may take, before it is a reason to call the process unready. */
 const MAY_BE_CLOSED_MS = 15_000
@@ -55,104 +44,141 @@ const GOODBYE_MS = 3_000
 const OWN_NAME = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
 
 /** Keeps one consumer on one queue for as long as the process lives, whatever happens to channel, queue or connection. */
-export function openConsumer(
-  options: ConsumerOptions,
-  deps: { log: Log; metrics: Metrics; repair: () => void },
-): Consumer {
-  const { queue, prefetch } = options
-  const { log, metrics } = deps
-  let model: ChannelModel | null = null
-  let channel: Channel | null = null
-  let consumerTag = ''
-  let isClosing = false
+export class Consumer implements AsyncDisposable {
+  readonly #options: ConsumerOptions
+  readonly #log: Log
+  readonly #metrics: Metrics
+  readonly #repair: () => void
+  /** the queue; of one that is this process's own, what it is for */
+  readonly kind: string
+  #model: ChannelModel | null = null
+  #channel: Channel | null = null
+  #consumerTag = ''
+  #isClosing = false
   /** since when, in monotonic milliseconds, nothing can come; null while it can */
-  let closedSince: number | null = performance.now()
-  const kind = queue.replace(OWN_NAME, '')
-  let timer: NodeJS.Timeout | null = null
+  #closedSince: number | null = performance.now()
+  #timer: NodeJS.Timeout | null = null
   /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
-  let opening: ChannelModel | null = null
+  #opening: ChannelModel | null = null
 
-  function attach(to: ChannelModel | null): void {
-    model = to
-    channel = null
-    consumerTag = ''
-    closedSince ??= performance.now()
-    openSoon(0)
+  constructor(options: ConsumerOptions, deps: { log: Log; metrics: Metrics; repair: () => void }) {
+    this.#options = options
+    this.#log = deps.log
+    this.#metrics = deps.metrics
+    this.#repair = deps.repair
+    this.kind = options.queue.replace(OWN_NAME, '')
   }
 
-  function openSoon(delayMs: number): void {
-    if (timer) clearTimeout(timer)
-    timer = setTimeout(tryOpen, delayMs)
-    timer.unref()
+  /** @param model the connection to consume through from now on; null while there is none */
+  attach(model: ChannelModel | null): void {
+    this.#model = model
+    this.#channel = null
+    this.#consumerTag = ''
+    this.#closedSince ??= performance.now()
+    this.#openSoon(0)
   }
 
-  function tryOpen(): void {
-    const from = model
-    if (!from || channel || opening === from || isClosing) return
-    opening = from
-    open(from)
+  /** whether the broker has us as a consumer of the queue */
+  get isConsuming(): boolean {
+    return this.#channel !== null && this.#consumerTag !== ''
+  }
+
+  /** why its messages do not come; empty when they can */
+  problems(): string[] {
+    const since = this.#closedSince
+    const closedMs = since === null || this.#isClosing ? 0 : performance.now() - since
+    if (closedMs <= MAY_BE_CLOSED_MS) return []
+    return [`consumer of ${this.kind}: not open for ${Math.round(closedMs / 1000)} s`]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true
+    if (this.#timer) clearTimeout(this.#timer)
+    const { inOrder, settled } = this.#options
+    if (this.#channel && this.#consumerTag !== '' && !inOrder)
+      await this.#goodbye(this.#channel.cancel(this.#consumerTag))
+    await settled?.()
+    // Asked again, because it may have been lost meanwhile.
+    if (this.#channel) await this.#goodbye(this.#channel.close())
+    this.#channel = null
+  }
+
+  #openSoon(delayMs: number): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#tryOpen(), delayMs)
+    this.#timer.unref()
+  }
+
+  #tryOpen(): void {
+    const from = this.#model
+    if (!from || this.#channel || this.#opening === from || this.#isClosing) return
+    this.#opening = from
+    this.#open(from)
       .catch((error: unknown) => {
-        log.warn({ queue, ...describeError(error) }, 'consumer.not-opened')
-        if (model === from) deps.repair()
+        this.#log.warn({ queue: this.#options.queue, ...describeError(error) }, 'consumer.not-opened')
+        if (this.#model === from) this.#repair()
       })
       .finally(() => {
-        if (opening === from) opening = null
-        if (model === from && !channel) openSoon(REOPEN_AFTER_MS)
+        if (this.#opening === from) this.#opening = null
+        if (this.#model === from && !this.#channel) this.#openSoon(REOPEN_AFTER_MS)
       })
   }
 
-  async function open(from: ChannelModel): Promise<void> {
-    const opened = await answered(from, `a channel for ${kind}`, from.createChannel())
-    opened.on('error', (error: Error) => log.warn({ queue, ...describeError(error) }, 'consumer.channel-failed'))
-    opened.on('close', () => lost(opened))
-    if (model !== from || isClosing) {
+  async #open(from: ChannelModel): Promise<void> {
+    const { queue } = this.#options
+    const opened = await answered(from, `a channel for ${this.kind}`, from.createChannel())
+    opened.on('error', (error: Error) => this.#log.warn({ queue, ...describeError(error) }, 'consumer.channel-failed'))
+    opened.on('close', () => this.#lost(opened))
+    if (this.#model !== from || this.#isClosing) {
       discard(opened)
       return
     }
-    channel = opened
+    this.#channel = opened
     try {
-      await answered(from, `consuming ${kind}`, start(opened))
+      await answered(from, `consuming ${this.kind}`, this.#start(opened))
     } catch (error) {
-      lost(opened)
+      this.#lost(opened)
       discard(opened)
       throw error
     }
   }
 
-  async function start(on: Channel): Promise<void> {
+  async #start(on: Channel): Promise<void> {
+    const { queue, prefetch, declare, noAck = false } = this.#options
     await on.prefetch(prefetch)
-    await options.declare?.(on)
+    await declare?.(on)
     const take = (message: ConsumeMessage | null) => {
-      if (message) options.onDelivery(deliver(on, message))
-      else cancelledByBroker(on)
+      if (message) this.#options.onDelivery(this.#deliver(on, message))
+      else this.#cancelledByBroker(on)
     }
-    const reply = await on.consume(queue, take, { noAck: options.noAck ?? false })
-    if (channel !== on) return
-    consumerTag = reply.consumerTag
-    closedSince = null
+    const reply = await on.consume(queue, take, { noAck })
+    if (this.#channel !== on) return
+    this.#consumerTag = reply.consumerTag
+    this.#closedSince = null
   }
 
-  function lost(gone: Channel): void {
-    if (channel !== gone) return
-    channel = null
-    consumerTag = ''
-    closedSince ??= performance.now()
-    openSoon(REOPEN_AFTER_MS)
+  #lost(gone: Channel): void {
+    if (this.#channel !== gone) return
+    this.#channel = null
+    this.#consumerTag = ''
+    this.#closedSince ??= performance.now()
+    this.#openSoon(REOPEN_AFTER_MS)
   }
 
-  function deliver(on: Channel, message: ConsumeMessage): Delivery {
+  #deliver(on: Channel, message: ConsumeMessage): Delivery {
+    const { queue } = this.#options
     const count = message.properties.headers?.['x-delivery-count']
     const redeliveries = typeof count === 'number' ? count : message.fields.redelivered ? 1 : 0
-    if (redeliveries > 0) metrics.redelivered.inc({ queue })
+    if (redeliveries > 0) this.#metrics.redelivered.inc({ queue })
     let isSettled = false
     const settle = (how: () => void) => {
       isSettled = true
-      if (channel !== on) return
+      if (this.#channel !== on) return
       try {
         how()
       } catch (error) {
         // The channel closed a moment ago and its event has not come yet: the broker hands the message out again.
-        log.debug({ queue, ...describeError(error) }, 'message.not-settled')
+        this.#log.debug({ queue, ...describeError(error) }, 'message.not-settled')
       }
     }
     return {
@@ -164,42 +190,21 @@ export function openConsumer(
       get isSettled() {
         return isSettled
       },
-      isLive: () => channel === on,
+      isLive: () => this.#channel === on,
     }
   }
 
   /** The queue was deleted, or its leader moved: declare it again, and take a new channel. */
-  function cancelledByBroker(on: Channel): void {
-    log.warn({ queue }, 'consumer.cancelled')
-    deps.repair()
-    lost(on)
+  #cancelledByBroker(on: Channel): void {
+    this.#log.warn({ queue: this.#options.queue }, 'consumer.cancelled')
+    this.#repair()
+    this.#lost(on)
     discard(on)
   }
 
   /** What is not answered now is over with the connection, which is about to be closed. */
-  async function goodbye(operation: Promise<unknown>): Promise<void> {
-    if (model) await answered(model, `closing ${kind}`, operation, GOODBYE_MS).catch(() => {})
-  }
-
-  return {
-    attach,
-    get isConsuming() {
-      return channel !== null && consumerTag !== ''
-    },
-    kind,
-    problems() {
-      const closedMs = closedSince === null || isClosing ? 0 : performance.now() - closedSince
-      return closedMs > MAY_BE_CLOSED_MS ? [`consumer of ${kind}: not open for ${Math.round(closedMs / 1000)} s`] : []
-    },
-    async [Symbol.asyncDispose]() {
-      isClosing = true
-      if (timer) clearTimeout(timer)
-      if (channel && consumerTag !== '' && !options.inOrder) await goodbye(channel.cancel(consumerTag))
-      await options.settled?.()
-      // Asked again, because it may have been lost meanwhile.
-      if (channel) await goodbye(channel.close())
-      channel = null
-    },
+  async #goodbye(operation: Promise<unknown>): Promise<void> {
+    if (this.#model) await answered(this.#model, `closing ${this.kind}`, operation, GOODBYE_MS).catch(() => {})
   }
 }
 

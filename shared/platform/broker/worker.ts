@@ -65,109 +65,142 @@ const HANDLER_MS = 120_000
  * stored first: the message that was begun too often is given up, and those that were merely in flight beside it are not.
  */
 export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
-  const { message } = subscription
-  const queue = queueOf(message, worker)
-  const log = deps.log.child({ queue })
+  const queue = queueOf(subscription.message, worker)
+  const handling = new Handling(subscription, queue, { ...deps, log: deps.log.child({ queue }) })
   const inFlight = new Set<Promise<void>>()
   let alone: Promise<void> = Promise.resolve()
-  let isStopping = false
 
-  const consumer = deps.broker.consume({
+  return deps.broker.consume({
     queue,
     prefetch: subscription.prefetch,
     onDelivery(delivery) {
       const others = wasRedelivered(delivery) ? [...inFlight] : []
-      const work = alone.then(() => Promise.all(others)).then(() => settle(delivery))
+      const work = alone.then(() => Promise.all(others)).then(() => handling.settle(delivery))
       if (wasRedelivered(delivery)) alone = work
       inFlight.add(work)
       work.finally(() => inFlight.delete(work)).catch(() => {})
     },
     async settled() {
-      isStopping = true
+      handling.isStopping = true
       await Promise.allSettled([...inFlight])
     },
   })
-  return consumer
+}
 
-  async function settle(delivery: Delivery): Promise<void> {
-    const { properties } = delivery.message
-    const messageId = String(properties.messageId ?? '')
-    const parsed = parsePayload(message, delivery)
+/** How the failures of a message went, for whoever looks at it as a dead letter. */
+interface Failure {
+  firstError: unknown
+  lastError: unknown
+  failures: number
+}
+
+/** What is done with the messages of one subscription, and how each ends. */
+class Handling {
+  readonly #subscription: Subscription
+  readonly #queue: string
+  readonly #deps: RuntimeDeps
+  /** what fails from now on is given back instead of tried again */
+  isStopping = false
+
+  constructor(subscription: Subscription, queue: string, deps: RuntimeDeps) {
+    this.#subscription = subscription
+    this.#queue = queue
+    this.#deps = deps
+  }
+
+  async settle(delivery: Delivery): Promise<void> {
+    const parsed = parsePayload(this.#subscription.message, delivery)
     if ('reason' in parsed) {
-      await giveUp(delivery, parsed.reason, null)
+      await this.#giveUp(delivery, parsed.reason, null)
       return
     }
-    if (wasRedelivered(delivery) && !(await begin(delivery))) return
-    const stop = deps.metrics.handled.startTimer({ queue })
-    const context = { messageId, log: log.child({ messageId }) }
+    if (wasRedelivered(delivery) && !(await this.#begin(delivery))) return
+    const stop = this.#deps.metrics.handled.startTimer({ queue: this.#queue })
+    const outcome = await this.#tryUntilOver(delivery, parsed.payload)
+    if (outcome !== 'handed-back') stop({ outcome })
+  }
+
+  async #tryUntilOver(delivery: Delivery, payload: unknown): Promise<'done' | 'dead' | 'handed-back'> {
+    const { metrics } = this.#deps
+    const { run, deadlineMs = HANDLER_MS } = this.#subscription
+    const messageId = String(delivery.message.properties.messageId ?? '')
+    const context = { messageId, log: this.#deps.log.child({ messageId }) }
     let firstError: unknown = null
-    using waiting = countWaiting(deps.metrics, [queue])
-    for (let failures = 0; ; ) {
-      if (!delivery.isLive()) return
+    using waiting = countWaiting(metrics, [this.#queue])
+    for (let failures = 0; delivery.isLive(); ) {
       try {
-        await withDeadline(subscription.run(parsed.payload, context), subscription.deadlineMs ?? HANDLER_MS)
-        deps.crashPoint('before-ack')
-        delivery.ack()
-        if (wasRedelivered(delivery)) await forget(delivery)
-        stop({ outcome: 'done' })
-        return
+        await withDeadline(run(payload, context), deadlineMs)
+        await this.#acknowledge(delivery)
+        return 'done'
       } catch (error) {
         firstError ??= error
-        if (error instanceof PermanentError) {
-          await giveUp(delivery, 'PERMANENT', { firstError, lastError: error, failures: failures + 1 })
-          stop({ outcome: 'dead' })
-          return
-        }
         const isItsOwn = isMessagesFault(error)
         if (isItsOwn) failures += 1
-        if (!isItsOwn) waiting.begin()
-        context.log.warn({ failures, ...describeError(error) }, 'message.failed')
-        if (failures >= MAX_FAILURES && (await schemaMatches(deps.db))) {
-          await giveUp(delivery, 'FAILED', { firstError, lastError: error, failures })
-          stop({ outcome: 'dead' })
-          return
+        else waiting.begin()
+        const isPermanent = error instanceof PermanentError
+        if (!isPermanent) context.log.warn({ failures, ...describeError(error) }, 'message.failed')
+        const reason = isPermanent ? 'PERMANENT' : await this.#deathOf(failures)
+        if (reason) {
+          await this.#giveUp(delivery, reason, { firstError, lastError: error, failures })
+          return 'dead'
         }
-        if (isStopping) {
-          // It did not kill us: what comes next is not held responsible for this start.
-          if (wasRedelivered(delivery)) await forget(delivery)
-          delivery.requeue()
-          return
+        if (this.isStopping) {
+          await this.#handBack(delivery)
+          return 'handed-back'
         }
-        await sleep(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+        await sleep(waitMs(failures))
       }
     }
+    return 'handed-back'
+  }
+
+  async #acknowledge(delivery: Delivery): Promise<void> {
+    this.#deps.crashPoint(`before-ack-of-${this.#queue}`)
+    delivery.ack()
+    if (wasRedelivered(delivery)) await this.#forget(delivery)
+  }
+
+  /** @returns why a message that failed so often is given up; null when it is tried again */
+  async #deathOf(failures: number): Promise<'FAILED' | null> {
+    return failures >= MAX_FAILURES && (await schemaMatches(this.#deps.db)) ? 'FAILED' : null
+  }
+
+  async #handBack(delivery: Delivery): Promise<void> {
+    // It did not kill us: what comes next is not held responsible for this start.
+    if (wasRedelivered(delivery)) await this.#forget(delivery)
+    delivery.requeue()
   }
 
   /** @returns false when the message was begun too often, and given up */
-  async function begin(delivery: Delivery): Promise<boolean> {
-    for (let failures = 0; delivery.isLive() && !isStopping; failures++) {
+  async #begin(delivery: Delivery): Promise<boolean> {
+    for (let failures = 0; delivery.isLive() && !this.isStopping; failures++) {
       try {
-        if ((await recordStart(deps.db, queue, delivery)) <= MAX_STARTS) return true
-        await giveUp(delivery, 'CRASHED', null)
+        if ((await recordStart(this.#deps.db, this.#queue, delivery)) <= MAX_STARTS) return true
+        await this.#giveUp(delivery, 'CRASHED', null)
         return false
       } catch (error) {
-        log.warn(describeError(error), 'message.not-begun')
-        await sleep(Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures))
+        this.#deps.log.warn(describeError(error), 'message.not-begun')
+        await sleep(waitMs(failures))
       }
     }
     return false
   }
 
   /** What stays behind when this fails is only a count that nothing continues. */
-  async function forget(delivery: Delivery): Promise<void> {
-    await forgetStarts(deps.db, queue, delivery).catch((error: unknown) =>
-      log.warn(describeError(error), 'message.not-ended'),
+  async #forget(delivery: Delivery): Promise<void> {
+    await forgetStarts(this.#deps.db, this.#queue, delivery).catch((error: unknown) =>
+      this.#deps.log.warn(describeError(error), 'message.not-ended'),
     )
   }
 
   /** Moves a message to the dead-letter queue ourselves, because only so does it carry a reason. */
-  async function giveUp(
-    delivery: Delivery,
-    reason: string,
-    failure: { firstError: unknown; lastError: unknown; failures: number } | null,
-  ): Promise<void> {
-    await deadLetter(deps, queue, delivery, reason, failure)
+  async #giveUp(delivery: Delivery, reason: string, failure: Failure | null): Promise<void> {
+    await deadLetter(this.#deps, this.#queue, delivery, reason, failure)
   }
+}
+
+function waitMs(failures: number): number {
+  return Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures)
 }
 
 /**
@@ -179,7 +212,7 @@ export async function deadLetter(
   queue: string,
   delivery: Delivery,
   reason: string,
-  failure: { firstError: unknown; lastError: unknown; failures: number } | null,
+  failure: Failure | null,
 ): Promise<void> {
   const { properties, content } = delivery.message
   const headers: Record<string, unknown> = { 'x-signalbox-reason': reason, 'x-signalbox-queue': queue }
