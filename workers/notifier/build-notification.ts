@@ -36,7 +36,7 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
   return async ({ claimed, channel }) => {
     const { flipId, checkId, incidentId, what } = claimed
     if (what === 'test' || checkId === null) {
-      return notificationOf(deps, { claimed, channel }, testSubject(claimed.status, deps.now()))
+      return notificationOf(deps, { claimed, channel }, testSubject(deps, claimed.status))
     }
     const [flip, incident, check] = await Promise.all([
       flipId === null ? null : flipOf(flipId),
@@ -58,9 +58,9 @@ interface Subject {
   incident: IncidentForSending | null
 }
 
-function testSubject(status: 'up' | 'down', now: Micros): Subject {
-  const flip = { at: now, reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
-  return { flip, check: testCheck(), lastPing: null, incident: null }
+function testSubject({ config, now }: BuildDeps, status: 'up' | 'down'): Subject {
+  const flip = { at: now(), reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
+  return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null }
 }
 
 function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, status: 'up' | 'down'): FlipForSending {
@@ -89,7 +89,7 @@ function notificationOf(
     lastPing,
     urls: {
       site,
-      check: `${site}/checks/${key}`,
+      check: claimed.what === 'test' ? `${site}/integrations/${channel.uuid}` : `${site}/checks/${key}`,
       unsubscribe: channel.kind === 'email' ? unsubscribeUrl(deps, channel) : null,
     },
     timeZone: check.tz,
@@ -131,13 +131,13 @@ export function unsubscribeUrl(
 }
 
 /** What a test message is about: no check of the project, so that nobody mistakes it for an outage. */
-function testCheck(): AssignedCheck {
+function testCheck(name: string): AssignedCheck {
   return {
     ...DEFAULT_SETTINGS,
     id: 0,
     uuid: NO_UUID,
     projectId: 0,
-    name: 'TEST',
+    name,
     badgeKey: NO_UUID,
     channelIds: [],
     status: 'down',

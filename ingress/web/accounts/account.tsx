@@ -79,7 +79,7 @@ async function show(context: Context, problem: string | null, status = 200): Pro
           <Problem text={problem} />
           <Form context={context} action="/account/password" class="stack">
             {user?.passwordHash !== null && (
-              <TextField label="Present password" name="old" type="password" autocomplete="current-password" required />
+              <TextField label="Current password" name="old" type="password" autocomplete="current-password" required />
             )}
             <NewPasswordField label="New password" hint="You will be signed out everywhere else." />
             <div>

@@ -13,7 +13,7 @@ import {
   listOwnerless,
   lockAdministration,
 } from '#shared/tenancy/accounts/store.ts'
-import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { ensureOrganisation, renameOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -58,7 +58,7 @@ async function setUp(context: FormContext): Promise<void> {
     await deleteLinks(tx, 'set-up')
     const user = await insertUser(tx, { email, name: name.slice(0, 100), passwordHash })
     if (!user) return null
-    await ownEverything(tx, user.id, organisation.slice(0, 100) || 'My organisation')
+    await ownEverything(tx, user.id, organisation.slice(0, 100))
     await insertAudit(tx, {
       organisationId: null,
       userId: user.id,
@@ -74,12 +74,19 @@ async function setUp(context: FormContext): Promise<void> {
   redirect(context, '/')
 }
 
-/** What the command line made before there was anybody belongs to the first person; there is at least one project. */
+/**
+ * What the command line made before there was anybody belongs to the first person, who names it; there is at least one
+ * project.
+ */
 async function ownEverything(tx: Knex.Transaction, userId: number, organisationName: string): Promise<void> {
   const existing = await listOwnerless(tx)
+  const [only, another] = existing
+  if (only !== undefined && another === undefined && organisationName !== '') {
+    await renameOrganisation(tx, only, organisationName)
+  }
   for (const organisationId of existing) await insertMembership(tx, { organisationId, userId, role: 'owner' })
   if (existing.length > 0) return
-  const { id } = await ensureOrganisation(tx, organisationName)
+  const { id } = await ensureOrganisation(tx, organisationName || 'My organisation')
   await insertMembership(tx, { organisationId: id, userId, role: 'owner' })
   await insertProject(tx, { organisationId: id, name: 'My project' })
 }
@@ -115,7 +122,7 @@ function show(context: Context, state: State, status = 200): void {
           name="organisation"
           value={state.organisation}
           maxLength={100}
-          hint="The company or team that owns the projects. Left as it is when there is one already."
+          hint="The company or team that owns the projects."
         />
         <button type="submit" class="primary">
           Create my account

@@ -1,4 +1,5 @@
 import { ConflictError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import type { OwnCheck } from '#shared/monitoring/operations/check-changes.ts'
@@ -15,6 +16,8 @@ import { isUuid } from '#shared/uuid.ts'
 import { safeNext } from '../accounts/sign-in.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
+import { sendQuestion } from '../frame/question.tsx'
 import { deny, openCheck, openProject } from '../frame/workspace.ts'
 
 /** What buttons do with checks that exist. */
@@ -90,16 +93,43 @@ async function bulk(context: FormContext): Promise<void> {
   const verb = field(form, 'do')
   const uuids = [...new Set(form.getAll('check').filter(isUuid))].slice(0, 100)
   const tag = field(form, 'tag').replace(/\s+/g, '-')
+  const own: (OwnCheck & { name: string; tags: string })[] = []
   for (const uuid of uuids) {
     const check = await findCheck(deps.db, uuid)
-    if (check?.projectId !== project.id) continue
-    const own = { project, id: check.id, uuid }
-    if (verb === 'pause' || verb === 'resume') await switchOne(context, actor, own, verb)
-    else if (verb === 'delete') await deleteCheck(deps.db, actor, own, deps)
-    else if (verb === 'tag' && tag !== '' && !splitTags(check.tags).includes(tag)) {
-      const body = Object.assign(Object.create(null), { tags: `${check.tags} ${tag}`.trim() })
-      await updateCheck(deps.db, actor, { ...own, body, slugFromName: false }, deps)
-    }
+    if (check?.projectId === project.id)
+      own.push({ project, id: check.id, uuid, name: nameOf(check), tags: check.tags })
   }
-  goBack(context, `/projects/${project.uuid}/checks`)
+  if (verb === 'delete' && !form.has('_confirmed') && own.length > 0) {
+    const names = own.map(({ name }) => name).join(', ')
+    return sendQuestion(
+      context,
+      `Delete ${countOf(own.length)} with their logs: ${names}? This cannot be undone.`,
+      'Delete',
+    )
+  }
+  let changed = 0
+  for (const { name: _, tags, ...check } of own) {
+    if (verb === 'pause' || verb === 'resume') await switchOne(context, actor, check, verb)
+    else if (verb === 'delete') await deleteCheck(deps.db, actor, check, deps)
+    else if (verb === 'tag' && tag !== '' && !splitTags(tags).includes(tag)) {
+      const body = Object.assign(Object.create(null), { tags: `${tags} ${tag}`.trim() })
+      await updateCheck(deps.db, actor, { ...check, body, slugFromName: false }, deps)
+    } else continue
+    changed += 1
+  }
+  const path = `/projects/${project.uuid}/checks`
+  const notice = changed === 0 ? 'Nothing was selected.' : `${countOf(changed)} ${doneWords[verb] ?? 'changed'}.`
+  leaveFlash(context, path, { notice })
+  goBack(context, path)
+}
+
+const doneWords: Readonly<Record<string, string>> = {
+  pause: 'paused',
+  resume: 'resumed',
+  delete: 'deleted',
+  tag: 'tagged',
+}
+
+function countOf(count: number): string {
+  return `${count} ${count === 1 ? 'check' : 'checks'}`
 }

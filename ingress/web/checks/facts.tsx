@@ -29,11 +29,11 @@ export function HowToPing(props: { check: Check; base: string; pingKey: string |
         </p>
       )}
       <p class="muted">
-        Any request counts as success. Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
+        {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
         <code>/log</code> to leave a note, or <code>/</code> and an exit status.
       </p>
       <div class="snippets">
-        {snippets(slugUrl ?? url, email).map((snippet, index) => (
+        {snippets(slugUrl ?? url, email, check).map((snippet, index) => (
           <details key={snippet.id} name="snippet" open={index === 0}>
             <summary>{snippet.label}</summary>
             <CodeBlock text={snippet.text} label={`${snippet.label} lines`} />
@@ -44,10 +44,22 @@ export function HowToPing(props: { check: Check; base: string; pingKey: string |
   )
 }
 
+/** Which requests to the plain address count, by the check's own rules. */
+function countedText(check: Check): string {
+  const requests = check.methods === 'POST' ? 'POST request' : 'request'
+  if (!check.filterHttpBody) return `Any ${requests} counts as success.`
+  const otherwise = check.filterDefaultFail ? 'any other is a failure' : 'any other is ignored'
+  const success =
+    check.successKw === ''
+      ? 'No request counts as success by its body'
+      : `A ${requests} whose body holds “${check.successKw}” counts as success`
+  return `${success}; ${otherwise}.`
+}
+
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** Months that ended before the check was made are not shown as good ones: nothing is known of them. */
-export function DowntimeTable({ months, since }: { months: readonly Downtime[]; since: Micros }) {
+/** What was before the first ping is not shown as good: nothing is known of it. @param props.since null before it */
+export function DowntimeTable({ months, since }: { months: readonly Downtime[]; since: Micros | null }) {
   return (
     <table class="plain-table">
       <thead>
@@ -58,38 +70,39 @@ export function DowntimeTable({ months, since }: { months: readonly Downtime[]; 
         </tr>
       </thead>
       <tbody>
-        {months.map((month) => (
-          <tr key={month.from}>
-            <th scope="row">{monthName.format(toDate(month.from))}</th>
-            <td>{month.until <= since ? '–' : percentUp(month)}</td>
-            <td>
-              {month.count === 0 ? (
-                month.until <= since ? (
-                  '–'
-                ) : (
-                  'none'
-                )
-              ) : (
-                <>
-                  {humanDuration(month.seconds)}
+        {months.map((month) => {
+          const from = since === null || since >= month.until ? null : Math.max(since, month.from)
+          return (
+            <tr key={month.from}>
+              <th scope="row">
+                {monthName.format(toDate(month.from))}
+                {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
+              </th>
+              <td>{from === null ? '–' : percentUp(month, from)}</td>
+              <td>
+                {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
+                {month.count > 0 && (
                   <small>
                     {month.count} {month.count === 1 ? 'outage' : 'outages'}
                   </small>
-                </>
-              )}
-            </td>
-          </tr>
-        ))}
+                )}
+              </td>
+            </tr>
+          )
+        })}
       </tbody>
     </table>
   )
 }
 
-/** Never rounded up to 100 when there was an outage. */
-function percentUp({ from, until, seconds, count }: Downtime): string {
+const dayName = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** Never rounded up to 100 when there was an outage. @param from when anything was known first */
+export function percentUp({ until, seconds, count }: Omit<Downtime, 'from'>, from: Micros): string {
   const total = toSeconds(until - from)
   if (count === 0 || total <= 0) return '100 %'
-  return `${Math.max(0, Math.floor((1 - seconds / total) * 100_000) / 1000)} %`
+  const share = Math.max(0, 1 - seconds / total)
+  return `${(Math.floor(share * 100_00) / 100).toFixed(2)} %`
 }
 
 export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {

@@ -109,7 +109,14 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
         <button type="submit" name="do" value="tag">
           Add tag
         </button>
-        <button type="submit" name="do" value="delete" class="danger" data-confirm="Delete the selected checks?">
+        <button
+          type="submit"
+          name="do"
+          value="delete"
+          class="danger"
+          data-confirm="Delete {selected} with their logs? This cannot be undone."
+          data-yes="Delete"
+        >
           Delete
         </button>
       </span>

@@ -2,7 +2,7 @@ import { listChannels } from '#shared/monitoring/channels/store.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
+import { downtimeByMonth, knownSince } from '#shared/monitoring/flips/downtime.ts'
 import { listFlips } from '#shared/monitoring/flips/store.ts'
 import { checkFingerprint, findCreation } from '#shared/monitoring/pages/check-log-store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
@@ -115,7 +115,7 @@ async function showCheck(context: Context): Promise<void> {
         <div class="check-side">
           <section class="card" data-region="downtime" aria-labelledby="downtime">
             <h2 id="downtime">Last three months</h2>
-            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={createdAt} />
+            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={knownSince(check, flips, createdAt)} />
           </section>
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
@@ -176,7 +176,12 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
             <button type="submit">Move</button>
           </Form>
         )}
-        <Form context={context} action={`${path}/delete`} confirm={`Delete ${nameOf(check)} with its whole log?`}>
+        <Form
+          context={context}
+          action={`${path}/delete`}
+          confirm={`Delete ${nameOf(check)} with its whole log of ${check.nPings.toLocaleString('en')} pings? This cannot be undone.`}
+          yes="Delete check"
+        >
           <button type="submit" class="danger">
             Delete check
           </button>

@@ -83,7 +83,11 @@ export function CheckRow(props: RowProps) {
       </td>
       <td class="c-actions">
         {mayEdit && (
-          <Form context={props.context} action={`${path}/${status === 'paused' ? 'resume' : 'pause'}`}>
+          <Form
+            context={props.context}
+            action={`${path}/${status === 'paused' ? 'resume' : 'pause'}`}
+            inline={status === 'paused' ? 'Resumed' : 'Paused'}
+          >
             <input type="hidden" name="back" value={props.context.request.originalUrl} />
             <button
               type="submit"
@@ -137,7 +141,7 @@ function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
   const shown = channels.slice(0, SHOWN_CHANNELS)
   const more = channels.length - shown.length
   return (
-    <Form context={context} action={`${checkPath(check, project)}/toggle`} class="toggles">
+    <Form context={context} action={`${checkPath(check, project)}/toggle`} class="toggles" inline="Saved">
       <input type="hidden" name="back" value={context.request.originalUrl} />
       {shown.map((channel) => {
         const isOn = check.channelIds.includes(channel.uuid)

@@ -9,12 +9,25 @@ export function Form(props: {
   children: ComponentChildren
   class?: string
   id?: string
-  /** asked before it is sent, where scripts run */
+  /** asked before it is done: in a dialog where scripts run, else on a page of its own */
   confirm?: string
+  /** what the button says that does it all the same */
+  yes?: string
+  /** sent without leaving the page, where scripts run; what is said once it is done */
+  inline?: string
 }) {
   return (
-    <form method="post" action={props.action} id={props.id} class={props.class} data-confirm={props.confirm}>
+    <form
+      method="post"
+      action={props.action}
+      id={props.id}
+      class={props.class}
+      data-confirm={props.confirm}
+      data-yes={props.yes}
+      data-inline={props.inline}
+    >
       <input type="hidden" name="_csrf" value={props.context.csrf} />
+      {props.confirm !== undefined && <input type="hidden" name="_question" value={props.confirm} />}
       {props.children}
     </form>
   )

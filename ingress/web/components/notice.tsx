@@ -27,7 +27,6 @@ const notices: Readonly<Record<string, string>> = {
   'invitation-withdrawn': 'The invitation no longer works.',
   'identity-disconnected': 'That identity cannot sign in to your account any more.',
   'identity-connected': 'Your account is connected: you can sign in that way from now on.',
-  imported: 'The checks are imported.',
 }
 
 export function Notice({ done }: { done: string }) {

@@ -29,6 +29,7 @@ const FOLDER = join(import.meta.dirname, 'assets')
 export const assets = {
   style: loadAsset(FOLDER, 'app.css'),
   script: loadAsset(FOLDER, 'app.js'),
+  live: loadAsset(FOLDER, 'live.js'),
   icon: loadAsset(FOLDER, 'icon.svg'),
   iconDown: loadAsset(FOLDER, 'icon-down.svg'),
 } as const

@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
+import type { Flash } from './flash.ts'
 
 /** One request for a page, as its handler gets it. */
 export interface Context {
@@ -15,6 +17,10 @@ export interface Context {
   csrf: string
   /** null for somebody who is not signed in */
   session: Session | null
+  /** what the request before this one left for this page to say; empty for most */
+  flash: Flash
+  /** since when this process cannot take pings; null when it can */
+  refusedSince: Micros | null
 }
 
 /** A sent form; its token has been verified. */

@@ -1,8 +1,11 @@
 import type { Request, Response } from 'express'
 import type { Config } from '#shared/platform/process/config.ts'
 
-/** What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow. */
-export type CookieName = 'session' | 'visit' | 'sign-in'
+/**
+ * What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow, and
+ * what the next page says once.
+ */
+export type CookieName = 'session' | 'visit' | 'sign-in' | 'flash'
 
 /** The last one of this name; empty when there is none. */
 export function readCookie(request: Request, config: Config, name: CookieName): string {

@@ -1,16 +1,15 @@
 import { type Micros, toDate, toSeconds } from '#shared/time.ts'
 
 const UNITS = [
-  [604_800, 'week'],
-  [86_400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-  [1, 'second'],
+  [86_400, 'd', 'day'],
+  [3600, 'h', 'hour'],
+  [60, 'min', 'minute'],
+  [1, 's', 'second'],
 ] as const
 
-/** Seconds as people say them, in at most two units: `1 day 2 hours`, `45 seconds`, `0.25 seconds`. */
+/** Seconds as people say them, in at most two units: `1 d 2 h`, `45 s`, `0.25 s`. */
 export function humanDuration(seconds: number): string {
-  if (seconds < 10 && !Number.isInteger(seconds)) return `${Number(seconds.toFixed(2))} seconds`
+  if (seconds < 10 && !Number.isInteger(seconds)) return `${Number(seconds.toFixed(2))} s`
   let rest = Math.round(seconds)
   const parts: string[] = []
   for (const [size, name] of UNITS) {
@@ -19,27 +18,32 @@ export function humanDuration(seconds: number): string {
       if (parts.length > 0) break
       continue
     }
-    parts.push(`${count} ${name}${count === 1 ? '' : 's'}`)
+    parts.push(`${count} ${name}`)
     rest -= count * size
     if (parts.length === 2) break
   }
-  return parts.join(' ') || '0 seconds'
+  return parts.join(' ') || '0 s'
 }
 
-/** `every hour`, `every 2 hours 30 minutes` */
+/** `every hour`, `every 2 h 30 min` */
 export function everyText(seconds: number): string {
-  return `every ${humanDuration(seconds)}`.replace(/^every 1 (\w+)$/, 'every $1')
+  const single = UNITS.find(([size]) => size === seconds)
+  return `every ${single ? single[2] : humanDuration(seconds)}`
 }
 
-/** `5 minutes ago`, `in 2 hours`, `just now`; one unit. */
+/** `5 min ago`, `in 2 h`, `just now`; one unit. */
 export function relativeTime(at: Micros, now: Micros): string {
   const seconds = Math.round(toSeconds(at - now))
-  const distance = Math.abs(seconds)
-  if (distance < 5) return seconds <= 0 ? 'just now' : 'in a moment'
-  const [size, name] = UNITS.find(([unit]) => distance >= unit && unit !== 604_800) ?? UNITS[4]
-  const count = Math.floor(distance / size)
-  const text = `${count} ${name}${count === 1 ? '' : 's'}`
+  if (Math.abs(seconds) < 5) return seconds <= 0 ? 'just now' : 'in a moment'
+  const text = distanceText(at, now)
   return seconds < 0 ? `${text} ago` : `in ${text}`
+}
+
+/** How far apart two instants are, in one unit: `22 min`. */
+function distanceText(at: Micros, now: Micros): string {
+  const distance = Math.abs(Math.round(toSeconds(at - now)))
+  const [size, name] = UNITS.find(([unit]) => distance >= unit) ?? UNITS[3]
+  return `${Math.floor(distance / size)} ${name}`
 }
 
 /** `Sat, 31 Jan, 10:00`, in a zone; null when this runtime does not know the zone. */

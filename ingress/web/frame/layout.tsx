@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import type { Micros } from '#shared/time.ts'
 import { Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
+import { Exact } from '../components/time.tsx'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
 import { type Area, navigation } from './navigation.ts'
@@ -18,6 +20,8 @@ export interface Frame {
   isDown?: boolean
   /** address of the events that make this page read itself again */
   live?: string
+  /** seconds between looks, for a page that has no events of its own */
+  pollSeconds?: number
   /** makes a page that others may read say so little as possible to machines */
   isPublic?: boolean
 }
@@ -36,7 +40,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
   const { siteName } = context.deps.config
   const done = context.query.get('done')
   return (
-    <html lang="en" data-live={frame.live}>
+    <html lang="en" data-live={frame.live} data-poll={frame.pollSeconds && frame.pollSeconds * 1000}>
       <head>
         <meta charset="utf-8" />
         <title>{`${frame.title} · ${siteName}`}</title>
@@ -51,6 +55,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
         />
         <link rel="stylesheet" href={assets.style.path} />
         <script src={assets.script.path} defer />
+        <script src={assets.live.path} defer />
       </head>
       <body class={frame.workspace ? 'framed' : 'plain'}>
         <a class="skip" href="#main">
@@ -69,11 +74,55 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           </header>
         )}
         <main id="main" tabIndex={-1}>
-          {done && <Notice done={done} />}
+          <p id="connection" class="connection" role="alert" hidden />
+          {frame.workspace && <Refusal since={context.refusedSince} />}
+          {context.flash.notice !== undefined ? (
+            <p class="notice" role="status">
+              {context.flash.notice}
+            </p>
+          ) : (
+            done && <Notice done={done} />
+          )}
           {children}
         </main>
+        <div id="toasts" class="toasts" role="status" />
+        <Question />
       </body>
     </html>
+  )
+}
+
+/** Said on every page: nothing else on it looks different while pings are refused. */
+function Refusal({ since }: { since: Micros | null }) {
+  return (
+    <div data-region="refusal">
+      {since !== null && (
+        <p class="problem" role="alert">
+          <b>Pings are being refused</b> since <Exact at={since} /> UTC: the message broker cannot be reached. No check
+          goes down because of it. Senders are told to try again.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What the script fills in before something is lost. */
+function Question() {
+  return (
+    <dialog id="question" aria-labelledby="question-title">
+      <form method="dialog">
+        <h2 id="question-title">Are you sure?</h2>
+        <p class="breakable" />
+        <div class="row">
+          <button type="submit" value="yes" class="danger solid">
+            Yes
+          </button>
+          <button type="submit" value="">
+            Cancel
+          </button>
+        </div>
+      </form>
+    </dialog>
   )
 }
 
@@ -105,7 +154,7 @@ function Sidebar(props: {
         <Brand name={context.deps.config.siteName} />
         {workspace.projects.length > 0 && <ProjectMenu workspace={workspace} project={project} />}
       </div>
-      <nav aria-label="Main">
+      <nav aria-label="Main" data-region="navigation">
         {navigation(workspace, project).map((section) => (
           <div class="nav-section" key={section.title}>
             <p class="nav-title">{section.title}</p>
@@ -114,6 +163,12 @@ function Sidebar(props: {
                 <li key={link.href}>
                   <a href={link.href} aria-current={link.area === area ? 'page' : undefined}>
                     {link.label}
+                    {(link.count ?? 0) > 0 && (
+                      <span class="count" title={link.counted}>
+                        {link.count}
+                        <span class="hidden"> {link.counted}</span>
+                      </span>
+                    )}
                   </a>
                 </li>
               ))}

@@ -16,19 +16,35 @@ export type Area =
 
 export interface NavigationSection {
   title: string
-  links: { area: Area; href: string; label: string }[]
+  links: NavigationLink[]
+}
+
+interface NavigationLink {
+  area: Area
+  href: string
+  label: string
+  /** of what needs somebody, and what that is */
+  count?: number
+  counted?: string
 }
 
 /** What a person finds at the side of every page: a new area of the product is a section here. */
 export function navigation(workspace: Workspace, project: MemberProject | undefined): NavigationSection[] {
   const sections: NavigationSection[] = []
+  const { attention } = workspace
   if (project) {
     const base = `/projects/${project.uuid}`
     sections.push({
       title: 'Monitoring',
       links: [
-        { area: 'checks', href: `${base}/checks`, label: 'Checks' },
-        { area: 'integrations', href: `${base}/integrations`, label: 'Integrations' },
+        { area: 'checks', href: `${base}/checks`, label: 'Checks', count: attention?.down ?? 0, counted: 'down' },
+        {
+          area: 'integrations',
+          href: `${base}/integrations`,
+          label: 'Integrations',
+          count: attention?.failing ?? 0,
+          counted: 'failing',
+        },
         { area: 'badges', href: `${base}/badges`, label: 'Badges' },
         ...(may(project.role, 'manage')
           ? [{ area: 'settings' as const, href: `${base}/settings`, label: 'Settings' }]

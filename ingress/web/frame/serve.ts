@@ -9,6 +9,9 @@ import { type Context, type FormHandler, field, type PageHandler, type Pages, re
 import { readCookie, setCookie } from './cookies.ts'
 import { csrfToken, isCsrfToken } from './csrf.ts'
 import { sendErrorPage } from './error-page.tsx'
+import { takeFlash } from './flash.ts'
+import { sendQuestion } from './question.tsx'
+import { createRefusalWatch } from './refusal.ts'
 import { loadSession, newToken } from './sessions.ts'
 
 /** Longer than any form of ours; an import of checks is the largest. */
@@ -18,6 +21,7 @@ const MAX_FORM_BYTES = 1_048_576
 export function createPages(deps: IngressDeps): { pages: Pages; router: Router } {
   const router = Router({ caseSensitive: true, strict: true })
   const csrfKey = deps.secrets.derive('web-csrf')
+  const refusedSince = createRefusalWatch(deps)
 
   async function createContext(request: Request, response: Response): Promise<Context> {
     const address = clientAddress(request, deps)
@@ -31,6 +35,8 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
       address,
       csrf: csrfToken(csrfKey, known?.token ?? visit(request, response)),
       session: known?.session ?? null,
+      flash: takeFlash(request, response, deps, known?.session.userId ?? null),
+      refusedSince: await refusedSince(),
     }
   }
 
@@ -67,7 +73,9 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
           const body = await readBody(context.request, MAX_FORM_BYTES)
           const form = parseFormText(body.toString('utf8'))
           if (!isCsrfToken(context.csrf, field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
-          await handler({ ...context, form })
+          const asked = { ...context, form }
+          if (form.has('_question') && !form.has('_confirmed')) return sendQuestion(asked, field(form, '_question'))
+          await handler(asked)
         }),
     },
   }
@@ -80,7 +88,7 @@ export function setSafetyHeaders(response: Response, deps: IngressDeps): void {
   const issuer = deps.config.oidcIssuer
   const mayPostTo = issuer === undefined ? `'self'` : `'self' ${new URL(issuer).origin}`
   response.set({
-    'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action ${mayPostTo}; base-uri 'none'; frame-ancestors 'none'`,
+    'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action ${mayPostTo}; base-uri 'none'; frame-ancestors 'none'`,
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     'Referrer-Policy': 'no-referrer',

@@ -1,6 +1,7 @@
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
 import { type AssignedCheck, findCheck, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { type Attention, findAttention } from '#shared/monitoring/pages/attention-store.ts'
 import { listProjectsOf, type MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
@@ -16,6 +17,8 @@ export interface Workspace {
   session: Session
   memberships: Membership[]
   projects: MemberProject[]
+  /** of the project that is open, or of the only one */
+  attention: Attention | null
 }
 
 export interface ProjectWorkspace extends Workspace {
@@ -34,7 +37,9 @@ export async function signedIn(context: Context): Promise<Workspace> {
     listMemberships(deps.db, session.userId),
     listProjectsOf(deps.db, session.userId),
   ])
-  return { session, memberships, projects }
+  const shown =
+    projects.find(({ uuid }) => uuid === context.params.project) ?? (projects.length === 1 ? projects[0] : null)
+  return { session, memberships, projects, attention: shown ? await findAttention(deps.db, shown.id) : null }
 }
 
 /**
@@ -60,7 +65,8 @@ export async function openCheck(context: Context, right: Right): Promise<CheckWo
   const project = workspace.projects.find((candidate) => candidate.id === check?.projectId)
   if (!check || !project) throw new NotFoundError('There is no such check, or it is not one of yours.')
   await requireRight(context, workspace, project, right)
-  return { ...workspace, project, check }
+  const attention = workspace.attention ?? (await findAttention(context.deps.db, project.id))
+  return { ...workspace, project, check, attention }
 }
 
 /**

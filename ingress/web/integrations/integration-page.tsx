@@ -110,7 +110,12 @@ function UsedBy({ context, view }: Props) {
         {view.uses} {view.uses === 1 ? 'check' : 'checks'} of {view.project.name}
       </p>
       {view.mayEdit && (
-        <Form context={context} action={`${view.path}/delete`} confirm={`Delete ${view.name}?`}>
+        <Form
+          context={context}
+          action={`${view.path}/delete`}
+          confirm={`Delete ${view.name}? ${view.uses === 1 ? '1 check notifies' : `${view.uses} checks notify`} it, and will no more.`}
+          yes="Delete integration"
+        >
           <button type="submit" class="danger">
             Delete integration
           </button>

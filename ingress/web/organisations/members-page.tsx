@@ -91,7 +91,8 @@ function PersonRow({ context, view, member }: Props & { member: Person }) {
             <Form
               context={context}
               action={`${view.base}/members/${member.userUuid}/remove`}
-              confirm={`Remove ${member.email}?`}
+              confirm={`Remove ${member.email} from ${view.name}? They lose access at once.`}
+              yes="Remove"
             >
               <button type="submit" class="danger" aria-label={`Remove ${member.email}`}>
                 Remove
@@ -148,7 +149,12 @@ function OpenInvitations({ context, view }: Props) {
             <span class="breakable">
               {one.email} as {one.role}, ends <Ago at={microsOfDate(one.expiresAt)} now={view.now} />
             </span>
-            <Form context={context} action={`${view.base}/invitations/${one.id}/withdraw`}>
+            <Form
+              context={context}
+              action={`${view.base}/invitations/${one.id}/withdraw`}
+              confirm={`Withdraw the invitation of ${one.email}? Its link stops working.`}
+              yes="Withdraw"
+            >
               <button type="submit" aria-label={`Withdraw the invitation of ${one.email}`}>
                 Withdraw
               </button>

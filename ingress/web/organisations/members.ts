@@ -9,6 +9,7 @@ import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import { throttleInvitation } from '../accounts/throttle.ts'
 import { audit } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { newToken } from '../frame/sessions.ts'
 import { deny, openOrganisation } from '../frame/workspace.ts'
@@ -17,7 +18,10 @@ import { type InvitationState, loadMembers, type OpenedOrganisation } from './me
 
 export function memberPages(pages: Pages): void {
   pages.get('/organisations/:organisation/members', async (context) => {
-    await show(context, await openOrganisation(context, 'view'), {})
+    const { secret: link, about } = context.flash
+    const [state, invited] = (about ?? '').split(' ')
+    const opened = await openOrganisation(context, 'view')
+    await show(context, opened, link && invited ? { link, invited, isSent: state === 'sent' } : {})
   })
   pages.post('/organisations/:organisation/invitations', invite)
   pages.post('/organisations/:organisation/invitations/:id/withdraw', withdraw)
@@ -64,7 +68,10 @@ async function invite(context: FormContext): Promise<void> {
       foot: 'If you do not know what this is about, nothing needs to be done.',
     })
   })
-  await show(context, opened, { link: `${deps.config.publicUrl}/invitations/${token}`, invited: email, isSent })
+  const path = `/organisations/${organisation.organisationUuid}/members`
+  const secret = `${deps.config.publicUrl}/invitations/${token}`
+  leaveFlash(context, path, { secret, about: `${isSent ? 'sent' : 'unsent'} ${email}` })
+  redirect(context, path)
 }
 
 async function withdraw(context: FormContext): Promise<void> {

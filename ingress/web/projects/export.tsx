@@ -2,8 +2,10 @@ import { ForbiddenError, ValidationError } from '#shared/errors.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
+import type { ImportReport } from '#shared/monitoring/projects/config-document.ts'
 import { personOf } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { openProject } from '../frame/workspace.ts'
 import { showSettings } from './settings.ts'
 
@@ -26,11 +28,22 @@ async function importDocument(context: FormContext): Promise<void> {
   const parsed = parseJsonBody(Buffer.from(field(form, 'document')))
   if (!parsed.ok) return await showSettings(context, { problem: 'That is not the JSON of an export.' }, 400)
   try {
-    await importProject(deps.db, personOf(context, session), { project, document: parsed.body, apply: true }, deps)
+    const apply = field(form, 'do') !== 'preview'
+    const input = { project, document: parsed.body, apply }
+    const report = await importProject(deps.db, personOf(context, session), input, deps)
+    const path = `/projects/${project.uuid}/settings`
+    leaveFlash(context, path, { notice: `${apply ? 'Imported' : 'An import would do this'}: ${reportText(report)}.` })
+    redirect(context, `${path}#export`)
   } catch (error) {
     if (error instanceof ForbiddenError) return await showSettings(context, { problem: error.message }, 403)
     if (!(error instanceof ValidationError)) throw error
     return await showSettings(context, { problem: `Nothing is imported: ${error.message}.` }, 400)
   }
-  redirect(context, `/projects/${project.uuid}/checks?done=imported`)
+}
+
+/** `checks 0 created, 1 changed, 61 the same; integrations 0 created, 0 changed, 2 the same` */
+function reportText({ checks, channels }: ImportReport): string {
+  const counted = ({ create, update, unchanged }: ImportReport['checks'] | ImportReport['channels']) =>
+    `${create.length} created, ${update.length} changed, ${unchanged} the same`
+  return `checks ${counted(checks)}; integrations ${counted(channels)}`
 }

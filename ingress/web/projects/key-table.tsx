@@ -60,7 +60,8 @@ export function KeyTable(props: {
                   <Form
                     context={context}
                     action={`${base}/keys/${key.id}/revoke`}
-                    confirm="Revoke this key? What uses it stops working."
+                    confirm={`Revoke the ${keyKindNames[key.kind].toLowerCase()} key ${key.prefix}…? What uses it stops working within seconds.`}
+                    yes="Revoke"
                   >
                     <button type="submit" class="danger" aria-label={`Revoke key ${key.prefix}`}>
                       Revoke

@@ -3,8 +3,8 @@ import { createKey } from '#shared/monitoring/operations/create-key.ts'
 import { revokeKey } from '#shared/monitoring/operations/revoke-key.ts'
 import { personOf } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { openProject } from '../frame/workspace.ts'
-import { showSettings } from './settings.ts'
 
 export function keyPages(pages: Pages): void {
   pages.post('/projects/:project/keys', create)
@@ -16,12 +16,14 @@ export function keyPages(pages: Pages): void {
   })
 }
 
-/** Makes a key and shows it in the answer, which is the only time it can be seen. */
+/** Makes a key, which the next page shows once. */
 async function create(context: FormContext): Promise<void> {
   const { project, session } = await openProject(context, 'manage')
   const { deps, form } = context
   const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === field(form, 'kind'))
   if (!kind) throw new NotFoundError('There is no such kind of key.')
   const key = await createKey(deps.db, personOf(context, session), { project, kind }, deps)
-  await showSettings(context, { newKey: { kind, key } })
+  const path = `/projects/${project.uuid}/settings`
+  leaveFlash(context, path, { secret: key, about: kind })
+  redirect(context, `${path}#keys`)
 }

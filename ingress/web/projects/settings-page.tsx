@@ -69,11 +69,16 @@ function PublicStatusPage({ context, view }: Props) {
       {page && (
         <div class="row foot">
           <a class="button" href={page.path}>
-            Look at it
+            Open
           </a>
-          <Form context={context} action={`${view.base}/status-page/remove`}>
+          <Form
+            context={context}
+            action={`${view.base}/status-page/remove`}
+            confirm="Unpublish the status page? Its address stops working for everybody who has it."
+            yes="Unpublish"
+          >
             <button type="submit" class="danger">
-              Take it down
+              Unpublish
             </button>
           </Form>
         </div>
@@ -111,7 +116,14 @@ function ExportAndImport({ context, view }: Props) {
           <textarea id="document" name="document" rows={4} class="mono" required />
         </div>
         <div>
-          <button type="submit">Import</button>
+          <span class="row">
+            <button type="submit" name="do" value="import">
+              Import
+            </button>
+            <button type="submit" name="do" value="preview">
+              Show what it would do
+            </button>
+          </span>
         </div>
       </Form>
     </section>

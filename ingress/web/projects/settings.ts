@@ -9,7 +9,11 @@ import { SettingsPage } from './settings-page.tsx'
 import { loadSettings, type SettingsState } from './settings-view.ts'
 
 export function projectSettingsPages(pages: Pages): void {
-  pages.get('/projects/:project/settings', (context) => showSettings(context, {}))
+  pages.get('/projects/:project/settings', (context) => {
+    const { secret: key, about } = context.flash
+    const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === about)
+    return showSettings(context, key !== undefined && kind ? { newKey: { kind, key } } : {})
+  })
   pages.post('/projects/:project/settings/name', async (context) => {
     const { project, session } = await openProject(context, 'manage')
     const { deps, form } = context

@@ -55,7 +55,7 @@ export function mayIn(console: Console, right: Right): boolean {
 export function sendConsole(
   context: Context,
   console: Console,
-  page: { title: string; tab: Tab },
+  page: { title: string; tab: Tab; pollSeconds?: number },
   content: ComponentChildren,
   status = 200,
 ): void {
@@ -63,7 +63,13 @@ export function sendConsole(
   const project = console.projects.find((one) => one.organisationId === organisationId)
   sendPage(
     context,
-    { title: page.title, workspace: console, ...(project && { project }), area: 'packs' },
+    {
+      title: page.title,
+      workspace: console,
+      ...(project && { project }),
+      area: 'packs',
+      ...(page.pollSeconds !== undefined && { pollSeconds: page.pollSeconds }),
+    },
     <>
       <RiskStyle />
       <div class="row console-head">
@@ -79,7 +85,7 @@ export function sendConsole(
         </nav>
       </div>
       {console.env === 'SANDBOX' && <SandboxBand />}
-      {content}
+      <div data-region={page.pollSeconds === undefined ? undefined : 'content'}>{content}</div>
     </>,
     status,
   )

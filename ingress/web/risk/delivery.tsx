@@ -8,6 +8,7 @@ import { CodeBlock, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
 import { DeliveryState } from './webhooks.tsx'
@@ -38,7 +39,7 @@ async function showDelivery(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Delivery', tab: 'webhooks' },
+    { title: 'Delivery', tab: 'webhooks', pollSeconds: 5 },
     <>
       <p class="crumb">
         <a href={`${console.base}/webhooks/${delivery.endpointId}`}>{endpoint?.url ?? 'A deleted endpoint'}</a>
@@ -98,7 +99,12 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
         ))}
         {delivery.nextAttemptAt && (
           <li>
-            <span class="pill">next attempt</span> <Ago at={microsOfDate(delivery.nextAttemptAt)} now={now} />
+            <span class="pill">next attempt</span>{' '}
+            {microsOfDate(delivery.nextAttemptAt) > now ? (
+              <Ago at={microsOfDate(delivery.nextAttemptAt)} now={now} />
+            ) : (
+              'is due. It waits while the endpoint keeps failing: then one attempt at a time is made.'
+            )}
           </li>
         )}
         {delivery.finishedAt && (
@@ -118,5 +124,7 @@ async function resend(context: FormContext): Promise<void> {
   await context.deps.outbox.run((tx, enqueue) =>
     retryDelivery(tx, personOf(context, console.session), wanted, { enqueue }),
   )
-  redirect(context, `${console.base}/deliveries/${id}`)
+  const path = `${console.base}/deliveries/${id}`
+  leaveFlash(context, path, { notice: 'It is sent again. The attempt appears below.' })
+  redirect(context, path)
 }

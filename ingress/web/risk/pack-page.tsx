@@ -10,6 +10,7 @@ import { isUuid } from '#shared/uuid.ts'
 import { packPdf, pdfHeaders } from '../../risk/pack-pdf.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { AnchorBlock } from './anchor-block.tsx'
 import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
 import { PackView } from './pack-view.tsx'
@@ -40,7 +41,7 @@ async function showPack(context: Context): Promise<void> {
   const source = await openPack(context, console, packId)
   if (source.body === null) return showUnfinished(context, console, source)
   const document = packDocument({ body: source.body, evidence: source.evidence, env: console.env })
-  await showReady(context, console, document, null)
+  await showReady(context, console, document, context.flash.secret ?? null)
 }
 
 /** @param link the address of a share just made, which is shown this once */
@@ -119,12 +120,13 @@ async function share(context: FormContext): Promise<void> {
   const console = await openConsole(context, 'manage')
   const { db, secrets, config } = context.deps
   const packId = context.params.pack ?? ''
-  const { body, evidence } = await openPack(context, console, packId)
+  const { body } = await openPack(context, console, packId)
   if (body === null) throw new NotFoundError('The pack is not composed yet.')
   const shared = { organisationId: console.organisationId, packId }
   const token = await sharePack(db, personOf(context, console.session), shared, { secrets })
-  const document = packDocument({ body, evidence, env: console.env })
-  await showReady(context, console, document, `${config.publicUrl}/share/packs/${token}`)
+  const path = `${console.base}/packs/${packId}`
+  leaveFlash(context, path, { secret: `${config.publicUrl}/share/packs/${token}` })
+  redirect(context, `${path}#shares`)
 }
 
 async function revoke(context: FormContext): Promise<void> {

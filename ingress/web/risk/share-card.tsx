@@ -37,7 +37,12 @@ export function ShareCard(props: {
                 by {share.createdBy}, <Ago at={microsOfDate(share.createdAt)} now={now} />
               </span>
               {mayShare && stateOf(share, now) === 'works' && (
-                <Form context={context} action={`${path}/shares/${share.id}/revoke`}>
+                <Form
+                  context={context}
+                  action={`${path}/shares/${share.id}/revoke`}
+                  confirm="Revoke this link? Whoever has it sees the pack no more."
+                  yes="Revoke"
+                >
                   <button class="danger" type="submit">
                     Revoke
                   </button>
@@ -48,7 +53,7 @@ export function ShareCard(props: {
         </ul>
       )}
       {mayShare && (
-        <Form context={context} action={`${path}/shares#shares`} class="foot">
+        <Form context={context} action={`${path}/shares`} class="foot">
           <button type="submit">Create a share link</button>
         </Form>
       )}

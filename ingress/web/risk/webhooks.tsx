@@ -10,6 +10,7 @@ import { CheckBox, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 
 const PAGE_SIZE = 50
@@ -30,7 +31,7 @@ async function showEndpoints(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Webhooks', tab: 'webhooks' },
+    { title: 'Webhooks', tab: 'webhooks', pollSeconds: 10 },
     <>
       <h1>Webhook endpoints</h1>
       {env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>}
@@ -56,8 +57,9 @@ async function showEndpoints(context: Context): Promise<void> {
   )
 }
 
-function EndpointState({ endpoint: { state, reason } }: { endpoint: Endpoint }) {
+function EndpointState({ endpoint: { state, reason, failures } }: { endpoint: Endpoint }) {
   const text = state.toLowerCase().replaceAll('_', ' ')
+  if (state === 'ACTIVE' && failures > 0) return <span class="pill bad">failing, {failures} in a row</span>
   return (
     <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>
       {reason ? `${text}: ${reason.toLowerCase()}` : text}
@@ -90,7 +92,7 @@ async function showEndpoint(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Deliveries', tab: 'webhooks' },
+    { title: 'Deliveries', tab: 'webhooks', pollSeconds: 5 },
     <>
       <p class="crumb">
         <a href={`${console.base}/webhooks`}>Webhook endpoints</a>
@@ -102,7 +104,8 @@ async function showEndpoint(context: Context): Promise<void> {
       <p class="muted">
         {endpoint.eventTypes.join(', ')}
         {endpoint.ordered && ' · in order per deal'}
-        {endpoint.failures > 0 && ` · ${endpoint.failures} failed attempts since the last success`}
+        {endpoint.failures > 0 &&
+          ` · ${endpoint.failures} failed ${endpoint.failures === 1 ? 'attempt' : 'attempts'} since the last success`}
       </p>
       {deliveries.length === 0 && <p class="empty">Nothing was owed to this endpoint yet.</p>}
       {deliveries.length > 0 && (
@@ -192,8 +195,14 @@ async function replay(context: FormContext): Promise<void> {
   const wanted = new Set(context.form.getAll('state'))
   const states = REPLAYABLE.filter((state) => wanted.has(state))
   const what = { scope: console, endpointId: id, from: null, to: null, states, limit: REPLAY_LIMIT }
-  await context.deps.outbox.run((tx, enqueue) =>
+  const count = await context.deps.outbox.run((tx, enqueue) =>
     replayEndpoint(tx, personOf(context, console.session), what, { enqueue }),
   )
-  redirect(context, `${console.base}/webhooks/${id}`)
+  const path = `${console.base}/webhooks/${id}`
+  const notice =
+    count === 0
+      ? 'Nothing matched: there is no such delivery to send again.'
+      : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`
+  leaveFlash(context, path, { notice })
+  redirect(context, path)
 }

@@ -66,3 +66,15 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
     microsOfMillis(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1))
   return Array.from({ length: months }, (_, back) => [monthStart(back), back === 0 ? now : monthStart(back - 1)])
 }
+
+/**
+ * Since when it is known whether a check was up: from its first ping on. Flips older than what is kept are taken for
+ * history that began with the check.
+ * @param flips all known flips, in any order
+ * @returns null before the first ping
+ */
+export function knownSince({ nPings }: { nPings: number }, flips: readonly Flip[], createdAt: Micros): Micros | null {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  if (ordered[0]?.from === 'new') return ordered.find(({ to }) => to === 'up' || to === 'down')?.at ?? null
+  return ordered.length === 0 && nPings === 0 ? null : createdAt
+}

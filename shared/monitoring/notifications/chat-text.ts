@@ -1,5 +1,5 @@
 import { codeBlock, escapeHtml, escapeMarkdown } from './escapes.ts'
-import { factsOf, quotedBody, summaryOf, titleOf } from './message.ts'
+import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
 import type { Notification } from './notification.ts'
 
 /** The message in Markdown, without its title: summary, facts, the last ping's body, a link. */
@@ -7,7 +7,7 @@ export function markdownText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `- **${label}:** ${escapeMarkdown(value)}`)
   const body = quotedBody(notification)
   const parts = [
-    `The check ${escapeMarkdown(summaryOf(notification))}.`,
+    sentenceOf(notification, escapeMarkdown),
     facts.join('\n'),
     body && `**Last ping's body:**\n${codeBlock(body)}`,
     `[Open the check](${notification.urls.check})`,
@@ -20,7 +20,7 @@ export function plainText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `${label}: ${value}`)
   const body = quotedBody(notification)
   const parts = [
-    `The check ${summaryOf(notification)}.`,
+    sentenceOf(notification),
     facts.join('\n'),
     body && `Last ping's body:\n${body}`,
     notification.urls.check,
@@ -33,7 +33,7 @@ export function htmlText(notification: Notification, lineBreak: string): string 
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
   const lines = [
-    `The check <a href="${escapeHtml(notification.urls.check)}">${escapeHtml(summaryOf(notification))}</a>.`,
+    `${notification.isTest ? '' : 'The check '}<a href="${escapeHtml(notification.urls.check)}">${escapeHtml(summaryOf(notification))}</a>.`,
     ...facts,
     ...(body ? ["<b>Last ping's body:</b>", `<pre>${escapeHtml(body)}</pre>`] : []),
   ]

@@ -1,8 +1,12 @@
 import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { escapeHtml, oneLine } from './escapes.ts'
+<<<<<<< HEAD
 import type { Fact } from './fact.ts'
 import { checkLabel, factsOf, formatInstant, reasonText } from './message.ts'
+=======
+import { checkLabel, type Fact, factsOf, formatInstant, reasonText, titleOf } from './message.ts'
+>>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {
@@ -20,21 +24,32 @@ const maxQuoted = 10_000
 
 /** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
+<<<<<<< HEAD
   const { check, urls, lastPing } = notification
   const content: Content = {
     headline: `"${checkLabel(check)}" is ${stateWord(notification)}`,
+=======
+  const { check, status, urls, lastPing, isTest } = notification
+  const content: Content = {
+    headline: titleOf(notification),
+>>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
     lead: leadOf(notification),
     facts: emailFacts(notification),
     description: check.desc,
     body: quotedEnd(lastPing),
     overview: overviewLines(notification),
     link: urls.check,
+    linkText: isTest ? 'Open the integration' : 'Open the check',
     unsubscribe: urls.unsubscribe,
     siteName,
   }
   return {
     messageId: `${notification.id}@${hostOf(urls.site)}`,
+<<<<<<< HEAD
     subject: oneLine(`${stateWord(notification)} | ${checkLabel(check)}`),
+=======
+    subject: oneLine(isTest ? titleOf(notification) : `${status.toUpperCase()} | ${checkLabel(check)}`),
+>>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
     text: textOf(content),
     html: htmlOf(content),
     headers: unsubscribeHeaders(urls.unsubscribe),
@@ -50,11 +65,13 @@ interface Content {
   body: { text: string; isCut: boolean } | null
   overview: string[]
   link: string
+  linkText: string
   unsubscribe: string | null
   siteName: string
 }
 
-function leadOf({ status, reason, downFor }: Notification): string {
+function leadOf({ status, reason, downFor, isTest }: Notification): string {
+  if (isTest) return `Somebody tries this integration. No check is ${status}, and nothing needs to be done.`
   if (status === 'down') return reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
 }
@@ -116,7 +133,7 @@ function htmlOf(content: Content): string {
   const parts = [
     `<h1>${escapeHtml(content.headline)}</h1>`,
     `<p>${escapeHtml(content.lead)}</p>`,
-    `<p><a href="${escapeHtml(content.link)}">Open the check</a></p>`,
+    `<p><a href="${escapeHtml(content.link)}">${content.linkText}</a></p>`,
     content.description && `<p style="white-space:pre-wrap">${escapeHtml(content.description)}</p>`,
     `<table cellpadding="4">${rows.join('')}</table>`,
     body &&

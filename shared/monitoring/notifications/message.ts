@@ -22,23 +22,34 @@ export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string 
   return oneLine(check.name) || check.uuid
 }
 
-/** `"db-backup" is DOWN` */
+/** `"db-backup" is DOWN`; a test says that it is one. */
 export function titleOf(notification: Notification): string {
+<<<<<<< HEAD
   return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
+=======
+  if (notification.isTest) return `${checkLabel(notification.check)}: this is what a message looks like`
+  return `"${checkLabel(notification.check)}" is ${notification.status.toUpperCase()}`
+>>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
 }
 
 /** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
 export function summaryOf(notification: Notification): string {
   const { status, downFor } = notification
+  if (notification.isTest) return `${titleOf(notification)} (no check is ${status})`
   const reason = reasonText(notification.reason)
   if (status === 'down' || notification.alert?.what === 'flapping')
     return `${titleOf(notification)}${reason && ` (${reason})`}`
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
+/** The summary as a sentence: `The check "db-backup" is DOWN.` */
+export function sentenceOf(notification: Notification, escaped = (text: string): string => text): string {
+  return `${notification.isTest ? '' : 'The check '}${escaped(summaryOf(notification))}.`
+}
+
 /** One line for a text message, with plain spaces only: others would force the expensive encoding. */
 export function smsText(notification: Notification, siteName: string): string {
-  return oneLine(`${siteName}: The check ${summaryOf(notification)}.`).replace(/[\u00a0\u2007\u202f]/g, ' ')
+  return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
 
 /** What a phone call says. */

@@ -32,6 +32,11 @@ export async function insertOrganisation(tx: Knex, name: string): Promise<Organi
   return organisation
 }
 
+/** Gives an organisation another name. */
+export async function renameOrganisation(tx: Knex, id: number, name: string): Promise<void> {
+  await execute(tx, 'UPDATE organisations SET name = ? WHERE id = ?', [name, id])
+}
+
 /** @returns undefined when there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
   const rows = await query<Organisation>(db, 'SELECT id, uuid, name FROM organisations WHERE uuid = ?', [uuid])

@@ -1,7 +1,7 @@
 import { googlechat } from '#shared/monitoring/channels/kinds/googlechat.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import { factsOf, quotedBody, sentenceOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -17,7 +17,7 @@ function card(notification: Notification) {
   }))
   const link = { text: 'Open the check', onClick: { openLink: { url: notification.urls.check } } }
   const sections = [
-    { widgets: [{ textParagraph: { text: escapeHtml(`The check ${summaryOf(notification)}.`) } }, ...facts] },
+    { widgets: [{ textParagraph: { text: escapeHtml(sentenceOf(notification)) } }, ...facts] },
     ...(body ? [{ header: "Last ping's body", widgets: [{ textParagraph: { text: escapeHtml(body) } }] }] : []),
     { widgets: [{ buttonList: { buttons: [link] } }] },
   ]

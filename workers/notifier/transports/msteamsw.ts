@@ -1,7 +1,7 @@
 import { msteamsw } from '#shared/monitoring/channels/kinds/msteamsw.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import { factsOf, quotedBody, sentenceOf, summaryOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -36,7 +36,7 @@ function card(notification: Notification) {
         size: 'medium',
         wrap: true,
       },
-      { type: 'TextBlock', text: escapeMarkdown(`The check ${summaryOf(notification)}.`), wrap: true },
+      { type: 'TextBlock', text: escapeMarkdown(sentenceOf(notification)), wrap: true },
       { type: 'FactSet', facts },
       ...(body ? [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: body, fontType: 'monospace' }] }] : []),
     ],

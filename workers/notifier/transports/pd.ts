@@ -1,5 +1,5 @@
 import { pd } from '#shared/monitoring/channels/kinds/pd.ts'
-import { factsOf, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import { factsOf, sentenceOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -9,7 +9,7 @@ export const pdTransport = defineTransport(pd, async ({ http, now, settings }, c
     service_key: config.service_key,
     incident_key: notification.check.uniqueKey,
     event_type: notification.status === 'up' ? 'resolve' : 'trigger',
-    description: `The check ${summaryOf(notification)}.`,
+    description: sentenceOf(notification),
     client: settings.siteName,
     client_url: notification.urls.check,
     details: Object.fromEntries(factsOf(notification).map(({ label, value }) => [label, value])),

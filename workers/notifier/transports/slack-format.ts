@@ -1,6 +1,6 @@
 import { statusColours } from '#shared/monitoring/notifications/chat-text.ts'
 import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
-import { factsOf, quotedBody, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
+import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
 /**
@@ -21,11 +21,11 @@ export function slackMessage(notification: Notification, siteName: string, forma
     attachments: [
       {
         color: statusColours[notification.status],
-        fallback: escaped(`The check ${summaryOf(notification)}.`),
+        fallback: escaped(sentenceOf(notification)),
         mrkdwn_in: ['fields', 'text'],
         title: escaped(titleOf(notification)),
         title_link: notification.urls.check,
-        text: escaped(`The check ${summaryOf(notification)}.`),
+        text: escaped(sentenceOf(notification)),
         fields: body
           ? [
               ...fields,

@@ -1,36 +1,101 @@
-// What pages do beyond showing: copying, asking before deleting, times that stay current, and reading themselves
-// again when the service says that something changed. Everything works without it.
+// What pages do beyond showing: copying, asking before something is lost, times that stay current, short messages.
+// Everything works without it.
 
-const page = document.documentElement
-const main = document.querySelector('main')
+function prepare() {
+  for (const element of document.querySelectorAll('button[data-copy], [data-scripted]')) element.hidden = false
+}
 
-function prepare(root) {
-  for (const button of root.querySelectorAll('button[data-copy]')) button.hidden = false
+const toasts = document.querySelector('#toasts')
+
+/** A short message in the corner, which screen readers say and which goes by itself. */
+function toast(text) {
+  const line = document.createElement('p')
+  line.className = 'toast'
+  line.textContent = text
+  toasts.append(line)
+  setTimeout(() => line.remove(), 6_000)
+}
+
+document.addEventListener('page:said', ({ detail }) => {
+  if (detail) toast(detail)
+})
+document.addEventListener('page:shown', prepare)
+
+/** Without the clipboard, which browsers give only to https and localhost, the old command still copies. */
+function copyOldWay(text) {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'hidden'
+  document.body.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  return isCopied
 }
 
 document.addEventListener('click', async (event) => {
   const button = event.target instanceof Element ? event.target.closest('button[data-copy]') : null
   if (!button) return
-  try {
-    await navigator.clipboard.writeText(button.dataset.copy)
-  } catch {
-    // Without the right to the clipboard, selecting is the next best thing.
+  const text = button.dataset.copy
+  const isCopied = navigator.clipboard
+    ? await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => copyOldWay(text),
+      )
+    : copyOldWay(text)
+  button.focus()
+  if (!isCopied) {
     const code = button.parentElement.querySelector('code')
     if (code) getSelection().selectAllChildren(code)
+    toast('Selected: press Ctrl+C')
     return
   }
-  button.textContent = 'Copied'
+  toast('Copied')
   button.classList.add('copied')
-  setTimeout(() => {
-    button.textContent = 'Copy'
-    button.classList.remove('copied')
-  }, 1500)
+  setTimeout(() => button.classList.remove('copied'), 1500)
 })
 
-document.addEventListener('submit', (event) => {
-  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm
-  if (question && !confirm(question)) event.preventDefault()
-})
+/** Names what is lost. The form that was about to be sent is sent once the person says so. */
+function ask(question, form, submitter) {
+  const dialog = document.querySelector('#question')
+  dialog.querySelector('p').textContent = question
+  const yes = dialog.querySelector('[value=yes]')
+  yes.textContent = submitter?.dataset.yes ?? form.dataset.yes ?? 'Yes'
+  dialog.onclose = () => {
+    if (dialog.returnValue !== 'yes') return
+    form.dataset.confirmed = 'yes'
+    form.requestSubmit(submitter)
+    delete form.dataset.confirmed
+  }
+  dialog.returnValue = ''
+  dialog.showModal()
+}
+
+/** `{selected}` in a question stands for what is ticked. */
+function filled(question) {
+  if (!question.includes('{selected}')) return question
+  const rows = [...document.querySelectorAll('input[name=check]:checked')].map((box) => box.dataset.name)
+  const names = rows.slice(0, 5).join(', ') + (rows.length > 5 ? ` and ${rows.length - 5} more` : '')
+  return question.replace('{selected}', `${rows.length} ${rows.length === 1 ? 'check' : 'checks'} (${names})`)
+}
+
+document.addEventListener(
+  'submit',
+  (event) => {
+    const { target: form, submitter } = event
+    const question = submitter?.dataset.confirm ?? form.dataset.confirm
+    if (!question) return
+    if (form.dataset.confirmed !== 'yes') {
+      event.preventDefault()
+      ask(filled(question), form, submitter)
+      return
+    }
+    const confirmed = form.querySelector('input[name=_confirmed]') ?? document.createElement('input')
+    Object.assign(confirmed, { type: 'hidden', name: '_confirmed', value: 'yes' })
+    form.append(confirmed)
+  },
+  true,
+)
 
 document.addEventListener('change', (event) => {
   if (event.target instanceof Element && event.target.matches('select[data-submit]')) event.target.form.requestSubmit()
@@ -44,79 +109,44 @@ document.addEventListener('keydown', (event) => {
   }
 })
 
+document.addEventListener('click', (event) => {
+  for (const menu of document.querySelectorAll('details.menu[open]'))
+    if (!menu.contains(event.target)) menu.open = false
+})
+
 const units = [
-  [86400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-  [1, 'second'],
+  [86400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
 ]
+
+function distanceOf(then) {
+  const seconds = Math.abs(Math.round((then - Date.now()) / 1000))
+  const [size, name] = units.find(([unit]) => seconds >= unit) ?? units[3]
+  return `${Math.floor(seconds / size)} ${name}`
+}
 
 function relative(then) {
   const seconds = Math.round((then - Date.now()) / 1000)
-  const distance = Math.abs(seconds)
-  if (distance < 5) return seconds <= 0 ? 'just now' : 'in a moment'
-  const [size, name] = units.find(([unit]) => distance >= unit)
-  const count = Math.floor(distance / size)
-  const text = `${count} ${name}${count === 1 ? '' : 's'}`
-  return seconds < 0 ? `${text} ago` : `in ${text}`
+  if (Math.abs(seconds) < 5) return seconds <= 0 ? 'just now' : 'in a moment'
+  return seconds < 0 ? `${distanceOf(then)} ago` : `in ${distanceOf(then)}`
 }
 
 function keepTimes() {
-  for (const time of document.querySelectorAll('time[data-ago]')) {
-    const text = relative(Date.parse(time.dateTime))
+  for (const time of document.querySelectorAll('time[data-ago], time[data-for]')) {
+    const then = Date.parse(time.dateTime)
+    const text = time.matches('[data-for]') ? distanceOf(then) : relative(then)
     if (time.textContent !== text) time.textContent = text
   }
 }
 
-/** Reads the page again and replaces what may have changed, keeping what the person has opened, ticked and focused. */
-async function refresh() {
-  const answer = await fetch(location.href, { credentials: 'same-origin' })
-  if (!answer.ok || answer.redirected) return
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  const ticked = new Set([...document.querySelectorAll('input[name=check]:checked')].map((box) => box.value))
-  for (const region of document.querySelectorAll('[data-region]')) {
-    const replacement = fresh.querySelector(`[data-region="${region.dataset.region}"]`)
-    if (!replacement || region.contains(document.activeElement) || region.innerHTML === replacement.innerHTML) continue
-    region.replaceChildren(...replacement.childNodes)
-  }
-  for (const box of document.querySelectorAll('input[name=check]')) if (ticked.has(box.value)) box.checked = true
-  document.title = fresh.title
-  const icon = document.querySelector('link[rel=icon]')
-  icon.href = fresh.querySelector('link[rel=icon]').href
-  prepare(main)
+// What was said once is not said again when the page is loaded anew.
+const here = new URL(location.href)
+if (here.searchParams.has('done')) {
+  here.searchParams.delete('done')
+  history.replaceState(null, '', here)
 }
 
-function watch(address) {
-  let isDue = false
-  let isRunning = false
-  const run = async () => {
-    if (isRunning || document.hidden) {
-      isDue = true
-      return
-    }
-    isRunning = true
-    isDue = false
-    try {
-      await refresh()
-    } finally {
-      isRunning = false
-      page.dataset.refreshed = String(Number(page.dataset.refreshed ?? 0) + 1)
-      if (isDue) setTimeout(() => void run(), 500)
-    }
-  }
-  const events = new EventSource(address)
-  events.addEventListener('changed', () => void run())
-  events.addEventListener('open', () => {
-    page.dataset.watching = 'yes'
-  })
-  document.addEventListener('visibilitychange', () => {
-    if (isDue && !document.hidden) void run()
-  })
-  // Time alone makes checks late.
-  setInterval(() => void run(), 30_000)
-  addEventListener('pagehide', () => events.close())
-}
-
-prepare(document)
-setInterval(keepTimes, 10_000)
-if (page.dataset.live) watch(page.dataset.live)
+prepare()
+setInterval(keepTimes, 1_000)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { downtimeByMonth, endedOutage } from '#shared/monitoring/flips/downtime.ts'
+import { downtimeByMonth, endedOutage, knownSince } from '#shared/monitoring/flips/downtime.ts'
 import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
 import { type Flip, toFlipView } from '#shared/monitoring/flips/view.ts'
 
@@ -71,4 +71,13 @@ test('the length of an outage is told when the flip before went to down', (t) =>
   t.is(endedOutage({ at: 50 }, { at: 20, to: 'down' }), 30)
   t.is(endedOutage({ at: 50 }, { at: 20, to: 'paused' }), null)
   t.is(endedOutage({ at: 50 }, null), null)
+})
+
+test('what is known of a check begins with its first ping, not with the month', (t) => {
+  const [made, first, down] = [NOW - 3_000_000, NOW - 2_000_000, NOW - 1_000_000]
+  const begin: Flip = { at: first, from: 'new', to: 'up' }
+  t.is(knownSince({ nPings: 0 }, [], made), null)
+  t.is(knownSince({ nPings: 9 }, [{ at: down, from: 'up', to: 'down' }, begin], made), first)
+  t.is(knownSince({ nPings: 0 }, [{ at: first, from: 'new', to: 'paused' }], made), null)
+  t.is(knownSince({ nPings: 9 }, [], made), made, 'its first flip is older than what is kept')
 })

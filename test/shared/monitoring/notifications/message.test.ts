@@ -1,6 +1,7 @@
 import test from 'ava'
 import { htmlText, markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { formatDuration, formatPeriod } from '#shared/monitoring/notifications/durations.ts'
+import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
 import { factsOf, formatInstant, smsText, summaryOf } from '#shared/monitoring/notifications/message.ts'
 import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
@@ -86,4 +87,15 @@ test('hostile names and bodies stay text in Markdown and HTML messages', (t) => 
   t.false(htmlText(hostile, '\n').includes('<img'))
   t.false(htmlText(hostile, '\n').includes('<script'))
   t.false(markdownText(hostile).includes('[a](b)'))
+})
+
+test('a test message says that it is one, in every form', (t) => {
+  const { check } = someNotification({})
+  const tried = someNotification({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
+  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is what a message looks like (no check is down).')
+  const mail = emailMessage(tried, 'Signalbox')
+  t.is(mail.subject, 'Test from Signalbox: this is what a message looks like')
+  t.regex(mail.text, /No check is down, and nothing needs to be done/)
+  for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html])
+    t.notRegex(text, /The check went down|is DOWN/)
 })

@@ -1,0 +1,20 @@
+import type { Knex } from 'knex'
+import { query } from '../../platform/database/sql.ts'
+
+/** What of a project needs somebody: shown beside the navigation of each of its pages. */
+export interface Attention {
+  /** checks that are down */
+  down: number
+  /** integrations whose last message was not delivered, or that are switched off after a failure */
+  failing: number
+}
+
+export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
+  const rows = await query<Attention>(
+    db,
+    `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
+            (SELECT count(*) FROM channels WHERE project_id = ? AND last_error <> '') AS failing`,
+    [projectId, projectId],
+  )
+  return rows[0] ?? { down: 0, failing: 0 }
+}
