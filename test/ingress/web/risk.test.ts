@@ -159,7 +159,8 @@ for (const { what, path, refused } of [
     })
 
 test('a share link shows the pack to anybody until it is revoked, and to no search engine', async (t) => {
-  const made = await person('manager').post(`${base}/packs/${pack}/shares`, {}, `${base}/packs/${pack}`)
+  await person('manager').post(`${base}/packs/${pack}/shares`, {}, `${base}/packs/${pack}`)
+  const made = await person('manager').get(`${base}/packs/${pack}`)
   const link = /\/share\/packs\/([A-Za-z0-9_-]{43})/.exec(made.text)
   t.truthy(link)
   const path = link?.[0] ?? ''
