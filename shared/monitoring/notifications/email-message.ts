@@ -1,12 +1,8 @@
 import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { escapeHtml, oneLine } from './escapes.ts'
-<<<<<<< HEAD
 import type { Fact } from './fact.ts'
-import { checkLabel, factsOf, formatInstant, reasonText } from './message.ts'
-=======
-import { checkLabel, type Fact, factsOf, formatInstant, reasonText, titleOf } from './message.ts'
->>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
+import { checkLabel, factsOf, formatInstant, reasonText, titleOf } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {
@@ -24,15 +20,9 @@ const maxQuoted = 10_000
 
 /** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
-<<<<<<< HEAD
-  const { check, urls, lastPing } = notification
-  const content: Content = {
-    headline: `"${checkLabel(check)}" is ${stateWord(notification)}`,
-=======
-  const { check, status, urls, lastPing, isTest } = notification
+  const { check, urls, lastPing, isTest } = notification
   const content: Content = {
     headline: titleOf(notification),
->>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
     lead: leadOf(notification),
     facts: emailFacts(notification),
     description: check.desc,
@@ -45,11 +35,7 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   }
   return {
     messageId: `${notification.id}@${hostOf(urls.site)}`,
-<<<<<<< HEAD
-    subject: oneLine(`${stateWord(notification)} | ${checkLabel(check)}`),
-=======
-    subject: oneLine(isTest ? titleOf(notification) : `${status.toUpperCase()} | ${checkLabel(check)}`),
->>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
+    subject: oneLine(isTest ? titleOf(notification) : `${stateWord(notification)} | ${checkLabel(check)}`),
     text: textOf(content),
     html: htmlOf(content),
     headers: unsubscribeHeaders(urls.unsubscribe),

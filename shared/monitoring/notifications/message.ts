@@ -24,12 +24,8 @@ export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string 
 
 /** `"db-backup" is DOWN`; a test says that it is one. */
 export function titleOf(notification: Notification): string {
-<<<<<<< HEAD
-  return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
-=======
   if (notification.isTest) return `${checkLabel(notification.check)}: this is what a message looks like`
-  return `"${checkLabel(notification.check)}" is ${notification.status.toUpperCase()}`
->>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
+  return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
 }
 
 /** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */

@@ -2,14 +2,11 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 
 /** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
 type SealPurpose =
-<<<<<<< HEAD
   | 'acceptance'
   | 'domain-key'
   | 'evidence-request'
   | 'financing'
-=======
   | 'flash'
->>>>>>> 94ea166 (web: pages show the present state, and say so when they cannot)
   | 'integration'
   | 'invoice-key'
   | 'kept-answer'
