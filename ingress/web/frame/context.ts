@@ -2,7 +2,16 @@ import type { Request, Response } from 'express'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
-import type { Flash } from './flash.ts'
+
+/** What one page leaves for the next one to say, once: loading that page again says and does nothing more. */
+export interface Flash {
+  /** what was done, in words */
+  notice?: string
+  /** a key or a link that cannot be shown again */
+  secret?: string
+  /** what the secret is of: a kind of key, a person's address */
+  about?: string
+}
 
 /** One request for a page, as its handler gets it. */
 export interface Context {

@@ -1,17 +1,7 @@
 import type { Request, Response } from 'express'
 import type { IngressDeps } from '../../deps.ts'
-import type { Context } from './context.ts'
+import type { Context, Flash } from './context.ts'
 import { readCookie, setCookie } from './cookies.ts'
-
-/** What one page leaves for the next one to say, once: loading that page again says and does nothing more. */
-export interface Flash {
-  /** what was done, in words */
-  notice?: string
-  /** a key or a link that cannot be shown again */
-  secret?: string
-  /** what the secret is of: a kind of key, a person's address */
-  about?: string
-}
 
 /** The redirect follows at once. */
 const MAX_AGE_SECONDS = 60
