@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'express'
 import { ForbiddenError, RateLimitedError, UnauthorizedError } from '#shared/errors.ts'
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import { type Budgets, MONITORING_SCOPES, readAgentKey } from '#shared/tenancy/agents/agent-key.ts'
 import { findAgentLogin } from '#shared/tenancy/agents/key-store.ts'
@@ -134,7 +136,10 @@ export function limitAgent(
  * (DNS rebinding).
  * @throws ForbiddenError
  */
-export function refuseForeignOrigin(request: Request, { config }: Pick<IngressDeps, 'config'>): void {
+export function refuseForeignOrigin(
+  request: IncomingMessage,
+  config: Pick<Config, 'publicUrl' | 'mcpAllowedOrigins'>,
+): void {
   const own = new URL(config.publicUrl)
   const { origin, host } = request.headers
   if (origin !== undefined && origin !== own.origin && !config.mcpAllowedOrigins.includes(origin)) {

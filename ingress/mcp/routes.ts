@@ -1,10 +1,6 @@
-import { toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler } from '@modelcontextprotocol/server'
-import type { Response } from 'express'
 import { z } from 'zod'
 import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { readBody } from '../middleware/body.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
@@ -18,8 +14,7 @@ import {
 } from './caller.ts'
 import { toolServer } from './tool-server.ts'
 import { tools } from './tools.ts'
-
-const MAX_BODY_BYTES = 1_048_576
+import { answerMessage, type Refusal } from './transport.ts'
 
 const RpcSchema = z
   .object({ jsonrpc: z.literal('2.0'), id: z.unknown().optional(), method: z.string(), params: z.unknown().optional() })
@@ -44,40 +39,14 @@ const toolsRoute = defineRoute({
   },
   async handle(request, response, deps) {
     const caller = await authenticateAgent(request, response, deps, deps.agents)
-    refuseForeignOrigin(request, deps)
+    refuseForeignOrigin(request, deps.config)
     requireInvoke(caller)
     limitAgent(caller, response, deps, deps.agents)
-    const body = await readBody(request, MAX_BODY_BYTES)
-    const message = parsedOrNull(body)
-    if (message === null) return refuseMessage(response, null, -32700, 'Parse error', 400)
-    const missing = missingScope(message.value, caller)
-    if (missing) return refuseMessage(response, missing.id, -32602, missing.text, 200)
-    const handler = createMcpHandler(() => toolServer(caller, response, deps), {
-      maxSubscriptions: 0, // nothing of ours changes while a client listens
-      onerror: (error) => deps.log.debug({ error: error.message }, 'mcp.refused'),
-    })
-    await toNodeHandler(handler)(request, response, message.value)
+    const serve = () => toolServer(caller, response, deps)
+    const refuse = (message: unknown) => missingScope(message, caller)
+    await answerMessage(request, response, { serve, refuse, log: deps.log })
   },
 })
-
-function parsedOrNull(body: Buffer): { value: unknown } | null {
-  try {
-    return { value: JSON.parse(body.toString('utf8')) }
-  } catch {
-    return null
-  }
-}
-
-/** An error of JSON-RPC 2.0 (section 5.1); what is not JSON has no id to answer to. */
-function refuseMessage(
-  response: Response,
-  id: string | number | null,
-  code: number,
-  message: string,
-  status: number,
-): void {
-  response.status(status).json({ jsonrpc: '2.0', id, error: { code, message } })
-}
 
 const CallSchema = z.object({
   id: z.union([z.string(), z.number()]),
@@ -86,11 +55,12 @@ const CallSchema = z.object({
 })
 
 /** A call of a tool that the key does not list is no call of an unknown tool: it is told which scope is missing. */
-function missingScope(message: unknown, { scopes }: AgentCaller): { id: string | number; text: string } | null {
+function missingScope(message: unknown, { scopes }: AgentCaller): Refusal | null {
   const call = CallSchema.safeParse(message)
   const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
   if (!call.success || !tool || scopes.has(tool.scope)) return null
-  return { id: call.data.id, text: `${tool.name} needs the scope ${tool.scope}, which this key does not have` }
+  const text = `${tool.name} needs the scope ${tool.scope}, which this key does not have`
+  return { id: call.data.id, code: -32602, message: text }
 }
 
 const resourceMetadataRoute = defineRoute({
