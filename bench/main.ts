@@ -9,6 +9,7 @@ import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
+import { benchTenants } from './tenants.ts'
 
 /**
  * Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy.
@@ -21,6 +22,8 @@ const suites = {
   deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
   pages: async () =>
     printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
+  tenants: async () =>
+    printTable('Pings while another tenant attacks', await benchTenants({ rounds: 3, idleSeconds: 10 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
   sweep: async (isQuick: boolean) =>

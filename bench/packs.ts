@@ -103,7 +103,8 @@ async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<n
   throw new Error('the backlog was not composed within a minute')
 }
 
-async function openToken(stack: BenchStack, port: number): Promise<string> {
+/** @returns an access token of a new client of the sandbox */
+export async function openToken(stack: BenchStack, port: number): Promise<string> {
   const { clientId, clientSecret } = await createClient(stack.db, createSecrets(stack.env.SECRET_KEY ?? ''), {
     name: 'Bench',
     env: 'SANDBOX',

@@ -99,7 +99,7 @@ async function timed(run: () => Promise<unknown>, times: number): Promise<number
 }
 
 /** @returns the cookie of an owner of the newest organisation */
-async function signIn({ db, env }: BenchStack): Promise<string> {
+export async function signIn({ db, env }: BenchStack): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const digest = createSecrets(env.SECRET_KEY ?? '').digest(`session:${token}`)
   await db.transaction(async (tx: Knex) => {

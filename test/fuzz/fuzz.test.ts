@@ -13,8 +13,8 @@ const { FUZZ_REQUESTS, FUZZ_SEED, FUZZ_CASE, FUZZ_MINUTES = '4' } = process.env
 const count = Number(FUZZ_REQUESTS ?? 500)
 const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomInt(2 ** 31)))
 const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
-/** Cases of one test; each test asks as a tenant of its own. */
-const BATCH = 250
+/** Cases of one test; each test asks as a tenant of its own. More tenants could not sign in from one address in time. */
+const BATCH = 500
 /** Requests in flight at once. */
 const CONCURRENCY = 12
 /** Memory that a process may have gained from the middle of a long run to its end. */

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { storeNewKey } from '#shared/monitoring/operations/create-key.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { openToken } from './packs.ts'
+import { signIn } from './pages.ts'
+import { addChecks, type BenchStack } from './stack.ts'
+
+const MAIL_BYTES = 8_000_000
+const PATIENCE_MS = 60_000
+const PARTIES = {
+  mode: 'DEMO',
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+  poValue: 1_250_000,
+}
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/**
+ * The attacker: a project with a member, an API client, and all that has to be stored beforehand.
+ * @returns the attacks by name; each is carried out whole, or it throws
+ */
+export async function arm(stack: BenchStack, port: number): Promise<Record<string, () => Promise<unknown>>> {
+  const base = `http://127.0.0.1:${port}`
+  const { project, mailed } = await store(stack.db)
+  const rwKey = await storeNewKey(stack.db, project, 'rw', { secrets: createSecrets(stack.env.SECRET_KEY ?? '') })
+  const cookie = await signIn(stack)
+  const authorized = { authorization: `Bearer ${await openToken(stack, port)}` }
+  const key = { 'X-Api-Key': rwKey }
+  const members = Object.fromEntries(Array.from({ length: 90_000 }, (_, n) => [`m${n}`, 0]))
+  const object = JSON.stringify({ object: members })
+  let addresses = 0
+  const requestPack = (more: object) =>
+    ask(`${base}/v1/po/risk-signals`, [200, 202], {
+      method: 'POST',
+      headers: { ...JSON_TYPE, ...authorized, 'x-idempotency-key': randomUUID() },
+      body: JSON.stringify({ ...PARTIES, ...more }),
+    })
+  return {
+    'H1 page of a stored mail': () =>
+      Promise.all(
+        ['', '/mail'].map((end) => ask(`${base}/checks/${mailed}/pings/1${end}`, [200], { headers: { cookie } })),
+      ),
+    async 'H2 PDF of a pack'() {
+      const { packId } = JSON.parse(await requestPack({ eInvoices: [unsignedInvoice()] }))
+      await untilOk(`${base}/v1/po/risk-signals/packs/${packId}/pdf`, authorized)
+    },
+    'H3 public verification': () =>
+      times(10, () => {
+        const headers = { ...JSON_TYPE, 'x-forwarded-for': `192.0.2.${++addresses % 250}` }
+        return ask(`${base}/v1/anchors/verify`, [200], { method: 'POST', headers, body: object })
+      }),
+    // No header can carry it: it must count against nobody's registry.
+    'H4 consents that cannot be sent': () =>
+      times(3, () =>
+        ask(`${base}/v1/po/risk-signals`, [400], {
+          method: 'POST',
+          headers: { ...JSON_TYPE, ...authorized, 'x-idempotency-key': randomUUID() },
+          body: JSON.stringify({ ...PARTIES, consents: { gst: '€' } }),
+        }),
+      ),
+    'H5 long descriptions': () => times(8, () => ask(`${base}/api/v3/checks/`, [200], { headers: key })),
+    'H6 list of integrations': () =>
+      ask(`${base}/api/v3/checks/${mailed}`, [400], {
+        method: 'POST',
+        headers: key,
+        body: JSON.stringify({ channels: 'z,'.repeat(450_000) }),
+      }),
+  }
+}
+
+/** A mail of line ends, descriptions as long as they may be, and a thousand integrations. */
+async function store(db: Knex): Promise<{ project: number; mailed: string }> {
+  const [mailed = ''] = await addChecks(db, 60)
+  const { id, project_id: project } = await db('checks').where({ uuid: mailed }).first('id', 'project_id')
+  const mail = Buffer.concat([Buffer.from('Subject: endless\r\n\r\n'), Buffer.alloc(MAIL_BYTES, '\r\n')])
+  await db.raw(
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body)
+     VALUES (?, 1, 1, 'success', now(), 'email', '', '', ?)`,
+    [id, mail],
+  )
+  await db('checks').where({ id }).update({ n_pings: 1 })
+  await db('checks')
+    .where({ project_id: project })
+    .update({ description: 'x'.repeat(10_000) })
+  await db.raw(
+    `INSERT INTO channels (project_id, kind, name, sealed_config)
+     SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,
+    [project],
+  )
+  return { project, mailed }
+}
+
+/** A token whose signature nobody made, with a reference of 36,000 letters. */
+function unsignedInvoice(): string {
+  const data = {
+    SellerGstin: PARTIES.borrowerGstin,
+    BuyerGstin: PARTIES.buyerGstin,
+    DocNo: 'A1',
+    DocTyp: 'INV',
+    DocDt: '01/06/2026',
+    TotInvVal: 1_000,
+    Irn: 'x'.repeat(36_000),
+    IrnDt: '2026-06-01 10:00:00',
+  }
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${encode({ alg: 'none', kid: 'x' })}.${encode({ data: JSON.stringify(data), iss: 'NIC' })}.x`
+}
+
+const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))
+
+/** The document is drawn at the first look after its pack is in the log; until then 202 is answered. */
+async function untilOk(url: string, headers: Record<string, string>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (performance.now() < deadline) {
+    const answer = await fetch(url, { headers })
+    await answer.arrayBuffer()
+    if (answer.status === 200) return
+    if (answer.status !== 202) throw new Error(`${url} answered ${answer.status}`)
+    await sleep(50)
+  }
+  throw new Error(`${url} answered nothing but 202 for a minute`)
+}
+
+/** @throws Error when it is answered otherwise: an attack that is not carried out measures nothing */
+async function ask(url: string, statuses: readonly number[], init: RequestInit): Promise<string> {
+  const answer = await fetch(url, init)
+  const text = await answer.text()
+  if (!statuses.includes(answer.status)) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 300)}`)
+  return text
+}
