@@ -23,7 +23,7 @@ const suites = {
   pages: async () =>
     printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
   tenants: async () =>
-    printTable('Pings while another tenant attacks', await benchTenants({ rounds: 3, idleSeconds: 10 })),
+    printTable('Pings while another tenant attacks', await benchTenants({ rounds: 7, idleMs: 2_000 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
   sweep: async (isQuick: boolean) =>

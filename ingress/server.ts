@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Express } from 'express'
-import type { ConnectionCap } from './connections.ts'
+import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import type { PingHandler } from './ping/handler.ts'
 

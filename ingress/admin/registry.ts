@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts'
 import { keyCommands } from './key.ts'
 import { openApiCommand } from './openapi.ts'
 import { projectCommands } from './project.ts'
+import { resealCommand } from './reseal.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
 import { shardCommands } from './shards.ts'
@@ -25,6 +26,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...deadLetterCommands,
   ...webhookCommands,
   ...shardCommands,
+  resealCommand,
   doctorCommand,
   settingsCommand,
   openApiCommand,

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 import { UnavailableError } from '#shared/errors.ts'
 import { type MailTarget, parseMailAddress } from '#shared/monitoring/pings/mail-address.ts'
+import { type ConnectionCap, createConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import {
   addressBucket,
   isTrustedProxy,
@@ -10,7 +11,6 @@ import {
 } from '#shared/platform/http/remote-addr.ts'
 import { describeError, type Log } from '#shared/platform/process/log.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
-import { type ConnectionCap, createConnectionCap } from '../connections.ts'
 import type { MailListener } from './accept.ts'
 import { PingConnection } from './connection.ts'
 import { createMailReceiver } from './receive.ts'

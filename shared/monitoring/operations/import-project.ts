@@ -31,6 +31,10 @@ import { inTransaction } from './in-transaction.ts'
 import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
 import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
 
+/** The same for both, and for a check of this very project: whose a deleted check was is not kept. */
+const UUID_NOT_FREE =
+  'uuid cannot be used: it is a check elsewhere, or one that was deleted, here or elsewhere; give the check a new uuid'
+
 type ImportDeps = Pick<OperationDeps, 'config' | 'secrets' | 'outbox' | 'announce'>
 
 /**
@@ -139,7 +143,7 @@ async function importChannels(
 
 async function createChannel(tx: Knex, channel: Parameters<typeof insertChannel>[1]): Promise<void> {
   const taken = await tx.transaction(async (savepoint) => await insertChannel(savepoint, channel)).catch(isTaken)
-  if (taken === null) throw new ValidationError('id cannot be used')
+  if (taken === null) throw new ValidationError('id cannot be used: give the integration a new uuid')
 }
 
 function channelChanges(current: StoredChannel, name: string, sameConfig: boolean) {
@@ -178,7 +182,7 @@ async function importChecks(
       const current = existing.get(uuid)
       if (!current) {
         // One answer for another project's and for a deleted check's: neither may be told from the other.
-        if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError('uuid cannot be used')
+        if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError(UUID_NOT_FREE)
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
         const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName: false }), { uuid })

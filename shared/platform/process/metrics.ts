@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ConnectionCap } from '../http/connection-cap.ts'
 
 /** Seconds; from a confirm on an idle machine to a deadline that passed. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -132,7 +133,7 @@ function makersOf(registry: Registry) {
  */
 export async function serveMetrics(
   metrics: Metrics,
-  options: { port: number; host: string },
+  options: { port: number; host: string; connections: ConnectionCap },
   problems: () => Promise<string[]>,
 ): Promise<{ port: number } & AsyncDisposable> {
   const server = createServer((request, response) => {
@@ -151,6 +152,9 @@ export async function serveMetrics(
     } else {
       answer(404, 'text/plain', 'not found')
     }
+  })
+  server.on('connection', (socket) => {
+    if (!options.connections.admit(socket)) socket.destroy()
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -8,12 +8,16 @@ import { openDatabase } from '../database/db.ts'
 import { type Installation, openInstallation } from '../database/installation.ts'
 import { askServer } from '../database/server.ts'
 import { createTimelineFence } from '../database/timeline-fence.ts'
+import { createConnectionCap } from '../http/connection-cap.ts'
 import { type Clock, openClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { createCrashPoints } from './crash-point.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
+
+/** Whoever reads metrics and readiness keeps one connection or two. */
+const METRICS_CONNECTIONS_PER_ADDRESS = 100
 
 /** What every process stands on. */
 export interface Platform {
@@ -78,8 +82,9 @@ export async function openPlatform(
     () => clock.problems(),
     () => broker.problems(),
   ])
-  const port = { port: config.metricsPort, host: config.metricsHost }
-  resources.use(await serveMetrics(metrics, port, readiness.problems))
+  const connections = createConnectionCap(METRICS_CONNECTIONS_PER_ADDRESS, [])
+  const listener = { port: config.metricsPort, host: config.metricsHost, connections }
+  resources.use(await serveMetrics(metrics, listener, readiness.problems))
   const outbox = createOutbox(db, broker, log)
   resources.defer(() => outbox.settled())
   return {

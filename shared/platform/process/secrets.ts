@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
-type SealPurpose =
+export type SealPurpose =
   | 'acceptance'
   | 'domain-key'
   | 'evidence-request'

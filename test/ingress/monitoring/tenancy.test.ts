@@ -184,6 +184,16 @@ test('B04: what a caller must not set is not set', async (t) => {
   t.is(Reflect.get({}, 'polluted'), undefined)
 })
 
+test('L16: who imports a check anew that was deleted in this project is told to give it a new uuid', async (t) => {
+  const own = await someProject()
+  const headers = { 'X-Api-Key': own.rwKey }
+  t.is((await send(app.url, `/api/v3/checks/${own.check.uuid}`, { method: 'DELETE', headers })).status, 200)
+  const body = JSON.stringify({ checks: [{ uuid: own.check.uuid, name: 'again' }] })
+  const answer = await send(app.url, '/api/v3/import?apply=1', { method: 'POST', headers, body })
+  t.is(answer.status, 400)
+  t.regex(answer.text, /checks\[0\].*uuid cannot be used: .* deleted, here or elsewhere; give the check a new uuid/)
+})
+
 for (const [what, remove] of [
   ['a check', (own: Owned) => app.deps.db.transaction((tx) => deleteCheck(tx, own.check.id))],
   ['a project', (own: Owned) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],

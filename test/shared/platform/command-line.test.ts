@@ -4,7 +4,11 @@ import test from 'ava'
 const root = new URL('../../..', import.meta.url).pathname
 
 for (const [file, args, said] of [
-  ['bench/main.ts', ['nosuch'], /no suite nosuch; there are pings, storage, deliveries, pages, packs, log, sweep/],
+  [
+    'bench/main.ts',
+    ['nosuch'],
+    /no suite nosuch; there are pings, storage, deliveries, pages, tenants, packs, log, sweep/,
+  ],
   ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, down, status/],
   ['stack/main.ts', ['up', '--fast'], /'--fast'/],
   ['workers/main.ts', ['nosuch'], /no worker nosuch; there are .*ping-evaluator/],

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { addressBucket, isTrustedProxy, type TrustedProxies } from '#shared/platform/http/remote-addr.ts'
+import { addressBucket, isTrustedProxy, type TrustedProxies } from './remote-addr.ts'
 
 export interface ConnectionCap {
   /** Whether a connection may stay. One that may is counted until it closes. */

@@ -1,0 +1,66 @@
+import type { Knex } from 'knex'
+import type { SealPurpose, Secrets } from '../process/secrets.ts'
+import { execute, query } from './sql.ts'
+
+/** Where sealed values are kept, and what for. Answers kept for idempotency keys end by themselves within a day. */
+export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
+  { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
+  { table: 'channels', column: 'sealed_config', purpose: 'integration' },
+  { table: 'lms_integrations', column: 'sealed_secret', purpose: 'lms-secret' },
+  { table: 'token_keys', column: 'sealed_private_jwk', purpose: 'token-key' },
+  { table: 'packs', column: 'sealed_request', purpose: 'pack-request' },
+  { table: 'log_keys', column: 'sealed_seed', purpose: 'log-key' },
+  { table: 'invoice_keys', column: 'sealed_private_key', purpose: 'invoice-key' },
+  { table: 'webhook_endpoints', column: 'sealed_secret', purpose: 'webhook-secret' },
+  { table: 'webhook_endpoints', column: 'sealed_previous_secret', purpose: 'webhook-secret' },
+  { table: 'outgoing_mails', column: 'sealed_mail', purpose: 'mail' },
+]
+
+const BATCH = 500
+
+/** How many values of a column were written anew, and how many no key that is known opens. */
+export interface Resealed {
+  table: string
+  column: string
+  resealed: number
+  unreadable: number
+}
+
+/**
+ * Writes every value that is bound to no purpose (`v1`, ADR 0011) anew. What changes meanwhile is left as it became, so
+ * it may run beside everything else, again, and be broken off.
+ */
+export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'>): Promise<Resealed[]> {
+  const done: Resealed[] = []
+  for (const { table, column, purpose } of sealedColumns) {
+    const seen = { resealed: 0, unreadable: 0 }
+    const unreadable: string[] = []
+    for (;;) {
+      const rows = await query<{ place: string; sealed: string }>(
+        db,
+        `SELECT ctid::text AS place, ${column} AS sealed FROM ${table}
+         WHERE ${column} LIKE 'v1.%' AND ${column} <> ALL(?::text[]) LIMIT ${BATCH}`,
+        [unreadable],
+      )
+      if (rows.length === 0) break
+      for (const { place, sealed } of rows) {
+        const fresh = anew(secrets, purpose, sealed)
+        if (fresh === null) unreadable.push(sealed)
+        else {
+          const set = `UPDATE ${table} SET ${column} = ? WHERE ctid = ?::tid AND ${column} = ?`
+          seen.resealed += await execute(db, set, [fresh, place, sealed])
+        }
+      }
+    }
+    done.push({ table, column, ...seen, unreadable: unreadable.length })
+  }
+  return done
+}
+
+function anew(secrets: Pick<Secrets, 'open' | 'seal'>, purpose: SealPurpose, sealed: string): string | null {
+  try {
+    return secrets.seal(purpose, secrets.open(purpose, sealed))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import test from 'ava'
+import { freePort } from '../../../stack/free-port.ts'
+import { openApp } from '../../support/app.ts'
+import { eventually } from '../../support/eventually.ts'
+
+/** As many of one address as the port takes. */
+const LIMIT = 100
+
+test('B20, B24: connections of one address to the metrics port are counted; another address is served', async (t) => {
+  const port = await freePort()
+  await using _app = await openApp({ workers: [], env: { METRICS_PORT: String(port) } })
+  const open = async (localAddress: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+  /** What is answered to somebody who asks whether the process lives; empty when it was not let in. */
+  const ask = async (localAddress: string): Promise<string> => {
+    const socket = await open(localAddress)
+    let answer = ''
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+    socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    // A reset is how some are turned away, which `once` would take for a failure.
+    await new Promise((resolve) => (socket.closed ? resolve(null) : socket.once('close', resolve)))
+    return answer
+  }
+  const idle = await Promise.all(Array.from({ length: LIMIT }, () => open('127.0.0.1')))
+  t.is(await ask('127.0.0.1'), '')
+  t.regex(await ask('127.0.0.2'), /^HTTP\/1\.1 200 /)
+  for (const socket of idle) socket.destroy()
+  await eventually('the address to be let in again', async () => (await ask('127.0.0.1')).startsWith('HTTP/1.1 200 '))
+})
