@@ -24,7 +24,7 @@ import { openPingListener } from './ping/listener.ts'
 import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 import { watchTurns } from './turn-watch.ts'
-import { createWatchers } from './web/frame/live-watchers.ts'
+import { Watchers } from './web/frame/live-watchers.ts'
 
 /** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
 const KEY_REMEMBERED_MS = 3_000
@@ -116,7 +116,7 @@ function createDeps(
     uuidsOfUniqueKeys: new LRUCache({ max: 50_000 }),
     badges: createBadgeService(ground.secrets),
     publicHistories: createShortCache(),
-    watchers: createWatchers(ground),
+    watchers: new Watchers(ground),
     oidcIssuers: new Map(),
     tokenSlots: createTokenSlots(),
     risk: createRiskServices(ground),

@@ -29,30 +29,46 @@ const MAX_COMMAND_BYTES = 4_096
 /** How long a mail under way may take to come to its end at shutdown. */
 const CLOSE_MS = 5_000
 
+/** What the library is told whatever the settings. */
+const LIBRARY = {
+  size: MAX_MAIL_BYTES,
+  rejectOversized: true,
+  maxClients: MAX_CLIENTS,
+  maxCommandLength: MAX_COMMAND_BYTES,
+  socketTimeout: IDLE_MS,
+  closeTimeout: CLOSE_MS,
+  banner: 'Signalbox',
+  authOptional: true,
+  // Machines and old programs write sender addresses that no standard allows.
+  lenientAddressParsing: true,
+  disableReverseLookup: true,
+  minVersion: 'TLSv1.2',
+  logger: false,
+} as const
+
 export interface MailServer extends AsyncDisposable {
   port: number
+}
+
+interface MailServerOptions {
+  port: number
+  host: string
+  domain: string
+  /** null: STARTTLS is not offered, since the library would offer it with a certificate that everybody has */
+  tls: { cert: string; key: string } | null
+  log: Log
+  /** of one address; 0 is no limit */
+  connectionsPerAddress: number
+  mailsPerAddress: number
+  /** relays, behind whose address everybody comes */
+  trusted: TrustedProxies
 }
 
 /**
  * The SMTP server of e-mail pings (monitoring behaviour section 4). It takes mail for one domain from anybody and
  * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
  */
-export async function openMailServer(
-  options: {
-    port: number
-    host: string
-    domain: string
-    /** null: STARTTLS is not offered, since the library would offer it with a certificate that everybody has */
-    tls: { cert: string; key: string } | null
-    log: Log
-    /** of one address; 0 is no limit */
-    connectionsPerAddress: number
-    mailsPerAddress: number
-    /** relays, behind whose address everybody comes */
-    trusted: TrustedProxies
-  },
-  accept: MailListener,
-): Promise<MailServer> {
+export async function openMailServer(options: MailServerOptions, accept: MailListener): Promise<MailServer> {
   const { domain, log, trusted } = options
   const senders = createTokenBuckets(options.mailsPerAddress)
   /** null for a relay */
@@ -68,23 +84,11 @@ export async function openMailServer(
 
   const server = new PingMailServer(
     {
-      size: MAX_MAIL_BYTES,
-      rejectOversized: true,
-      maxClients: MAX_CLIENTS,
-      maxCommandLength: MAX_COMMAND_BYTES,
-      socketTimeout: IDLE_MS,
-      closeTimeout: CLOSE_MS,
+      ...LIBRARY,
       // Else the library greets with the name of the machine.
       name: domain,
-      banner: 'Signalbox',
-      authOptional: true,
-      // Machines and old programs write sender addresses that no standard allows.
-      lenientAddressParsing: true,
-      disableReverseLookup: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', ...(options.tls ? [] : ['STARTTLS'])],
       ...options.tls,
-      minVersion: 'TLSv1.2',
-      logger: false,
       onMailFrom(_address, session, callback) {
         const sender = senderOf(session)
         const isOver = sender !== null && !senders.take(sender, performance.now()).granted

@@ -14,15 +14,6 @@ import type { Micros } from '#shared/time.ts'
 /** Called once: without an error when the broker has the ping for good. */
 type Done = (error: unknown) => void
 
-export interface Batcher {
-  /** Takes a ping; `done` is called after the confirm of the message that carries it. */
-  add(ping: AcceptedPing, done: Done): void
-  /** Waits until nothing is buffered or under way. */
-  drain(): Promise<void>
-  /** arrival of the oldest ping that is not answered yet; null when there is none */
-  oldest(): Micros | null
-}
-
 /** The first ping of a message: the others arrived after it. */
 interface First {
   receivedAt: Micros
@@ -52,87 +43,123 @@ const EMPTY_TURNS = 3
 const MAX_HELD_PINGS = 50_000
 const MAX_HELD_BYTES = 128 * 1024 * 1024
 
+interface BatcherOptions {
+  shards: number
+  metrics: Metrics
+  /** why pings must not be taken at all, such as queues that nobody would read; empty when they may */
+  problems: () => readonly string[]
+  /** whether a ping that arrived then may be answered with success now that the broker has it */
+  mayAnswer: (arrival: Arrival, now: Arrival) => boolean
+}
+
 /**
  * Lets pings for the same shard travel together (design: the ping path). When nothing is in flight
  * a ping is sent once the event loop has turned without bringing another, so that clients who were answered together, and
  * come again one turn after the other, are one message; a ping that is alone waits for microseconds. Else it goes with
  * the others that arrive until all is confirmed. Neither takes longer than 2 ms.
- * @param options.problems why pings must not be taken at all, such as queues that nobody would read; empty when they may
  */
-export function createBatcher(
-  broker: Broker,
-  options: {
-    shards: number
-    metrics: Metrics
-    problems: () => readonly string[]
-    /** whether a ping that arrived then may be answered with success now that the broker has it */
-    mayAnswer: (arrival: Arrival, now: Arrival) => boolean
-  },
-): Batcher {
-  const { metrics } = options
-  const shards: Shard[] = Array.from({ length: options.shards }, (_, index) => ({
-    queue: pingQueue(index),
-    pings: [],
-    waiting: [],
-    bytes: 0,
-    first: null,
-    epoch: '',
-    seq: 0,
-  }))
-  let heldPings = 0
-  let heldBytes = 0
-  let onDrained: () => void = () => {}
-
+export class Batcher {
+  readonly #broker: Broker
+  readonly #options: BatcherOptions
+  readonly #shards: Shard[]
+  #heldPings = 0
+  #heldBytes = 0
+  #onDrained: () => void = () => {}
   /** Messages under way, of any shard: those of one turn go together, so that each carries as much as it can. */
-  const inFlight = new Set<First>()
-  let timer: NodeJS.Timeout | null = null
-  let immediate: NodeJS.Immediate | null = null
+  readonly #inFlight = new Set<First>()
+  #timer: NodeJS.Timeout | null = null
+  #immediate: NodeJS.Immediate | null = null
   /** what the turns before this one have brought, and how many in a row nothing; null while nobody waits for company */
-  let gathering: { since: number; held: number; emptyTurns: number } | null = null
+  #gathering: { since: number; held: number; emptyTurns: number } | null = null
+
+  constructor(broker: Broker, options: BatcherOptions) {
+    this.#broker = broker
+    this.#options = options
+    this.#shards = Array.from({ length: options.shards }, (_, index) => emptyShard(pingQueue(index)))
+  }
+
+  /** Takes a ping; `done` is called after the confirm of the message that carries it. */
+  add(ping: AcceptedPing, done: Done): void {
+    if (this.#options.problems().length > 0) {
+      done(new UnavailableError('this process does not fit its installation'))
+      return
+    }
+    const shard = this.#shards[shardOf(ping.checkId, this.#shards.length)]
+    const bytes = 300 + (ping.body?.length ?? 0)
+    if (!shard || this.#heldPings >= MAX_HELD_PINGS || this.#heldBytes + bytes > MAX_HELD_BYTES) {
+      done(new UnavailableError('too many pings wait for the broker', { retryAfterSeconds: 1 }))
+      return
+    }
+    this.#heldPings += 1
+    this.#heldBytes += bytes
+    shard.first ??= { receivedAt: ping.receivedAt, arrival: arrivalNow() }
+    shard.pings.push(ping)
+    shard.waiting.push(done)
+    shard.bytes += bytes
+    if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) this.#flush(shard)
+    else if (this.#inFlight.size === 0) this.#immediate ??= setImmediate(this.#flushSoon)
+    else this.#timer ??= setTimeout(this.#flushAll, GATHER_MS)
+  }
+
+  /** Waits until nothing is buffered or under way. */
+  async drain(): Promise<void> {
+    if (this.#heldPings > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
+  }
+
+  /** arrival of the oldest ping that is not answered yet; null when there is none */
+  oldest(): Micros | null {
+    let oldest: Micros | null = null
+    for (const first of [...this.#inFlight, ...this.#shards.map((shard) => shard.first)]) {
+      if (first && (oldest === null || first.receivedAt < oldest)) oldest = first.receivedAt
+    }
+    return oldest
+  }
 
   /** Called once per turn until nothing more comes. */
-  function flushSoon(): void {
-    gathering ??= { since: performance.now(), held: 0, emptyTurns: 0 }
-    gathering.emptyTurns = heldPings > gathering.held ? 0 : gathering.emptyTurns + 1
-    gathering.held = heldPings
+  readonly #flushSoon = (): void => {
+    this.#gathering ??= { since: performance.now(), held: 0, emptyTurns: 0 }
+    const gathering = this.#gathering
+    gathering.emptyTurns = this.#heldPings > gathering.held ? 0 : gathering.emptyTurns + 1
+    gathering.held = this.#heldPings
     const isOver = gathering.emptyTurns >= EMPTY_TURNS || performance.now() - gathering.since >= GATHER_MS
-    if (isOver || inFlight.size > 0) flushAll()
-    else immediate = setImmediate(flushSoon)
+    if (isOver || this.#inFlight.size > 0) this.#flushAll()
+    else this.#immediate = setImmediate(this.#flushSoon)
   }
 
-  function flushAll(): void {
-    if (timer) clearTimeout(timer)
-    if (immediate) clearImmediate(immediate)
-    timer = null
-    immediate = null
-    gathering = null
-    for (const shard of shards) flush(shard)
+  readonly #flushAll = (): void => {
+    if (this.#timer) clearTimeout(this.#timer)
+    if (this.#immediate) clearImmediate(this.#immediate)
+    this.#timer = null
+    this.#immediate = null
+    this.#gathering = null
+    for (const shard of this.#shards) this.#flush(shard)
   }
 
-  function flush(shard: Shard): void {
+  #flush(shard: Shard): void {
     const { pings, waiting, bytes, first } = shard
     if (first === null) return
     shard.pings = []
     shard.waiting = []
     shard.bytes = 0
     shard.first = null
-    inFlight.add(first)
+    this.#inFlight.add(first)
+    const { metrics, mayAnswer } = this.#options
     metrics.pingBatchSize.observe(pings.length)
-    send(shard, pings).then(
-      () => settle(first, waiting, bytes, options.mayAnswer(first.arrival, arrivalNow()) ? null : tooLate()),
-      (error: unknown) => settle(first, waiting, bytes, error),
+    this.#send(shard, pings).then(
+      () => this.#settle(first, waiting, bytes, mayAnswer(first.arrival, arrivalNow()) ? null : tooLate()),
+      (error: unknown) => this.#settle(first, waiting, bytes, error),
     )
   }
 
-  async function send(shard: Shard, pings: AcceptedPing[]): Promise<void> {
-    const epoch = broker.publisherEpoch
+  async #send(shard: Shard, pings: AcceptedPing[]): Promise<void> {
+    const epoch = this.#broker.publisherEpoch
     if (epoch === '') throw new UnavailableError('the broker cannot be reached')
     if (shard.epoch !== epoch) {
       shard.epoch = epoch
       shard.seq = 0
     }
     shard.seq += 1
-    await broker.publish({
+    await this.#broker.publish({
       exchange: '',
       routingKey: shard.queue,
       body: encodePingBatch({ stream: epoch, seq: shard.seq, pings }),
@@ -142,48 +169,18 @@ export function createBatcher(
     })
   }
 
-  function settle(first: First, waiting: readonly Done[], bytes: number, error: unknown): void {
-    inFlight.delete(first)
-    heldPings -= waiting.length
-    heldBytes -= bytes
+  #settle(first: First, waiting: readonly Done[], bytes: number, error: unknown): void {
+    this.#inFlight.delete(first)
+    this.#heldPings -= waiting.length
+    this.#heldBytes -= bytes
     for (const done of waiting) done(error)
-    if (inFlight.size === 0) immediate ??= setImmediate(flushSoon)
-    if (heldPings === 0) onDrained()
+    if (this.#inFlight.size === 0) this.#immediate ??= setImmediate(this.#flushSoon)
+    if (this.#heldPings === 0) this.#onDrained()
   }
+}
 
-  return {
-    add(ping, done) {
-      if (options.problems().length > 0) {
-        done(new UnavailableError('this process does not fit its installation'))
-        return
-      }
-      const shard = shards[shardOf(ping.checkId, shards.length)]
-      const bytes = 300 + (ping.body?.length ?? 0)
-      if (!shard || heldPings >= MAX_HELD_PINGS || heldBytes + bytes > MAX_HELD_BYTES) {
-        done(new UnavailableError('too many pings wait for the broker', { retryAfterSeconds: 1 }))
-        return
-      }
-      heldPings += 1
-      heldBytes += bytes
-      shard.first ??= { receivedAt: ping.receivedAt, arrival: arrivalNow() }
-      shard.pings.push(ping)
-      shard.waiting.push(done)
-      shard.bytes += bytes
-      if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) flush(shard)
-      else if (inFlight.size === 0) immediate ??= setImmediate(flushSoon)
-      else timer ??= setTimeout(flushAll, GATHER_MS)
-    },
-    async drain() {
-      if (heldPings > 0) await new Promise<void>((resolve) => (onDrained = resolve))
-    },
-    oldest() {
-      let oldest: Micros | null = null
-      for (const first of [...inFlight, ...shards.map((shard) => shard.first)]) {
-        if (first && (oldest === null || first.receivedAt < oldest)) oldest = first.receivedAt
-      }
-      return oldest
-    },
-  }
+function emptyShard(queue: string): Shard {
+  return { queue, pings: [], waiting: [], bytes: 0, first: null, epoch: '', seq: 0 }
 }
 
 /** By now a sweep may have passed the deadline that it was to keep. */

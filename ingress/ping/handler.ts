@@ -4,9 +4,14 @@ import { UnavailableError } from '#shared/errors.ts'
 import { provisionCheck } from '#shared/monitoring/pings/lookup-store.ts'
 import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
 import { asUnavailable } from '#shared/platform/database/db.ts'
-import { type Client, parseTrustedProxies, resolveClient } from '#shared/platform/http/remote-addr.ts'
+import {
+  type Client,
+  parseTrustedProxies,
+  resolveClient,
+  type TrustedProxies,
+} from '#shared/platform/http/remote-addr.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
@@ -40,18 +45,38 @@ const USER_AGENT_LENGTH = 200
  * Answers everything under /ping/ (monitoring behaviour section 1). It runs on the raw server, before Express sees the
  * request, because it is what the product is for. `OK` is said only after the broker has the ping for good.
  */
-export function createPingHandler(
-  deps: Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'announce'>,
-  parts: { cache: CheckCache; batcher: Batcher; beat: Beat; uses: PingUses },
-): PingHandler {
-  const { config, log, metrics } = deps
-  const trusted = parseTrustedProxies(config.trustedProxies)
-  // It keeps a runaway client from crowding out the others, and is no quota.
-  const pingLimit = createTokenBuckets(config.pingRateLimitPerMinute, 100_000)
-  const bodyLimit = config.pingBodyLimit
-  const directClients = new WeakMap<Socket, Client>()
+export function createPingHandler(deps: HandlerDeps, parts: HandlerParts): PingHandler {
+  const answering = new Answering(deps, parts)
+  return (request, response) => answering.answer(request, response)
+}
 
-  return (request, response) => {
+type HandlerDeps = Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'announce'>
+
+interface HandlerParts {
+  cache: CheckCache
+  batcher: Batcher
+  beat: Beat
+  uses: PingUses
+}
+
+class Answering {
+  readonly #deps: HandlerDeps
+  readonly #parts: HandlerParts
+  readonly #trusted: TrustedProxies
+  /** It keeps a runaway client from crowding out the others, and is no quota. */
+  readonly #pingLimit: TokenBuckets
+  readonly #bodyLimit: number
+  readonly #directClients = new WeakMap<Socket, Client>()
+
+  constructor(deps: HandlerDeps, parts: HandlerParts) {
+    this.#deps = deps
+    this.#parts = parts
+    this.#trusted = parseTrustedProxies(deps.config.trustedProxies)
+    this.#pingLimit = createTokenBuckets(deps.config.pingRateLimitPerMinute, 100_000)
+    this.#bodyLimit = deps.config.pingBodyLimit
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
     const { method = '' } = request
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') {
       if (method === 'OPTIONS') answerPreflight(response)
@@ -63,16 +88,18 @@ export function createPingHandler(
     const target = parsePingPath(mark === -1 ? url.slice(PREFIX.length) : url.slice(PREFIX.length, mark))
     const query = mark === -1 ? '' : url.slice(mark + 1)
     if (target.form === 'none' || target.form === 'bad-slug') {
-      refuse(response, target.form === 'none' ? new Refusal(404, 'not found', true) : new Refusal(400, BAD_URL, true))
+      const refusal = target.form === 'none' ? new Refusal(404, 'not found', true) : new Refusal(400, BAD_URL, true)
+      this.#refuse(response, refusal)
       return
     }
-    const known = target.form === 'uuid' ? parts.cache.byUuid.peek(target.uuid) : undefined
-    if (known && !hasBody(request)) accept(request, response, target, query, known, null, false)
-    else answerSlowly(request, response, target, query, known).catch((error: unknown) => fail(response, error))
+    const known = target.form === 'uuid' ? this.#parts.cache.byUuid.peek(target.uuid) : undefined
+    if (known && !hasBody(request)) this.#accept(request, response, target, query, known, null, false)
+    else
+      this.#answerSlowly(request, response, target, query, known).catch((error: unknown) => this.#fail(response, error))
   }
 
   /** The way of pings that need a look-up, a new check, or a body. */
-  async function answerSlowly(
+  async #answerSlowly(
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
@@ -80,44 +107,46 @@ export function createPingHandler(
     known: KnownCheck | null | undefined,
   ): Promise<void> {
     // The cache is empty until a ping came this way, so none passes by it.
-    await parts.beat.begun()
+    await this.#parts.beat.begun()
     const found =
       target.form === 'uuid'
-        ? { check: known === undefined ? await parts.cache.byUuid.find(target.uuid) : known, isNew: false }
-        : await findBySlug(target, parsePingQuery(query).create)
+        ? { check: known === undefined ? await this.#parts.cache.byUuid.find(target.uuid) : known, isNew: false }
+        : await this.#findBySlug(target, parsePingQuery(query).create)
     if (found instanceof Refusal || !found.check) {
-      refuse(response, found instanceof Refusal ? found : new Refusal(404, 'not found'))
+      this.#refuse(response, found instanceof Refusal ? found : new Refusal(404, 'not found'))
       return
     }
-    const { body, isCut } = hasBody(request) ? await readPingBody(request, bodyLimit) : { body: null, isCut: false }
+    const { body, isCut } = hasBody(request)
+      ? await readPingBody(request, this.#bodyLimit)
+      : { body: null, isCut: false }
     if (isCut) {
       response.shouldKeepAlive = false
       response.once('finish', () => request.socket.destroySoon())
     }
-    if (target.form === 'slug') parts.uses.keyUsed(target.pingKey)
-    accept(request, response, target, query, found.check, body, found.isNew)
+    if (target.form === 'slug') this.#parts.uses.keyUsed(target.pingKey)
+    this.#accept(request, response, target, query, found.check, body, found.isNew)
   }
 
-  async function findBySlug(
+  async #findBySlug(
     target: Target & { form: 'slug' },
     mayCreate: boolean,
   ): Promise<{ check: KnownCheck; isNew: boolean } | Refusal> {
     const key = `${target.pingKey}/${target.slug}`
-    const match = parts.cache.bySlug.peek(key) ?? (await parts.cache.bySlug.find(key))
+    const match = this.#parts.cache.bySlug.peek(key) ?? (await this.#parts.cache.bySlug.find(key))
     if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (match) return { check: match, isNew: false }
     if (!mayCreate) return new Refusal(404, 'not found', true)
-    const made = await deps.outbox.run((tx) =>
-      provisionCheck(tx, deps.secrets.digests(target.pingKey), target.slug, config.checkLimit),
+    const made = await this.#deps.outbox.run((tx) =>
+      provisionCheck(tx, this.#deps.secrets.digests(target.pingKey), target.slug, this.#deps.config.checkLimit),
     )
     if (made.outcome === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (made.outcome === 'refused') return new Refusal(404, 'not found', true)
     const { check } = made
-    deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
+    this.#deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
     return { check, isNew: made.outcome === 'created' }
   }
 
-  function accept(
+  #accept(
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
@@ -129,21 +158,21 @@ export function createPingHandler(
     const { rid } = parsePingQuery(query)
     const hasBadStatus = target.exitStatus !== null && target.exitStatus > MAX_EXIT_STATUS
     if (hasBadStatus || rid === null) {
-      refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
+      this.#refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
       return
     }
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
-    const receivedAt = deps.now()
-    if (!pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
+    const receivedAt = this.#deps.now()
+    if (!this.#pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
       // Not by its status: to a ping by uuid that is 200, and its loss must show.
-      metrics.pingsRefused.inc({ status: 'limited' })
-      parts.uses.limited(check.checkId)
-      if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', bodyLimit)
+      this.#deps.metrics.pingsRefused.inc({ status: 'limited' })
+      this.#parts.uses.limited(check.checkId)
+      if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', this.#bodyLimit)
       else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })
       return
     }
     const { headers } = request
-    const client = clientOf(request)
+    const client = this.#clientOf(request)
     const ping = {
       checkId: check.checkId,
       kind: target.kind,
@@ -156,44 +185,44 @@ export function createPingHandler(
       rid: rid ?? null,
       body,
     }
-    parts.batcher.add(ping, (error) => {
+    this.#parts.batcher.add(ping, (error) => {
       if (error) {
-        fail(response, error)
+        this.#fail(response, error)
         return
       }
-      metrics.pingsAccepted.inc()
-      answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', bodyLimit)
+      this.#deps.metrics.pingsAccepted.inc()
+      answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', this.#bodyLimit)
     })
   }
 
   /** Who sent it; for a connection without forwarding headers worked out once. */
-  function clientOf({ headers, socket }: IncomingMessage): Client {
+  #clientOf({ headers, socket }: IncomingMessage): Client {
     const forwardedFor = joined(headers['x-forwarded-for'])
     const { forwarded } = headers
     const forwardedProto = joined(headers['x-forwarded-proto'])
     const isDirect = forwardedFor === undefined && forwarded === undefined && forwardedProto === undefined
-    const known = isDirect ? directClients.get(socket) : undefined
+    const known = isDirect ? this.#directClients.get(socket) : undefined
     if (known) return known
-    const client = resolveClient({ peer: socket.remoteAddress, forwardedFor, forwarded, forwardedProto }, trusted)
-    if (isDirect) directClients.set(socket, client)
+    const client = resolveClient({ peer: socket.remoteAddress, forwardedFor, forwarded, forwardedProto }, this.#trusted)
+    if (isDirect) this.#directClients.set(socket, client)
     return client
   }
 
-  function refuse(response: ServerResponse, { status, text, isCacheable }: Refusal): void {
-    metrics.pingsRefused.inc({ status })
+  #refuse(response: ServerResponse, { status, text, isCacheable }: Refusal): void {
+    this.#deps.metrics.pingsRefused.inc({ status })
     answerRefused(response, status, text, { isCacheable })
   }
 
-  function fail(response: ServerResponse, cause: unknown): void {
+  #fail(response: ServerResponse, cause: unknown): void {
     if (response.destroyed || response.headersSent) return
     const error = asUnavailable(cause)
     if (error instanceof UnavailableError) {
-      metrics.pingsRefused.inc({ status: 503 })
+      this.#deps.metrics.pingsRefused.inc({ status: 503 })
       answerRefused(response, 503, 'try again later', { retryAfterSeconds: error.retryAfterSeconds })
       return
     }
-    log.error(describeError(error), 'ping.failed')
-    metrics.pingsRefused.inc({ status: 500 })
+    this.#deps.log.error(describeError(error), 'ping.failed')
+    this.#deps.metrics.pingsRefused.inc({ status: 500 })
     answerRefused(response, 500, 'internal error')
   }
 }

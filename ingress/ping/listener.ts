@@ -4,7 +4,7 @@ import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
 import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../deps.ts'
-import { type Batcher, createBatcher } from './batcher.ts'
+import { Batcher } from './batcher.ts'
 import { type Beat, openBeat } from './beat.ts'
 import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
@@ -34,13 +34,13 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   )
   const { pingShards, publishTimeoutMs } = deps.config
   const cover = createCover(publishTimeoutMs)
-  const batcher = createBatcher(deps.broker, {
+  const batcher = new Batcher(deps.broker, {
     shards: pingShards,
     metrics: deps.metrics,
     problems: deps.installation.problems,
     mayAnswer: cover.mayAnswer,
   })
-  const beat = openBeat(deps, kind, { cover, oldest: batcher.oldest })
+  const beat = openBeat(deps, kind, { cover, oldest: () => batcher.oldest() })
   const uses = openPingUses(deps)
   return {
     cache,

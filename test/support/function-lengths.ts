@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isFunctionDeclaration, isFunctionLikeDeclaration, type Node, type SourceFile } from 'typescript/unstable/ast'
+import { isFunctionLikeDeclaration, type Node, type SourceFile } from 'typescript/unstable/ast'
 import { API } from 'typescript/unstable/sync'
 import { root } from './imports.ts'
 
@@ -12,8 +12,7 @@ export interface LongFunction {
 }
 
 /**
- * The functions of some files that have more lines than `most`. A function that is declared inside another counts for
- * itself alone: a factory is as long as what is left of it.
+ * The functions of some files that have more lines than `most`, counted whole: with what is declared inside them.
  * @param files from the root of the repository, all of them of its tsconfig.json
  */
 export function functionsAbove(most: number, files: readonly string[]): LongFunction[] {
@@ -40,17 +39,12 @@ export function linesOf(file: string): number {
 function functionsOf(source: SourceFile): { line: number; lines: number }[] {
   const lineAt = (position: number) => source.text.slice(0, position).split('\n').length
   const found: { line: number; lines: number }[] = []
-  /** @returns lines of the functions declared in this node */
-  function visit(node: Node): number {
-    let declared = 0
-    node.forEachChild((child) => {
-      declared += visit(child)
-    })
-    if (!isFunctionLikeDeclaration(node)) return declared
-    const line = lineAt(node.getStart(source))
-    const lines = lineAt(node.end) - line + 1
-    found.push({ line, lines: lines - declared })
-    return isFunctionDeclaration(node) ? lines : declared
+  function visit(node: Node): void {
+    if (isFunctionLikeDeclaration(node)) {
+      const line = lineAt(node.getStart(source))
+      found.push({ line, lines: lineAt(node.end) - line + 1 })
+    }
+    node.forEachChild(visit)
   }
   visit(source)
   return found

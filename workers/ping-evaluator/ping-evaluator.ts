@@ -49,17 +49,10 @@ export const pingEvaluator: Worker = {
 }
 
 function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
-  const { log } = deps
-  let arrived: Arrival[] = []
-  /** taken and not settled yet */
-  let inWork: readonly Arrival[] = []
-  let loop: Promise<void> | null = null
-  let isStopping = false
-  const gathering = createGathering(GATHER_MS)
-
-  deps.metrics.unappliedAge.read((gauge) => gauge.set(waitingSeconds()))
+  const evaluator = new Evaluator(deps)
+  deps.metrics.unappliedAge.read((gauge) => gauge.set(evaluator.waitingSeconds()))
   deps.readiness.add(() => {
-    const seconds = Math.round(waitingSeconds())
+    const seconds = Math.round(evaluator.waitingSeconds())
     return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
   })
 
@@ -68,83 +61,106 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
       queue: pingQueue(shard),
       prefetch: PREFETCH,
       inOrder: true,
-      onDelivery(delivery) {
-        arrived.push({ shard, delivery, at: performance.now() })
-        if (isUrgent(delivery) || arrived.length >= ENOUGH_MESSAGES) gathering.hurry()
-        loop ??= drain().finally(() => (loop = null))
-      },
-      async settled() {
-        isStopping = true
-        gathering.hurry()
-        await loop
-      },
+      onDelivery: (delivery) => evaluator.take(shard, delivery),
+      settled: () => evaluator.stop(),
     }),
   )
+}
 
-  function waitingSeconds(): number {
-    const [oldest] = [...inWork, ...arrived]
+/** What one process takes of all shards, and how it is applied. */
+class Evaluator {
+  readonly #deps: WorkerDeps
+  #arrived: Arrival[] = []
+  /** taken and not settled yet */
+  #inWork: readonly Arrival[] = []
+  #loop: Promise<void> | null = null
+  #isStopping = false
+  readonly #gathering = createGathering(GATHER_MS)
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps
+  }
+
+  take(shard: number, delivery: Delivery): void {
+    this.#arrived.push({ shard, delivery, at: performance.now() })
+    if (isUrgent(delivery) || this.#arrived.length >= ENOUGH_MESSAGES) this.#gathering.hurry()
+    this.#loop ??= this.#drain().finally(() => (this.#loop = null))
+  }
+
+  /** Finishes what is under way, and takes nothing more. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#gathering.hurry()
+    await this.#loop
+  }
+
+  /** how long the oldest message that is not settled has waited; 0 when there is none */
+  waitingSeconds(): number {
+    const [oldest] = [...this.#inWork, ...this.#arrived]
     return oldest ? (performance.now() - oldest.at) / 1000 : 0
   }
 
   /** Takes what is there. Only a dense stream is let gather, and never while somebody waits for a barrier's answer. */
-  async function drain(): Promise<void> {
+  async #drain(): Promise<void> {
     // What one read of the socket brought is delivered in one turn: let it gather.
     await new Promise(setImmediate)
-    while (arrived.length > 0 && !isStopping) {
-      if (arrived.length >= ENOUGH_MESSAGES || arrived.some(({ delivery }) => isUrgent(delivery))) gathering.hurry()
-      await gathering.turn()
-      inWork = takeSome().filter(({ delivery }) => delivery.isLive())
-      if (inWork.length > 0) await settle(inWork)
-      inWork = []
+    while (this.#arrived.length > 0 && !this.#isStopping) {
+      if (this.#arrived.length >= ENOUGH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))
+        this.#gathering.hurry()
+      await this.#gathering.turn()
+      this.#inWork = this.#takeSome().filter(({ delivery }) => delivery.isLive())
+      if (this.#inWork.length > 0) await this.#settle(this.#inWork)
+      this.#inWork = []
     }
   }
 
-  function takeSome(): Arrival[] {
+  #takeSome(): Arrival[] {
     // A message that may be what kills the process is handled alone, so that no other is held responsible for it.
-    const guarded = arrived.findIndex(({ delivery }) => wasRedelivered(delivery) && !isBarrier(delivery))
-    const count = guarded === 0 ? 1 : guarded > 0 ? guarded : arrived.length
-    const taken = arrived.slice(0, count)
-    arrived = arrived.slice(count)
+    const guarded = this.#arrived.findIndex(({ delivery }) => wasRedelivered(delivery) && !isBarrier(delivery))
+    const count = guarded === 0 ? 1 : guarded > 0 ? guarded : this.#arrived.length
+    const taken = this.#arrived.slice(0, count)
+    this.#arrived = this.#arrived.slice(count)
     return taken
   }
 
-  async function settle(arrivals: readonly Arrival[]): Promise<void> {
+  async #settle(arrivals: readonly Arrival[]): Promise<void> {
     const taken: Taken[] = []
     for (const { shard, delivery } of arrivals) {
       if (isBarrier(delivery)) continue
-      if (wasRedelivered(delivery) && !(await begin(shard, delivery))) return
+      if (wasRedelivered(delivery) && !(await this.#begin(shard, delivery))) return
       const batch = decode(delivery)
-      if (batch instanceof MalformedBatchError) await deadLetter(deps, pingQueue(shard), delivery, batch.code, null)
+      if (batch instanceof MalformedBatchError)
+        await deadLetter(this.#deps, pingQueue(shard), delivery, batch.code, null)
       else taken.push({ shard, delivery, batch })
     }
-    deps.crashPoint('after-receive')
+    this.#deps.crashPoint('after-receive')
     for (const group of groupsOf(taken)) {
-      if (await applyTogether(group)) continue
+      if (await this.#applyTogether(group)) continue
       // They did not kill us: what comes next is not held responsible for this start.
-      for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await end(shard, delivery)
+      for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
       return
     }
-    deps.crashPoint('before-ack')
-    for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await end(shard, delivery)
+    this.#deps.crashPoint('before-ack')
+    for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
     // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
     const open = arrivals.filter(({ delivery }) => !delivery.isSettled)
     const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
     for (const delivery of last.values()) delivery.ackUpTo()
-    for (const { delivery } of arrivals) if (isBarrier(delivery)) answer(delivery)
+    for (const { delivery } of arrivals) if (isBarrier(delivery)) this.#answer(delivery)
   }
 
   /**
    * Stores that the handling of a redelivered message begins; what began too often without ending is given up.
    * @returns false when there is nothing left to do with it
    */
-  async function begin(shard: number, delivery: Delivery): Promise<boolean> {
-    while (delivery.isLive() && !isStopping) {
+  async #begin(shard: number, delivery: Delivery): Promise<boolean> {
+    while (delivery.isLive() && !this.#isStopping) {
       try {
-        if ((await recordStart(deps.db, pingQueue(shard), delivery)) <= MAX_STARTS) return true
-        await deadLetter(deps, pingQueue(shard), delivery, 'CRASHED', null)
+        if ((await recordStart(this.#deps.db, pingQueue(shard), delivery)) <= MAX_STARTS) return true
+        await deadLetter(this.#deps, pingQueue(shard), delivery, 'CRASHED', null)
         return false
       } catch (error) {
-        log.warn(describeError(error), 'pings.not-begun')
+        this.#deps.log.warn(describeError(error), 'pings.not-begun')
         await sleep(RETRY_MS.longest)
       }
     }
@@ -152,16 +168,16 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   }
 
   /** What stays behind when this fails is only a count that nothing continues. */
-  async function end(shard: number, delivery: Delivery): Promise<void> {
-    await forgetStarts(deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
-      log.warn(describeError(error), 'pings.not-ended'),
+  async #end(shard: number, delivery: Delivery): Promise<void> {
+    await forgetStarts(this.#deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
+      this.#deps.log.warn(describeError(error), 'pings.not-ended'),
     )
   }
 
-  function answer({ message }: Delivery): void {
+  #answer({ message }: Delivery): void {
     const { replyTo, correlationId } = message.properties
     if (typeof replyTo !== 'string' || typeof correlationId !== 'string') return
-    deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId })
+    this.#deps.broker.send({ exchange: '', routingKey: replyTo, body: EMPTY, correlationId })
   }
 
   /**
@@ -169,18 +185,18 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
    * fault that is not the messages' keeps all of them waiting.
    * @returns false when the work was left undone: the broker hands the messages out again
    */
-  async function applyTogether(group: readonly Taken[]): Promise<boolean> {
+  async #applyTogether(group: readonly Taken[]): Promise<boolean> {
     using waiting = countWaiting(
-      deps.metrics,
+      this.#deps.metrics,
       group.map(({ shard }) => pingQueue(shard)),
     )
     for (let failures = 0; ; failures++) {
       try {
-        await apply(group)
+        await this.#apply(group)
         return true
       } catch (error) {
-        if (isStopping || !group.some(({ delivery }) => delivery.isLive())) return false
-        log.warn({ failures, messages: group.length, ...describeError(error) }, 'pings.not-applied')
+        if (this.#isStopping || !group.some(({ delivery }) => delivery.isLive())) return false
+        this.#deps.log.warn({ failures, messages: group.length, ...describeError(error) }, 'pings.not-applied')
         if (isMessagesFault(error)) break
         waiting.begin()
         await sleep(retryMs(failures))
@@ -188,25 +204,25 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     }
     waiting.end()
     for (const taken of group) {
-      if (!(await applyAlone(taken))) return false
+      if (!(await this.#applyAlone(taken))) return false
     }
     return true
   }
 
-  async function applyAlone(taken: Taken): Promise<boolean> {
-    using waiting = countWaiting(deps.metrics, [pingQueue(taken.shard)])
+  async #applyAlone(taken: Taken): Promise<boolean> {
+    using waiting = countWaiting(this.#deps.metrics, [pingQueue(taken.shard)])
     let firstError: unknown = null
     for (let tries = 0, failures = 0; ; tries++) {
       try {
-        await apply([taken])
+        await this.#apply([taken])
         return true
       } catch (error) {
-        if (!taken.delivery.isLive() || isStopping) return false
+        if (!taken.delivery.isLive() || this.#isStopping) return false
         firstError ??= error
         if (isMessagesFault(error)) failures += 1
-        if (failures >= TRIES_ALONE && (await schemaMatches(deps.db))) {
+        if (failures >= TRIES_ALONE && (await schemaMatches(this.#deps.db))) {
           const failure = { firstError, lastError: error, failures }
-          await deadLetter(deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
+          await deadLetter(this.#deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
           return true
         }
         waiting.begin()
@@ -215,21 +231,24 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     }
   }
 
-  async function apply(group: readonly Taken[]): Promise<void> {
-    const stop = deps.metrics.evaluatorBatch.startTimer()
-    const result = await preparedTransaction(deps.db, async (run) => {
-      const applied = await applyBatches(run, group, { logLimit: deps.config.pingLogLimit, now: deps.clock.now() })
-      deps.crashPoint('before-commit')
+  async #apply(group: readonly Taken[]): Promise<void> {
+    const stop = this.#deps.metrics.evaluatorBatch.startTimer()
+    const result = await preparedTransaction(this.#deps.db, async (run) => {
+      const applied = await applyBatches(run, group, {
+        logLimit: this.#deps.config.pingLogLimit,
+        now: this.#deps.clock.now(),
+      })
+      this.#deps.crashPoint('before-commit')
       return applied
     })
     stop()
-    deps.metrics.pingsApplied.inc(result.applied)
-    deps.metrics.pingsDropped.inc(result.dropped)
-    deps.metrics.pingsRestamped.inc(result.restamped)
-    for (const to of result.flips) deps.metrics.flips.inc({ to })
-    deps.outbox.publishLater(result.outbox)
-    deps.live.changed(result.changed)
-    deps.crashPoint('after-commit')
+    this.#deps.metrics.pingsApplied.inc(result.applied)
+    this.#deps.metrics.pingsDropped.inc(result.dropped)
+    this.#deps.metrics.pingsRestamped.inc(result.restamped)
+    for (const to of result.flips) this.#deps.metrics.flips.inc({ to })
+    this.#deps.outbox.publishLater(result.outbox)
+    this.#deps.live.changed(result.changed)
+    this.#deps.crashPoint('after-commit')
   }
 }
 

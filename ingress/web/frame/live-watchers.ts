@@ -52,85 +52,85 @@ interface Watched {
   timer: NodeJS.Timeout | null
 }
 
-/** The open pages of a process. */
-export interface Watchers {
-  isFull(): boolean
+/**
+ * The open pages of a process. One look serves everybody who watches the same thing, so a thousand open pages cost one
+ * small query.
+ */
+export class Watchers {
+  readonly #db: Knex
+  readonly #log: Log
+  readonly #things = new Map<string, Watched>()
+  #gathered: Gathered | null = null
+  #isAnything = false
+
+  constructor({ db, log, onLive }: WatchersDeps) {
+    this.#db = db
+    this.#log = log
+    onLive((change) => this.#gather(change))
+  }
+
+  isFull(): boolean {
+    return [...this.#things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
+  }
+
   /**
    * @param sessionId who watches: the events end when this session does, or its person leaves or gets other rights
    * @param seen the mark of what the page shows; when there is a newer one, it is told at once
    */
-  add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void>
-}
-
-/** One look serves everybody who watches the same thing, so a thousand open pages cost one small query. */
-export function createWatchers({
-  db,
-  log,
-  onLive,
-}: {
-  db: Knex
-  log: Log
-  onLive(listener: (change: LiveChange | CacheChange) => void): void
-}): Watchers {
-  const things = new Map<string, Watched>()
-  let gathered: Gathered | null = null
-  let isAnything = false
-  onLive(gather)
-
-  return {
-    isFull() {
-      return [...things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
-    },
-    async add(response, topic, sessionId, seen) {
-      if (response.destroyed) return
-      const known = things.get(topic.name)
-      const watched = known ?? begin(topic, seen)
-      watched.watchers.set(response, sessionId)
-      response.once('close', () => remove(watched, response))
-      if (!known) {
-        await look(watched)
-        return
-      }
-      const { mark, isDown } = await topic.look()
-      if (mark !== seen) response.write(changed(isDown))
-    },
+  async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
+    if (response.destroyed) return
+    const known = this.#things.get(topic.name)
+    const watched = known ?? this.#begin(topic, seen)
+    watched.watchers.set(response, sessionId)
+    response.once('close', () => this.#remove(watched, response))
+    if (!known) {
+      await this.#look(watched)
+      return
+    }
+    const { mark, isDown } = await topic.look()
+    if (mark !== seen) response.write(changed(isDown))
   }
 
-  function gather(change: LiveChange | CacheChange): void {
-    if (things.size === 0) return
-    if (!gathered) {
-      gathered = { checks: new Set(), uuids: new Set(), channels: new Set(), projects: new Set() }
+  #gather(change: LiveChange | CacheChange): void {
+    if (this.#things.size === 0) return
+    if (!this.#gathered) {
+      this.#gathered = { checks: new Set(), uuids: new Set(), channels: new Set(), projects: new Set() }
       // Open pages must not keep a process from stopping.
-      setTimeout(() => void tell(), GATHER_MS).unref()
+      setTimeout(() => void this.#tell(), GATHER_MS).unref()
     }
     if ('kind' in change) {
-      gathered.projects.add(change.projectId)
-      if (change.kind === 'check') gathered.uuids.add(change.uuid)
+      this.#gathered.projects.add(change.projectId)
+      if (change.kind === 'check') this.#gathered.uuids.add(change.uuid)
     } else if ('all' in change) {
-      isAnything = true
+      this.#isAnything = true
     } else {
-      for (const id of change.checks) gathered.checks.add(id)
-      for (const id of change.channels) gathered.channels.add(id)
+      for (const id of change.checks) this.#gathered.checks.add(id)
+      for (const id of change.channels) this.#gathered.channels.add(id)
     }
   }
 
-  async function tell(): Promise<void> {
-    if (!gathered) return
-    const told = gathered
-    const isAll = isAnything
-    gathered = null
-    isAnything = false
+  async #tell(): Promise<void> {
+    if (!this.#gathered) return
+    const told = this.#gathered
+    const isAll = this.#isAnything
+    this.#gathered = null
+    this.#isAnything = false
+    if (!isAll) await this.#addProjects(told)
+    for (const watched of this.#things.values()) if (isAll || watched.topic.isConcerned(told)) this.#poke(watched)
+  }
+
+  /** The projects of the changed checks, when anybody watches a project. */
+  async #addProjects(told: Gathered): Promise<void> {
+    if (told.checks.size === 0) return
+    if (![...this.#things.values()].some(({ topic }) => topic.projectId !== undefined)) return
     try {
-      if (!isAll && told.checks.size > 0 && [...things.values()].some(({ topic }) => topic.projectId !== undefined)) {
-        for (const id of await projectsOfChecks(db, [...told.checks])) told.projects.add(id)
-      }
+      for (const id of await projectsOfChecks(this.#db, [...told.checks])) told.projects.add(id)
     } catch (error) {
-      log.warn(describeError(error), 'live.projects-not-found')
+      this.#log.warn(describeError(error), 'live.projects-not-found')
     }
-    for (const watched of things.values()) if (isAll || watched.topic.isConcerned(told)) poke(watched)
   }
 
-  function begin(topic: Topic, seen: string): Watched {
+  #begin(topic: Topic, seen: string): Watched {
     const watched: Watched = {
       topic,
       watchers: new Map(),
@@ -141,41 +141,30 @@ export function createWatchers({
       isDue: false,
       timer: null,
     }
-    things.set(topic.name, watched)
+    this.#things.set(topic.name, watched)
     return watched
   }
 
-  function remove(watched: Watched, response: Response): void {
+  #remove(watched: Watched, response: Response): void {
     watched.watchers.delete(response)
     if (watched.watchers.size > 0) return
     if (watched.timer) clearTimeout(watched.timer)
-    if (things.get(watched.topic.name) === watched) things.delete(watched.topic.name)
+    if (this.#things.get(watched.topic.name) === watched) this.#things.delete(watched.topic.name)
   }
 
-  function poke(watched: Watched): void {
+  #poke(watched: Watched): void {
     watched.isDue = true
-    if (!watched.isLooking) lookIn(watched, watched.restsUntil - Date.now())
+    if (!watched.isLooking) this.#lookIn(watched, watched.restsUntil - Date.now())
   }
 
-  function lookIn(watched: Watched, ms: number): void {
+  #lookIn(watched: Watched, ms: number): void {
     if (watched.timer) clearTimeout(watched.timer)
     if (watched.watchers.size === 0) return
-    watched.timer = setTimeout(() => void look(watched), Math.max(0, ms))
+    watched.timer = setTimeout(() => void this.#look(watched), Math.max(0, ms))
     watched.timer.unref()
   }
 
-  /** Asked before anything is told: nobody hears of what they may no longer see. */
-  async function endForeign(watched: Watched): Promise<void> {
-    const { topic, watchers } = watched
-    const live = await liveSessionsOf(db, topic.organisationId, [...new Set(watchers.values())])
-    for (const [response, sessionId] of [...watchers]) {
-      if (live.has(sessionId)) continue
-      remove(watched, response)
-      response.end()
-    }
-  }
-
-  async function look(watched: Watched): Promise<void> {
+  async #look(watched: Watched): Promise<void> {
     if (Date.now() >= watched.endsAt) {
       for (const response of watched.watchers.keys()) response.end()
       return
@@ -185,19 +174,36 @@ export function createWatchers({
     let restMs = REST_MS
     try {
       const { mark, isDown } = await watched.topic.look()
-      await endForeign(watched)
+      await this.#endForeign(watched)
       const isChanged = mark !== watched.mark
       const text = isChanged ? changed(isDown) : ': still here\n\n'
       if (isChanged) restMs = REST_AFTER_CHANGE_MS
       watched.mark = mark
       for (const response of watched.watchers.keys()) response.write(text)
     } catch (error) {
-      log.warn(describeError(error), 'live.look-failed')
+      this.#log.warn(describeError(error), 'live.look-failed')
     }
     watched.isLooking = false
     watched.restsUntil = Date.now() + restMs
-    lookIn(watched, watched.isDue ? restMs : LOOK_ANYWAY_MS)
+    this.#lookIn(watched, watched.isDue ? restMs : LOOK_ANYWAY_MS)
   }
+
+  /** Asked before anything is told: nobody hears of what they may no longer see. */
+  async #endForeign(watched: Watched): Promise<void> {
+    const { topic, watchers } = watched
+    const live = await liveSessionsOf(this.#db, topic.organisationId, [...new Set(watchers.values())])
+    for (const [response, sessionId] of [...watchers]) {
+      if (live.has(sessionId)) continue
+      this.#remove(watched, response)
+      response.end()
+    }
+  }
+}
+
+interface WatchersDeps {
+  db: Knex
+  log: Log
+  onLive(listener: (change: LiveChange | CacheChange) => void): void
 }
 
 function changed(isDown: boolean): string {
