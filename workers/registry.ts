@@ -4,6 +4,7 @@ import { anchor } from './anchor/anchor.ts'
 import type { Worker } from './define-worker.ts'
 import { dilutionMeasurer } from './dilution-measurer/dilution-measurer.ts'
 import { financingRegistrar } from './financing-registrar/financing-registrar.ts'
+import { kybVerifier } from './kyb-verifier/kyb-verifier.ts'
 import { mailer } from './mailer/mailer.ts'
 import { notifier } from './notifier/notifier.ts'
 import { packComposer } from './pack-composer/pack-composer.ts'
@@ -21,6 +22,7 @@ export const workers: readonly Worker[] = [
   financingRegistrar,
   acceptanceRecorder,
   dilutionMeasurer,
+  kybVerifier,
   anchor,
   webhookDeliverer,
   mailer,

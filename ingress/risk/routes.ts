@@ -9,6 +9,8 @@ import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
 import { colendingRoutes } from './colending/routes.ts'
 import { firstFinancingRoutes } from './first-financing/routes.ts'
+import { entityRoutes } from './kyb/entities.ts'
+import { verificationRoutes } from './kyb/verifications.ts'
 import { packPdfRoute } from './pack-pdf.ts'
 import { listPacksRoute, readEvidenceRoute, readOrderRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
@@ -42,6 +44,8 @@ export const platformRoutes: readonly Route[] = [
   ...securitisationRoutes,
   ...firstFinancingRoutes,
   ...acceptanceRoutes,
+  ...verificationRoutes,
+  ...entityRoutes,
   ...agentRoutes,
   ...mcpRoutes,
 ]

@@ -24,7 +24,8 @@ export interface RiskServices {
   /** verifications without an access token, by address */
   verifications: TokenBuckets
   packReplies: PackReplies
-  /** of loan references, by environment */
+  /** of entity identifiers and of loan references, by environment */
+  veiKey: (env: ApiEnv) => Promise<Buffer>
   loanRefKey: (env: ApiEnv) => Promise<Buffer>
   /** of access tokens, and what they are meant for unless another resource was asked for: the address of the API */
   issuer: string
@@ -38,6 +39,7 @@ export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: B
     addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
     verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
     packReplies: createPackReplies(deps.broker),
+    veiKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei')),
     loanRefKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'loan-ref')),
     issuer: deps.config.publicUrl,
   }

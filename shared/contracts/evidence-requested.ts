@@ -16,6 +16,12 @@ export const dilutionRequested = defineMessage('dilution.requested', 1, {
   schema: job,
 })
 
+/** A business is to be verified, or an entity identifier looked up. */
+export const kybRequested = defineMessage('kyb.verification_requested', 1, {
+  consumers: ['kyb-verifier'],
+  schema: job,
+})
+
 /** A check, registration, transfer or dispute of a receivable is to be decided. */
 export const financingRequested = defineMessage('financing.requested', 1, {
   consumers: ['financing-registrar'],

@@ -2,7 +2,7 @@ import { alertsWake } from './alerts-wake.ts'
 import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import { deliveryDue } from './delivery-due.ts'
-import { acceptanceRequested, dilutionRequested, financingRequested } from './evidence-requested.ts'
+import { acceptanceRequested, dilutionRequested, financingRequested, kybRequested } from './evidence-requested.ts'
 import { mailDue } from './mail-due.ts'
 import { notificationDue } from './notification-due.ts'
 import { packRequested } from './pack-requested.ts'
@@ -16,6 +16,7 @@ export const messages: readonly MessageContract<unknown>[] = [
   financingRequested,
   acceptanceRequested,
   dilutionRequested,
+  kybRequested,
   deliveryDue,
   mailDue,
 ]

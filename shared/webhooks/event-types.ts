@@ -10,6 +10,7 @@ export const EVENT_TYPES = {
   'first_financing.lapsed': 'A registration lapsed, or a financed one will in two weeks; its fields say which',
   'first_financing.registered': 'A receivable was registered',
   'first_financing.released': 'A registration was released',
+  'identity.passport_issued': 'A passport was issued',
   'identity.state_changed': 'An identity changed its state',
   'kyb.completed': 'A business verification ended',
   'lms.event_mapped': 'An inbound loan event was mapped into the evidence contract',
@@ -28,8 +29,6 @@ const NOT_EMITTED: ReadonlySet<string> = new Set([
   'anchor.included',
   'anchor.witnessed',
   'identity.state_changed',
-  'kyb.completed',
-  'membership.changed',
   'oid4vp.presentation_received',
   'provenance.pack_issued',
 ])

@@ -4,6 +4,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 export type SealPurpose =
   | 'acceptance'
   | 'domain-key'
+  | 'entity'
   | 'evidence-request'
   | 'financing'
   | 'flash'

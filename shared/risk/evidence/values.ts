@@ -30,7 +30,7 @@ const GSTIN_RULES: Record<GstinReason, string> = {
 }
 
 /** A written identifier, normalised; a fault names the rule it breaks. */
-function identifier(
+export function identifier(
   validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: string },
   rules: Readonly<Record<string, string>> = {},
 ) {

@@ -7,10 +7,18 @@ import { demoTrade } from './demo-trade.ts'
 import { demoDigits, demoHash, demoInt } from './demo-values.ts'
 import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
 
+/** What a verification states of a business: the registries of the sandbox adopt it, and so agree with each other. */
+export interface AskedBusiness {
+  legalName?: string | undefined
+  companyNumber?: string | undefined
+  pan?: string | undefined
+}
+
 export interface SandboxWorld {
   seed: string
   /** The request that is being answered; absent outside a pack (a look-up of one entity). */
   request?: PackRequest | undefined
+  asked?: AskedBusiness | undefined
   /** Milliseconds since the epoch. */
   nowMs: number
 }
@@ -68,12 +76,12 @@ export function suppliesAnswer(world: SandboxWorld, gstin: string) {
 }
 
 /** `/taxpayers/{gstin}`. */
-export function taxpayerAnswer({ seed, nowMs }: SandboxWorld, gstin: string) {
+export function taxpayerAnswer({ seed, asked, nowMs }: SandboxWorld, gstin: string) {
   const isCancelled = scenarioOfPan(panOfGstin(gstin)) === 'REGISTRATION_CANCELLED'
   const years = demoInt(seed, gstin, 'registeredYears', 3, 7)
   return {
     gstin,
-    legalName: `Demo Enterprise ${demoDigits(seed, gstin, 'name', 5)}`,
+    legalName: demoName(seed, panOfGstin(gstin), asked),
     status: isCancelled ? 'CANCELLED' : 'ACTIVE',
     registeredOn: `${addMonths(indianDay(nowMs), -12 * years)}-01`,
     otherGstins: [],
@@ -87,7 +95,7 @@ export function invoiceActionAnswer(buyerGstin: string, documentNumber: string) 
 }
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */
-export function companyAnswer({ seed, request, nowMs }: SandboxWorld, pan: string) {
+export function companyAnswer({ seed, request, asked, nowMs }: SandboxWorld, pan: string) {
   const [, borrowerPan, subcontractorPan] = request ? partyPans(request) : []
   const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
   const isShared =
@@ -99,12 +107,19 @@ export function companyAnswer({ seed, request, nowMs }: SandboxWorld, pan: strin
   const year = Number(indianDay(nowMs).slice(0, 4)) - demoInt(seed, pan, 'companyAge', 8, 20)
   return {
     pan,
-    companyNumber: pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null,
-    legalName: `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`,
+    companyNumber:
+      asked?.companyNumber ?? (pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null),
+    legalName: demoName(seed, pan, asked),
     status: 'ACTIVE',
     directorIds: directors,
     addressHash: demoHash(seed, pan, 'address'),
   }
+}
+
+/** The name of a legal entity: the one asked for, unless scenario 41 has another. */
+function demoName(seed: string, pan: string, asked: AskedBusiness | undefined): string {
+  const own = `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`
+  return scenarioOfPan(pan) === 'OTHER_NAME' ? own : (asked?.legalName ?? own)
 }
 
 /** `/establishments`; `undefined` when the demo has no record (scenario 05). */

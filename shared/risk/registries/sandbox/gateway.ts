@@ -47,11 +47,12 @@ export function createSandboxGateway(
   return async (request) => {
     const nowMs = deps.now()
     const url = new URL(request.url)
-    if (url.pathname.startsWith('/lei-records')) return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs)))
+    if (url.pathname.startsWith('/lei-records')) return leiResponse(world, url, nowMs)
     const question = questionOf({ ...world, nowMs }, url, request.body)
     const scenarios = question.pans.map(scenarioOfPan)
     if (scenarios.includes('TIMEOUT')) throw new NoAnswerError('timeout')
-    if (scenarios.includes('SLOW') && question.isTradeReturn) await deps.sleep(SLOW_ANSWER_MS, request.signal)
+    const isSlowed = question.isTradeReturn || (world.asked !== undefined && url.pathname.startsWith('/taxpayers/'))
+    if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
     if (scenarios.includes('CONSENT_REVOKED') && question.isConsentBound) return problem(403, 'CONSENT_REVOKED')
@@ -60,6 +61,13 @@ export function createSandboxGateway(
     const asOf = new Date(nowMs).toISOString()
     return respond(200, JSON.stringify({ asOf, consent: consentOf(request), data }))
   }
+}
+
+/** Scenario 43 has no record; the others one demo record for each question. */
+function leiResponse(world: Omit<SandboxWorld, 'nowMs'>, url: URL, nowMs: number): IncomingResponse {
+  const scenario = world.asked?.pan === undefined ? undefined : scenarioOfPan(world.asked.pan)
+  if (scenario === 'NO_LEI') return problem(404, 'NOT_FOUND')
+  return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.asked, scenario === 'LEI_LAPSED')))
 }
 
 function questionOf(world: SandboxWorld, url: URL, body = ''): Question {

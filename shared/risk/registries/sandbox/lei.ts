@@ -1,10 +1,17 @@
 import { leiCheckDigits } from '../../identifiers/lei.ts'
+import type { AskedBusiness } from './answers.ts'
 import { demoInt } from './demo-values.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** `/lei-records`, in the JSON:API shape of the public register: every well-formed question has one demo record. */
-export function leiAnswer(seed: string, url: URL, nowMs: number): object {
+export function leiAnswer(
+  seed: string,
+  url: URL,
+  nowMs: number,
+  known: AskedBusiness | undefined,
+  isLapsed: boolean,
+): object {
   const asked = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
   const registeredAs = url.searchParams.get('filter[entity.registeredAs]')
   const legalName = url.searchParams.get('filter[entity.legalName]')
@@ -14,12 +21,17 @@ export function leiAnswer(seed: string, url: URL, nowMs: number): object {
     attributes: {
       lei: asked || demoLei(seed, subject),
       entity: {
-        legalName: { name: legalName ?? `Demo Enterprise ${demoInt(seed, subject, 'name', 0, 99_999)}` },
-        registeredAs: registeredAs ?? null,
+        legalName: {
+          name: legalName ?? known?.legalName ?? `Demo Enterprise ${demoInt(seed, subject, 'name', 0, 99_999)}`,
+        },
+        registeredAs: registeredAs ?? known?.companyNumber ?? null,
         jurisdiction: 'IN',
         status: 'ACTIVE',
       },
-      registration: { status: 'ISSUED', nextRenewalDate: new Date(nowMs + 180 * 86_400_000).toISOString() },
+      registration: {
+        status: isLapsed ? 'LAPSED' : 'ISSUED',
+        nextRenewalDate: new Date(nowMs + 180 * 86_400_000).toISOString(),
+      },
     },
   }
   return { data: asked ? record : [record] }

@@ -2,6 +2,7 @@ import type { PackRequest } from '../../packs/request.ts'
 import { createBreakers } from '../breaker.ts'
 import type { RegistryDeps } from '../connector.ts'
 import { createRegistrySet, type RegistrySet } from '../registry-set.ts'
+import type { AskedBusiness } from './answers.ts'
 import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
 
 export interface SandboxOptions {
@@ -9,6 +10,8 @@ export interface SandboxOptions {
   seed: string
   /** Absent for a look-up outside a pack. */
   request?: PackRequest
+  /** What a verification states of a business. */
+  asked?: AskedBusiness | undefined
 }
 
 /** The default seed of the demo values. */
@@ -19,11 +22,11 @@ export const SANDBOX_SEED = 'signalbox-sandbox-2'
  * a breaker for anybody else.
  */
 export function createSandboxRegistries(
-  { seed, request }: SandboxOptions,
+  { seed, request, asked }: SandboxOptions,
   deps: Omit<RegistryDeps, 'http'>,
 ): RegistrySet {
   const gateway = { url: SANDBOX_URL }
-  const http = createSandboxGateway({ seed, request }, deps)
+  const http = createSandboxGateway({ seed, request, asked }, deps)
   return createRegistrySet(
     {
       taxReturns: gateway,

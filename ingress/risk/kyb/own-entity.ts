@@ -1,0 +1,25 @@
+import type { Knex } from 'knex'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { type Entity, findEntity } from '#shared/risk/businesses/store.ts'
+import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
+import { veiFault } from '#shared/risk/identifiers/vei.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
+import type { PathParam } from '../../route.ts'
+
+export const veiParam: PathParam = {
+  pattern: '[^/]{1,300}',
+  description: 'verified entity identifier',
+  example: 'ICHLXI623BXOSHUY65HW4UDDGA',
+}
+
+/** What the organisation holds of an entity. @throws ValidationError for a wrong check character; NotFoundError */
+export async function ownEntity(db: Knex, owner: Owner, vei: string): Promise<Entity> {
+  const fault = veiFault(vei)
+  if (fault !== null) {
+    const message = `vei is not valid: ${fault}`
+    throw new ValidationError(message, [{ path: 'vei', code: fault, message }])
+  }
+  const entity = await findEntity(db, owner, normaliseUpper(vei))
+  if (!entity) throw new NotFoundError('there is no such entity')
+  return entity
+}

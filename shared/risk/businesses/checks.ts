@@ -1,0 +1,111 @@
+import { panOfGstin } from '../identifiers/gstin.ts'
+import type { RegistryResult } from '../registries/connector.ts'
+import type { CompanyMaster, LeiRecord, TaxpayerStatus } from '../registries/registry-data.ts'
+import { nameSimilarity } from './names.ts'
+import type { VerificationRequest } from './requests.ts'
+
+/** One finding about a business. Its detail holds codes, dates and figures: never a name. */
+export interface BusinessCheck {
+  key: string
+  tier: string
+  result: 'MATCH' | 'MISMATCH' | 'MISSING'
+  detail: string
+}
+
+/** What the registries said; null for one that was not asked. */
+export interface BusinessAnswers {
+  taxpayer: RegistryResult<TaxpayerStatus> | null
+  company: RegistryResult<CompanyMaster> | null
+  lei: RegistryResult<LeiRecord[]> | null
+}
+
+/** From here on two names count as one (families 2). */
+const MATCH_PERMILLE = 850
+
+/** The findings of a verification, in a fixed order; what no registry said is MISSING with its reason. */
+export function businessChecks(request: VerificationRequest, answers: BusinessAnswers): BusinessCheck[] {
+  const { taxpayer, company } = answers
+  return [
+    ...(taxpayer ? [statusCheck('gstin.status', taxpayer, (data) => data.status, registered(taxpayer))] : []),
+    ...(taxpayer && request.legalName !== undefined ? [nameCheck('gstin.legalName', taxpayer, request.legalName)] : []),
+    ...(request.cin !== undefined ? companyChecks(request.cin, request.legalName, company) : []),
+    ...(request.pan !== undefined ? [formCheck('pan.form')] : []),
+    ...(request.udyam !== undefined ? [formCheck('udyam.form')] : []),
+    ...leiChecks(request, answers.lei),
+    ...agreement(request, company),
+  ]
+}
+
+function registered(taxpayer: RegistryResult<TaxpayerStatus>): string {
+  const since = taxpayer.data?.registeredOn
+  return since ? `active since ${since}` : 'active'
+}
+
+function statusCheck<T>(
+  key: string,
+  answer: RegistryResult<T>,
+  statusOf: (data: T) => string,
+  detail: string,
+): BusinessCheck {
+  if (answer.status !== 'OK') return missing(key, answer.missingReason)
+  const status = statusOf(answer.data)
+  if (status === 'ACTIVE') return { key, tier: answer.tier, result: 'MATCH', detail }
+  return { key, tier: answer.tier, result: 'MISMATCH', detail: status }
+}
+
+function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, asked: string): BusinessCheck {
+  if (answer.status !== 'OK') return missing(key, answer.missingReason)
+  const permille = nameSimilarity(answer.data.legalName, asked)
+  if (permille === null) return missing(key, 'NOT_FOUND')
+  const result = permille >= MATCH_PERMILLE ? 'MATCH' : 'MISMATCH'
+  return { key, tier: answer.tier, result, detail: `similarity ${permille} of 1000` }
+}
+
+function companyChecks(
+  cin: string,
+  legalName: string | undefined,
+  company: RegistryResult<CompanyMaster> | null,
+): BusinessCheck[] {
+  // The company registry is asked by PAN: a company number alone finds nothing.
+  if (!company) return [missing('cin.status', 'NOT_FOUND')]
+  const isItsNumber = company.status === 'OK' && company.data.companyNumber === cin
+  const status =
+    company.status === 'OK' && !isItsNumber
+      ? missing('cin.status', 'NOT_FOUND')
+      : statusCheck('cin.status', company, (data) => data.status, 'active')
+  return [status, ...(legalName === undefined ? [] : [nameCheck('cin.legalName', company, legalName)])]
+}
+
+function leiChecks(request: VerificationRequest, answer: BusinessAnswers['lei']): BusinessCheck[] {
+  if (!answer) return [missing('lei', 'NOT_FOUND')]
+  const record = answer.data?.[0]
+  if (answer.status !== 'OK' || !record) return [missing('lei', answer.missingReason ?? 'NOT_FOUND')]
+  // A lapsed registration is reported and not judged.
+  const detail = `registration ${record.registrationStatus}`
+  const found: BusinessCheck = { key: 'lei', tier: answer.tier, result: 'MATCH', detail }
+  if (request.cin === undefined) return [found]
+  if (record.registeredAs === null) return [found, missing('lei.registeredAs', 'NOT_FOUND')]
+  const result = record.registeredAs === request.cin ? 'MATCH' : 'MISMATCH'
+  return [found, { key: 'lei.registeredAs', tier: answer.tier, result, detail: result.toLowerCase() }]
+}
+
+/** PAN inside the GSTIN and PAN; company number of the PAN and CIN. */
+function agreement(request: VerificationRequest, company: BusinessAnswers['company']): BusinessCheck[] {
+  const key = 'identifiers.agree'
+  const facts: boolean[] = []
+  if (request.gstin !== undefined && request.pan !== undefined) facts.push(panOfGstin(request.gstin) === request.pan)
+  const number = company?.data?.companyNumber
+  if (request.cin !== undefined && number !== undefined && number !== null) facts.push(number === request.cin)
+  if (facts.length === 0) return []
+  const isAgreed = facts.every(Boolean)
+  const tier = number === undefined || number === null ? 'SELF_DECLARED' : 'REGISTRY_VERIFIED'
+  return [{ key, tier, result: isAgreed ? 'MATCH' : 'MISMATCH', detail: isAgreed ? 'they agree' : 'they differ' }]
+}
+
+function formCheck(key: string): BusinessCheck {
+  return { key, tier: 'SELF_DECLARED', result: 'MATCH', detail: 'well formed' }
+}
+
+function missing(key: string, reason: string | null): BusinessCheck {
+  return { key, tier: 'MISSING', result: 'MISSING', detail: reason ?? 'NOT_FOUND' }
+}

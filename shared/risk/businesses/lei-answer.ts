@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { RegistryResult } from '../registries/connector.ts'
+import type { LeiRecord } from '../registries/registry-data.ts'
+import { nameSimilarity } from './names.ts'
+
+/** What a register of legal entity identifiers is asked by. */
+export interface LeiQuestion {
+  lei?: string | undefined
+  cin?: string | undefined
+  legalName?: string | undefined
+}
+
+export const LeiAnswerSchema = z
+  .object({
+    lei: z.string().nullable(),
+    legalName: z.string().nullable(),
+    entityStatus: z.string().nullable(),
+    registrationStatus: z.string().nullable(),
+    registeredAs: z.string().nullable(),
+    nextRenewalDate: z.string().nullable(),
+    matchBasis: z.enum(['LEI', 'REGISTERED_AS', 'NAME']),
+    similarityPermille: z.int().nullable(),
+    missingReason: z.string().nullable(),
+    observedAt: z.string(),
+  })
+  .meta({ id: 'LeiRecord' })
+
+/**
+ * The record that answers best. The register's filter of names matches prefixes, so its candidates are ordered by our
+ * similarity, ties by identifier (families 2). None found is null with a reason.
+ */
+export function leiAnswer(
+  question: LeiQuestion,
+  result: RegistryResult<LeiRecord[]>,
+): z.output<typeof LeiAnswerSchema> {
+  const { lei, cin, legalName } = question
+  const matchBasis = lei !== undefined ? 'LEI' : cin !== undefined ? 'REGISTERED_AS' : 'NAME'
+  const candidates = (result.data ?? [])
+    .map((record) => ({
+      record,
+      permille: legalName === undefined ? null : nameSimilarity(record.legalName, legalName),
+    }))
+    .toSorted((a, b) => (b.permille ?? 0) - (a.permille ?? 0) || (a.record.lei < b.record.lei ? -1 : 1))
+  const [best] = candidates
+  const { observedAt } = result
+  if (!best) {
+    const none = { lei: null, legalName: null, entityStatus: null, registrationStatus: null, registeredAs: null }
+    const missingReason = result.missingReason ?? 'NOT_FOUND'
+    return { ...none, nextRenewalDate: null, matchBasis, similarityPermille: null, missingReason, observedAt }
+  }
+  const { jurisdiction: _where, ...record } = best.record
+  return { ...record, matchBasis, similarityPermille: best.permille, missingReason: null, observedAt }
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { day, gstin, identifier, line } from '../evidence/values.ts'
+import { validateCin, validateLlpin } from '../identifiers/company-number.ts'
+import { validateLei } from '../identifiers/lei.ts'
+import { validatePan } from '../identifiers/pan.ts'
+import { validateUdyam } from '../identifiers/udyam.ts'
+
+/** Company numbers are of a year that has begun, wherever it has. */
+const cin = identifier((text) => validateCin(text, { currentYear: new Date().getUTCFullYear() + 1 }))
+const pan = identifier(validatePan)
+const lei = identifier(validateLei)
+
+const identifiers = {
+  gstin: gstin.optional(),
+  pan: pan.optional(),
+  cin: cin.optional(),
+  llpin: identifier(validateLlpin).optional(),
+  lei: lei.optional(),
+}
+
+function needsOne(names: readonly string[]) {
+  return (value: object, ctx: z.core.$RefinementCtx) => {
+    if (names.some((name) => Reflect.get(value, name) !== undefined)) return
+    const message = `one of ${names.join(', ')} is required`
+    ctx.addIssue({ code: 'custom', path: [names[0] ?? ''], message, params: { reason: 'REQUIRED' } })
+  }
+}
+
+export const VerificationBody = z
+  .strictObject({
+    ...identifiers,
+    udyam: identifier(validateUdyam).optional(),
+    legalName: line().optional(),
+    dealId: line(100).optional(),
+  })
+  .superRefine(needsOne(['gstin', 'cin', 'llpin', 'pan', 'udyam', 'lei']))
+
+/** What is to be verified of a business, as its worker gets it. */
+export type VerificationRequest = z.output<typeof VerificationBody>
+
+export const ResolveBody = z.strictObject(identifiers).superRefine(needsOne(['gstin', 'pan', 'cin', 'llpin', 'lei']))
+
+export const LeiResolveBody = z
+  .strictObject({ cin: cin.optional(), legalName: line().optional() })
+  .superRefine(needsOne(['cin', 'legalName']))
+
+export const MembershipBody = z.strictObject({
+  organisation: line(),
+  role: line(100),
+  action: z.enum(['JOIN', 'CHANGE', 'LEAVE']),
+  effectiveOn: day,
+})
+
+export const OwnersBody = z
+  .strictObject({
+    owners: z
+      .array(
+        z.strictObject({
+          name: line(),
+          kind: z.enum(['PERSON', 'BUSINESS']),
+          holdingBps: z.int().min(0).max(10_000),
+          controlBasis: line(),
+        }),
+      )
+      .min(1)
+      .max(100),
+  })
+  .superRefine(({ owners }, ctx) => {
+    if (owners.reduce((sum, { holdingBps }) => sum + holdingBps, 0) <= 10_000) return
+    const message = 'holdings come to more than 10,000 basis points'
+    ctx.addIssue({ code: 'custom', path: ['owners'], message, params: { reason: 'SUM' } })
+  })
+
+export const PassportBody = z.strictObject({
+  purpose: line(),
+  validForDays: z.int().min(1).max(365).default(180),
+})
+
+export const ErasureBody = z.strictObject({ reason: line() })

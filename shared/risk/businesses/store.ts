@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import { type EntityIdentifiers, isPersonsPan, panOf } from './entity.ts'
+
+/** An entity as an organisation holds it. */
+export interface Entity {
+  id: string
+  vei: string
+  isPerson: boolean
+  erasedAt: Date | null
+}
+
+const COLUMNS = `e.id, e.vei, e.is_person AS "isPerson", e.erased_at AS "erasedAt"`
+
+/** @returns undefined when the organisation holds no entity of this identifier, present or former */
+export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<Entity | undefined> {
+  const [row] = await query<Entity>(
+    db,
+    `SELECT ${COLUMNS} FROM entities e WHERE e.organisation_id = ? AND e.env = ?
+       AND (e.vei = ? OR EXISTS (SELECT FROM entity_aliases a WHERE a.entity_id = e.id AND a.vei = ?))
+     ORDER BY e.vei = ? DESC LIMIT 1`,
+    [owner.organisationId, owner.env, vei, vei, vei],
+  )
+  return row
+}
+
+/** @returns undefined when none of the organisation's entities has this identifier */
+export async function findByIdentifier(
+  db: Knex,
+  owner: Owner,
+  type: string,
+  value: string,
+): Promise<Entity | undefined> {
+  const [row] = await query<Entity>(
+    db,
+    `SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
+     WHERE e.organisation_id = ? AND e.env = ? AND i.type = ? AND i.value = ? LIMIT 1`,
+    [owner.organisationId, owner.env, type, value],
+  )
+  return row
+}
+
+/**
+ * The organisation's entity of an identifier, made when there is none. One that was known by a company number gets the
+ * identifier of its PAN, and keeps the former as an alias.
+ */
+export async function ensureEntity(
+  tx: Knex.Transaction,
+  owner: Owner,
+  { vei, aliases }: { vei: string; aliases: readonly string[] },
+  identifiers: EntityIdentifiers,
+  tiers: Readonly<Record<string, string>>,
+): Promise<Entity> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, ?))', [
+    `${owner.env}/entities`,
+    owner.organisationId,
+  ])
+  const isPerson = isPersonsPan(panOf(identifiers))
+  let entity = await findEntity(tx, owner, vei)
+  for (const alias of aliases) entity ??= await findEntity(tx, owner, alias)
+  if (!entity) {
+    entity = { id: randomUUID(), vei, isPerson, erasedAt: null }
+    await execute(tx, 'INSERT INTO entities (id, organisation_id, env, vei, is_person) VALUES (?, ?, ?, ?, ?)', [
+      entity.id,
+      owner.organisationId,
+      owner.env,
+      vei,
+      isPerson,
+    ])
+  } else if (aliases.includes(entity.vei)) {
+    await execute(tx, 'UPDATE entities SET vei = ?, is_person = ? WHERE id = ?', [vei, isPerson, entity.id])
+    entity = { ...entity, vei, isPerson }
+  }
+  await execute(
+    tx,
+    'INSERT INTO entity_aliases (entity_id, vei) SELECT ?, vei FROM unnest(?::text[]) AS t(vei) ON CONFLICT DO NOTHING',
+    [entity.id, [...aliases]],
+  )
+  const known = Object.entries(identifiers).flatMap(([type, value]) =>
+    typeof value === 'string' ? [{ type, value }] : [],
+  )
+  await execute(
+    tx,
+    `INSERT INTO entity_identifiers (entity_id, type, value, tier)
+     SELECT ?, type, value, tier FROM unnest(?::text[], ?::text[], ?::text[]) AS t(type, value, tier)
+     ON CONFLICT (entity_id, type, value) DO UPDATE SET tier = excluded.tier
+     WHERE excluded.tier = 'REGISTRY_VERIFIED'`,
+    [
+      entity.id,
+      known.map(({ type }) => type),
+      known.map(({ value }) => value),
+      known.map(({ type }) => tiers[type] ?? 'SELF_DECLARED'),
+    ],
+  )
+  return entity
+}
+
+export async function listIdentifiers(
+  db: Knex,
+  entityId: string,
+): Promise<{ type: string; value: string; tier: string }[]> {
+  return await query(
+    db,
+    'SELECT type, value, tier FROM entity_identifiers WHERE entity_id = ? ORDER BY type, value LIMIT 200',
+    [entityId],
+  )
+}
+
+export async function listAliases(db: Knex, entityId: string): Promise<string[]> {
+  const rows = await query<{ vei: string }>(db, 'SELECT vei FROM entity_aliases WHERE entity_id = ? ORDER BY vei', [
+    entityId,
+  ])
+  return rows.map(({ vei }) => vei)
+}
+
+export type EntityRecordKind = 'VERIFICATION' | 'MEMBERSHIP' | 'OWNERS' | 'PASSPORT' | 'ERASURE'
+
+/** An anchored object about an entity; `sealedValues` is what its commitments stand for. */
+export interface EntityRecord {
+  id: string
+  body: string
+  sealedValues: string | null
+}
+
+export async function insertEntityRecord(
+  tx: Knex,
+  entityId: string,
+  kind: EntityRecordKind,
+  record: EntityRecord & { subject?: Buffer; state?: string },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO entity_records (id, entity_id, kind, body, sealed_values, subject, state)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [record.id, entityId, kind, record.body, record.sealedValues, record.subject ?? null, record.state ?? null],
+  )
+}
+
+/** The newest first. */
+export async function listEntityRecords(
+  db: Knex,
+  entityId: string,
+  kind: EntityRecordKind,
+  limit = 100,
+): Promise<EntityRecord[]> {
+  return await query<EntityRecord>(
+    db,
+    `SELECT id, body, sealed_values AS "sealedValues" FROM entity_records WHERE entity_id = ? AND kind = ?
+     ORDER BY seq DESC LIMIT ?`,
+    [entityId, kind, limit],
+  )
+}
+
+/** What an entity did last in an organisation. @param subject keyed hash of the organisation */
+export async function lastMembership(tx: Knex.Transaction, entityId: string, subject: Buffer): Promise<string | null> {
+  await execute(tx, 'SELECT 1 FROM entities WHERE id = ? FOR UPDATE', [entityId])
+  const [row] = await query<{ state: string }>(
+    tx,
+    `SELECT state FROM entity_records WHERE entity_id = ? AND kind = 'MEMBERSHIP' AND subject = ?
+     ORDER BY seq DESC LIMIT 1`,
+    [entityId, subject],
+  )
+  return row?.state ?? null
+}
+
+/** Deletes every value that an entity is known by; the anchored objects stay, and say nothing. @returns how many */
+export async function eraseEntity(tx: Knex.Transaction, entityId: string): Promise<number> {
+  const identifiers = await execute(tx, 'DELETE FROM entity_identifiers WHERE entity_id = ?', [entityId])
+  const sealed = await execute(
+    tx,
+    'UPDATE entity_records SET sealed_values = NULL WHERE entity_id = ? AND sealed_values IS NOT NULL',
+    [entityId],
+  )
+  await execute(tx, 'UPDATE entities SET erased_at = now() WHERE id = ?', [entityId])
+  return identifiers + sealed
+}

@@ -1,0 +1,174 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { z } from 'zod'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError } from '../../errors.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import type { MembershipBody, OwnersBody, PassportBody } from '../businesses/requests.ts'
+import {
+  type Entity,
+  type EntityRecordKind,
+  eraseEntity as eraseValues,
+  insertEntityRecord,
+  lastMembership,
+  listEntityRecords,
+} from '../businesses/store.ts'
+import { commit } from '../evidence/commitment.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * Records that an entity joins, changes its role in, or leaves an organisation such as a consortium.
+ * @throws ConflictError for a JOIN inside, a CHANGE or LEAVE outside
+ */
+export async function changeMembership(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  body: z.output<typeof MembershipBody>,
+  deps: OperationDeps & { veiKey: Buffer },
+): Promise<object> {
+  const { organisation, role, action, effectiveOn } = body
+  const name = organisation.normalize('NFKC').toUpperCase()
+  const subject = createHmac('sha256', deps.veiKey).update(`MEMBERSHIP|${name}`, 'utf8').digest()
+  const last = await lastMembership(tx, entity.id, subject)
+  const isInside = last === 'JOIN' || last === 'CHANGE'
+  if ((action === 'JOIN') === isInside) {
+    const message = isInside ? 'it is a member already' : 'it is no member'
+    throw new ConflictError(message, [{ path: 'action', code: isInside ? 'INSIDE' : 'OUTSIDE', message }])
+  }
+  const { sealed, commitments } = commit({ organisation }, randomBytes)
+  const membershipId = randomUUID()
+  const organisationCommitment = commitments[0]?.commitment ?? ''
+  const facts = { membershipId, vei: entity.vei, organisationCommitment, role, action, effectiveOn }
+  const record = await keep(tx, owner, entity, 'MEMBERSHIP', 'membership.changed', membershipId, facts, sealed, deps, {
+    subject,
+    state: action,
+  })
+  await recordEvent(tx, deps.enqueue, {
+    env: owner.env,
+    organisationId: owner.organisationId,
+    type: 'membership.changed',
+    dealId: membershipId,
+    fields: ['membershipId', 'vei', 'role', 'action'],
+    occurredAt: record.timestamp,
+  })
+  return { membershipId, organisation, role, action, effectiveOn, record }
+}
+
+/** Records who owns an entity, as somebody states it. Names are sealed: the record holds their commitments. */
+export async function stateOwners(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  { owners }: z.output<typeof OwnersBody>,
+  deps: OperationDeps,
+): Promise<object> {
+  const statementId = randomUUID()
+  const named = owners.map((one) => {
+    const { sealed, commitments } = commit({ name: one.name, controlBasis: one.controlBasis }, randomBytes)
+    const ownerRef = `ow_${randomBytes(16).toString('base64url')}`
+    return { one, sealed, fact: { ownerRef, kind: one.kind, holdingBps: one.holdingBps, commitments } }
+  })
+  const stated = owners.reduce((sum, { holdingBps }) => sum + holdingBps, 0)
+  const facts = {
+    statementId,
+    vei: entity.vei,
+    tier: 'SELF_DECLARED',
+    owners: named.map(({ fact }) => fact),
+    unstatedBps: 10_000 - stated,
+  }
+  const sealed = named.map((entry) => ({ ownerRef: entry.fact.ownerRef, values: entry.sealed }))
+  const record = await keep(tx, owner, entity, 'OWNERS', 'kyb.owners_stated', statementId, facts, sealed, deps)
+  return { statementId, owners: named.map(({ one, fact }) => ({ ownerRef: fact.ownerRef, ...one })), record }
+}
+
+/**
+ * A passport of an entity: what its newest verification found, without names.
+ * @throws ConflictError when nothing has been verified
+ */
+export async function issuePassport(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  { purpose, validForDays }: z.output<typeof PassportBody>,
+  deps: OperationDeps,
+): Promise<object> {
+  const [latest] = await listEntityRecords(tx, entity.id, 'VERIFICATION', 1)
+  if (!latest) throw new ConflictError('nothing of this entity has been verified')
+  // Stored as we anchored it.
+  const verified = JSON.parse(latest.body) as {
+    checks: { key: string; tier: string; result: string }[]
+    timestamp: string
+    anchor: { payloadSha256: string }
+  }
+  const passportId = randomUUID()
+  const issuedAt = instant(deps.now())
+  const facts = {
+    passportId,
+    subjectRef: entity.vei,
+    kind: 'KYB',
+    purpose,
+    evidence: verified.checks.map(({ key, tier, result }) => ({
+      key,
+      tier,
+      result,
+      observedAt: verified.timestamp,
+      rawSha256: verified.anchor.payloadSha256,
+    })),
+    issuedAt,
+    expiresAt: new Date(Date.parse(issuedAt) + validForDays * DAY_MS).toISOString(),
+  }
+  const record = await keep(tx, owner, entity, 'PASSPORT', 'identity.passport_issued', passportId, facts, null, deps)
+  await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `passport/${passportId}` })
+  await recordEvent(tx, deps.enqueue, {
+    env: owner.env,
+    organisationId: owner.organisationId,
+    type: 'identity.passport_issued',
+    dealId: passportId,
+    fields: ['passportId', 'subjectRef', 'evidence'],
+    occurredAt: record.timestamp,
+  })
+  return record
+}
+
+/**
+ * Erases what an entity is known by, if it is a person: identifiers, names, salts. A second erasure gives the same
+ * receipt.
+ * @throws ConflictError for a company, which is no person
+ */
+export async function eraseEntity(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  deps: OperationDeps,
+): Promise<object> {
+  if (!entity.isPerson) throw new ConflictError('the entity is no person: nothing of it is personal')
+  const [before] = await listEntityRecords(tx, entity.id, 'ERASURE', 1)
+  if (before) return JSON.parse(before.body)
+  const erasureId = randomUUID()
+  const facts = { erasureId, erased: await eraseValues(tx, entity.id) }
+  return await keep(tx, owner, entity, 'ERASURE', 'identity.erased', erasureId, facts, null, deps)
+}
+
+async function keep<Facts extends object>(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  kind: EntityRecordKind,
+  eventType: string,
+  id: string,
+  facts: Facts,
+  values: object | null,
+  deps: OperationDeps,
+  about: { subject?: Buffer; state?: string } = {},
+) {
+  const record = await anchorRecord(tx, owner.env, eventType, instant(deps.now()), facts)
+  const sealedValues = values === null ? null : deps.secrets.seal('entity', JSON.stringify(values))
+  await insertEntityRecord(tx, entity.id, kind, { id, body: canonicalize(record), sealedValues, ...about })
+  return record
+}

@@ -1,0 +1,208 @@
+import test from 'ava'
+import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { eventsOf, scenarioGstin } from './financing-support.ts'
+
+let product: Product
+let base = ''
+let client: ApiClient
+
+test.before(async () => {
+  product = await openProduct({}, { isBound: true })
+  base = (await product.ingress()).base
+  await product.workers(['kyb-verifier'])
+  client = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const business = {
+  gstin: '29AAACR5678D1Z5',
+  cin: 'U28999MH2015PTC123456',
+  legalName: 'Synthetic Components Private Limited',
+}
+const verify = (body: object, own = client) => own.post('/v1/kyb/verifications', body)
+const resultsOf = ({ json }: { json: { checks: { key: string; result: string; detail: string }[] } }) =>
+  Object.fromEntries(json.checks.map(({ key, result, detail }) => [key, `${result}: ${detail}`]))
+
+test('a verification is the anchored object, with an entity identifier and no name', async (t) => {
+  const own = await openClient(product, base)
+  const made = await verify(business, own)
+  t.is(made.status, 201, made.text)
+  t.is(made.json.anchor.payloadSha256, payloadSha256(made.json))
+  t.regex(made.json.vei, /^[A-Z2-7]{25}[0-9A-Z]$/)
+  t.false(made.text.includes('Synthetic'))
+  t.false(made.text.includes('AAACR5678D'))
+  const results = resultsOf(made)
+  t.regex(results['gstin.status'] ?? '', /^MATCH: active since /)
+  t.like(results, {
+    'gstin.legalName': 'MATCH: similarity 1000 of 1000',
+    'cin.status': 'MATCH: active',
+    'cin.legalName': 'MATCH: similarity 1000 of 1000',
+    lei: 'MISSING: NOT_FOUND',
+    'identifiers.agree': 'MATCH: they agree',
+  })
+  t.is((await own.get(`/v1/kyb/verifications/${made.json.verificationId}`)).text, made.text)
+  t.deepEqual(await eventsOf(product, own), ['kyb.completed'])
+  t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 1 }])
+})
+
+test('two registrations of one PAN are one entity; what was known by its company number becomes an alias', async (t) => {
+  const own = await openClient(product, base)
+  const byNumber = await verify({ cin: business.cin }, own)
+  const byTax = await verify(business, own)
+  const elsewhere = `07${business.gstin.slice(2, 12)}1Z`
+  const other = await verify({ gstin: elsewhere + gstinCheckCharacter(elsewhere) }, own)
+  t.not(byNumber.json.vei, byTax.json.vei)
+  t.is(byTax.json.vei, other.json.vei)
+  t.is(new Set([byNumber, byTax, other].map(({ json }) => json.entityId)).size, 1)
+  const held = await own.get(`/v1/kyb/entities/${byNumber.json.vei}`)
+  t.is(held.json.vei, byTax.json.vei)
+  t.true(held.json.aliases.includes(byNumber.json.vei))
+  t.is(held.json.verifications.length, 3)
+  const resolved = await own.post('/v1/kyb/entities/resolve', { pan: 'AAACR5678D' })
+  t.is(resolved.status, 200, resolved.text)
+  t.is(resolved.json.entityId, byTax.json.entityId)
+  const again = await own.post(`/v1/kyb/entities/${byTax.json.vei}/verify`, {})
+  t.is(again.status, 201, again.text)
+  t.is(again.json.vei, byTax.json.vei)
+})
+
+test('another organisation sees nothing of an entity, and a changed check character is 400', async (t) => {
+  const { json } = await verify(business)
+  const other = await openClient(product, base)
+  t.is((await other.get(`/v1/kyb/entities/${json.vei}`)).status, 404)
+  t.is((await other.get(`/v1/kyb/verifications/${json.verificationId}`)).status, 404)
+  t.is((await other.post(`/v1/kyb/entities/${json.vei}/verify`, {})).status, 404)
+  const last = json.vei.endsWith('A') ? 'B' : 'A'
+  const changed = await client.get(`/v1/kyb/entities/${json.vei.slice(0, -1)}${last}`)
+  t.like(changed.json, { status: 400, errors: [{ path: 'vei', code: 'CHECK_CHARACTER' }] })
+})
+
+const scenarios: [string, string, RegExp][] = [
+  ['03', 'gstin.status', /^MISSING: TIMEOUT/],
+  ['04', 'gstin.status', /^MISMATCH: CANCELLED/],
+  ['13', 'gstin.status', /^MISSING: UNPARSEABLE/],
+  ['41', 'gstin.legalName', /^MISMATCH: similarity/],
+]
+
+for (const [digits, key, expected] of scenarios)
+  test(`sandbox scenario ${digits} makes ${key} ${expected.source}, and is still 201`, async (t) => {
+    const made = await verify({ ...business, cin: undefined, gstin: scenarioGstin(digits, gstinCheckCharacter) })
+    t.is(made.status, 201, made.text)
+    t.regex(resultsOf(made)[key] ?? '', expected)
+  })
+
+for (const [digits, expected] of [
+  ['42', /^MATCH: registration LAPSED/],
+  ['43', /^MISSING: NOT_FOUND/],
+  ['78', /^MATCH: registration ISSUED/],
+] as const)
+  test(`sandbox scenario ${digits} of an LEI is ${expected.source}`, async (t) => {
+    const gstin = scenarioGstin(digits, gstinCheckCharacter)
+    const made = await verify({ gstin, lei: '9999SGNLBXDEMO000118', cin: business.cin })
+    t.regex(resultsOf(made).lei ?? '', expected)
+  })
+
+test('scenario 11 answers after 12 seconds: 202, and then the verification', async (t) => {
+  const body = { gstin: scenarioGstin('11', gstinCheckCharacter) }
+  const early = await client.post('/v1/kyb/verifications', body, { prefer: 'wait=1' })
+  t.is(early.status, 202, early.text)
+  const location = String(early.headers.get('location'))
+  t.is((await client.get(location)).status, 202)
+  const late = await eventually(
+    'the verification',
+    async () => {
+      const answer = await client.get(location)
+      return answer.status === 200 ? answer : undefined
+    },
+    30_000,
+  )
+  t.regex(resultsOf(late)['gstin.status'] ?? '', /^MATCH/)
+})
+
+test('an LEI is read once a day; a wrong check digit asks nobody', async (t) => {
+  const own = await openClient(product, base)
+  const found = await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118')
+  t.is(found.status, 200, found.text)
+  t.like(found.json, { lei: '9999SGNLBXDEMO000118', matchBasis: 'LEI', missingReason: null })
+  t.is((await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118')).text, found.text)
+  t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 1 }])
+  const wrong = await own.get('/v1/kyb/lei/9999SGNLBXDEMO000119')
+  t.like(wrong.json, { status: 400, errors: [{ path: 'lei', code: 'CHECK_DIGITS' }] })
+  const byName = await own.post('/v1/kyb/lei/resolve', { legalName: business.legalName })
+  t.is(byName.status, 200, byName.text)
+  t.like(byName.json, { matchBasis: 'NAME', similarityPermille: 1000 })
+  t.is((await own.post('/v1/kyb/lei/resolve', { cin: business.cin })).json.registeredAs, business.cin)
+})
+
+test('memberships: JOIN only outside, CHANGE and LEAVE only inside', async (t) => {
+  const own = await openClient(product, base)
+  const { vei } = (await verify(business, own)).json
+  const change = (action: string, organisation = 'Exporters of the South') =>
+    own.post(`/v1/kyb/entities/${vei}/memberships`, { organisation, role: 'member', action, effectiveOn: '2026-10-01' })
+  t.is((await change('LEAVE')).status, 409)
+  const joined = await change('JOIN')
+  t.is(joined.status, 201, joined.text)
+  t.is(joined.json.record.anchor.payloadSha256, payloadSha256(joined.json.record))
+  t.false(JSON.stringify(joined.json.record).includes('Exporters'))
+  t.is((await change('JOIN', 'exporters of the south')).status, 409)
+  t.is((await change('JOIN', 'Another')).status, 201)
+  t.is((await change('CHANGE')).status, 201)
+  t.is((await change('LEAVE')).status, 201)
+  t.is((await change('CHANGE')).status, 409)
+  const list = await own.get(`/v1/kyb/entities/${vei}/memberships`)
+  t.is(list.json.memberships.length, 4)
+  t.true((await eventsOf(product, own)).includes('membership.changed'))
+})
+
+test('owners are stated with commitments in place of names, and their sum is bounded', async (t) => {
+  const own = await openClient(product, base)
+  const { vei } = (await verify(business, own)).json
+  const one = { name: 'Asha Rao', kind: 'PERSON', holdingBps: 6_000, controlBasis: 'shares' }
+  const state = (owners: object[]) => own.post(`/v1/kyb/entities/${vei}/owners`, { owners })
+  const stated = await state([one])
+  t.is(stated.status, 201, stated.text)
+  t.false(JSON.stringify(stated.json.record).includes('Asha'))
+  t.is(stated.json.record.unstatedBps, 4_000)
+  t.like((await state([one, one])).json, { status: 400, errors: [{ path: 'owners', code: 'SUM' }] })
+  t.true((await own.get(`/v1/kyb/entities/${vei}/owners`)).text.includes('Asha'))
+})
+
+test('a passport says what was verified; a person is erased, and the anchors stay', async (t) => {
+  const own = await openClient(product, base)
+  const company = (await verify(business, own)).json.vei
+  const passport = await own.post(`/v1/kyb/entities/${company}/passports`, { purpose: 'onboarding', validForDays: 30 })
+  t.is(passport.status, 201, passport.text)
+  t.is(passport.json.anchor.payloadSha256, payloadSha256(passport.json))
+  t.is((await own.post(`/v1/kyb/entities/${company}/erasure`, { reason: 'asked' })).status, 409, 'no person')
+  const { vei } = (await verify({ pan: 'AAAPR5678D' }, own)).json
+  const one = { name: 'Asha Rao', kind: 'PERSON', holdingBps: 10_000, controlBasis: 'proprietor' }
+  await own.post(`/v1/kyb/entities/${vei}/owners`, { owners: [one] })
+  const receipt = await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'asked' })
+  t.is(receipt.status, 200, receipt.text)
+  t.is(receipt.json.erased, 2)
+  t.deepEqual((await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'again' })).json, receipt.json)
+  t.false((await own.get(`/v1/kyb/entities/${vei}/owners`)).text.includes('Asha'))
+  const held = await own.get(`/v1/kyb/entities/${vei}`)
+  t.deepEqual(held.json.identifiers, [])
+  t.is(held.json.verifications[0].anchor.payloadSha256, payloadSha256(held.json.verifications[0]))
+})
+
+const faults: [string, object, string, string][] = [
+  ['nothing to verify', { legalName: 'x' }, 'gstin', 'REQUIRED'],
+  ['a bad company number', { cin: 'U28999MH2015PTC12345' }, 'cin', 'LENGTH'],
+  ['a bad LEI', { lei: '9999SGNLBXDEMO000119' }, 'lei', 'CHECK_DIGITS'],
+  ['a bad enterprise number', { udyam: 'UDYAM-1' }, 'udyam', 'FORMAT'],
+  ['an unknown member', { ...business, rating: 1 }, 'rating', 'UNKNOWN_FIELD'],
+  ['an Aadhaar number', { ...business, legalName: 'Asha 999941057058' }, 'legalName', 'AADHAAR_NOT_ACCEPTED'],
+]
+
+for (const [what, body, path, code] of faults)
+  test(`${what} is 400 and names ${path}`, async (t) => {
+    const { status, json, text } = await verify(body)
+    t.is(status, 400, text)
+    t.like(json.errors[0], { path, code })
+  })

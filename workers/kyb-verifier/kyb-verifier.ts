@@ -1,0 +1,65 @@
+import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
+import { panOf } from '#shared/risk/businesses/entity.ts'
+import { type LeiQuestion, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
+import type { VerificationRequest } from '#shared/risk/businesses/requests.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { ensureKey } from '#shared/risk/domain-keys/store.ts'
+import { recordUsage } from '#shared/risk/metering/store.ts'
+import { completeVerification } from '#shared/risk/operations/complete-verification.ts'
+import type { Worker } from '../define-worker.ts'
+import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+import { openRegistryAccess } from '../jobs/registry-access.ts'
+
+/** Verifies businesses: asks the registries of taxpayers, companies and legal entity identifiers, in parallel. */
+export const kybVerifier: Worker = {
+  name: 'kyb-verifier',
+  start(deps) {
+    const registries = openRegistryAccess(deps)
+    const veiKey = cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei'))
+
+    const ask = async (job: OpenJob, request: VerificationRequest): Promise<BusinessAnswers> => {
+      const { gstin, lei, cin, legalName } = request
+      const pan = panOf(request)
+      const set = registries.of(job, { legalName, companyNumber: cin, pan })
+      const context = registries.context(job)
+      const [taxpayer, company, leiRecords] = await Promise.all([
+        gstin === undefined ? null : set.taxpayerStatus.fetch(context, { gstin }),
+        cin === undefined || pan === undefined ? null : set.companyMaster.fetch(context, { pan }),
+        lei === undefined ? null : set.leiRecords.fetch(context, { lei }),
+      ])
+      return { taxpayer, company, lei: leiRecords }
+    }
+
+    const verify = async (job: OpenJob) => {
+      // Validated by the ingress before it was sealed.
+      const request = job.request as VerificationRequest
+      const checks = businessChecks(request, await ask(job, request))
+      const key = await veiKey(job.env)
+      await endJob(deps, job, async (tx, enqueue) => {
+        const owner = { organisationId: job.organisationId, env: job.env }
+        const found = { request, checks, veiKey: key }
+        return { status: 201, body: await completeVerification(tx, owner, job.id, found, { enqueue, now: deps.now }) }
+      })
+    }
+
+    const lookUp = async (job: OpenJob) => {
+      const question = job.request as LeiQuestion
+      const { lei, cin, legalName } = question
+      const set = registries.of(job, { legalName, companyNumber: cin })
+      const context = registries.context(job)
+      const asked =
+        lei === undefined ? (cin === undefined ? { legalName: legalName ?? '' } : { registeredAs: cin }) : { lei }
+      const result = await set.leiRecords.fetch(context, asked)
+      await endJob(deps, job, async (tx) => {
+        const body = leiAnswer(question, result)
+        const owner = { organisationId: job.organisationId, env: job.env }
+        if (body.lei !== null) await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `lei/${job.id}` })
+        return { status: 200, body, forget: body.lei === null }
+      })
+    }
+
+    const handlers = { 'kyb.verification': verify, 'kyb.lei': lookUp }
+    return [registries, subscribeJobs('kyb-verifier', kybRequested, handlers, deps)]
+  },
+}
