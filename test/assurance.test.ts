@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { assurancePage, cases, heldBy, idsIn, rowsOf } from './support/assurance.ts'
 import { root } from './support/imports.ts'
+import { promises, promisesText, titlesIn } from './support/promises.ts'
 
 /** Cases that no test names yet. It only ever gets shorter. */
 const notYetHeld: readonly string[] = ['B40', 'F20']
@@ -19,6 +20,25 @@ for (const id of Object.keys(cases).filter((it) => !notYetHeld.includes(it))) {
     }
   })
 }
+
+for (const [sentence, holders] of Object.values(promises).flatMap((sentences) => Object.entries(sentences))) {
+  test(`what holds a promise is there: ${sentence}`, (t) => {
+    t.true(holders.length > 0)
+    for (const [file, beginning] of holders) {
+      const path = join(root, file)
+      t.true(existsSync(path), `${file} is not there`)
+      const titles = titlesIn(readFileSync(path, 'utf8'))
+      t.true(
+        titles.some((title) => title.startsWith(beginning)),
+        `no title in ${file} begins with ${beginning}`,
+      )
+    }
+  })
+}
+
+test('the page has the promises as they are (make assurance)', (t) => {
+  t.true(readFileSync(assurancePage, 'utf8').includes(promisesText()))
+})
 
 test('the page lists no case that there is not', (t) => {
   for (const id of rows.keys()) t.true(Object.hasOwn(cases, id), id)

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root, sourcesBelow } from './imports.ts'
+import { promisesText, titlesIn } from './promises.ts'
 
 /** What the product is held to, by id: abuse from outside (B), faults of the machinery (F), and what a review found (H, M, L). */
 export const cases: Readonly<Record<string, string>> = {
@@ -109,12 +110,14 @@ export const cases: Readonly<Record<string, string>> = {
 }
 
 const ID = /\b(?:[BF][0-9]{2}|[HML][0-9]{1,2})\b/g
-const TITLE = /\btest(?:\.\w+)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
 
 /** The ids in the titles of the tests of a file. */
 export function idsIn(source: string): Set<string> {
-  const titles = [...source.matchAll(TITLE)].map(([, , title = '']) => title)
-  return new Set(titles.flatMap((title) => title.match(ID) ?? []).filter((id) => Object.hasOwn(cases, id)))
+  return new Set(
+    titlesIn(source)
+      .flatMap((title) => title.match(ID) ?? [])
+      .filter((id) => Object.hasOwn(cases, id)),
+  )
 }
 
 /** Per id the files with a test whose title names it, in order. */
@@ -157,6 +160,8 @@ ${table('F')}
 ## Findings of the review
 
 ${table('HML')}
+
+${promisesText()}
 `
 }
 

@@ -68,6 +68,20 @@ test('a listed ping says what was recorded, newest first', async (t) => {
   t.false('duration' in (first ?? {}))
 })
 
+test('the date of a ping has its true microseconds', async (t) => {
+  const { check, ping, pings } = await aCheck()
+  for (let n = 0; n < 6; n++) await ping()
+  const dates = (await pings()).map(({ date }) => date)
+  t.true(
+    dates.some((date) => !/000\+00:00$/.test(date)),
+    'the time is measured finer than a millisecond',
+  )
+  await execute(app.deps.db, "UPDATE pings SET at = '2026-03-04 05:06:07.890123+00' WHERE check_id = ? AND n = 6", [
+    check.id,
+  ])
+  t.is((await pings())[0]?.date, '2026-03-04T05:06:07.890123+00:00', 'and shown as it is stored')
+})
+
 test('a body comes back byte for byte, as plain text that no browser takes for a page', async (t) => {
   const { ping, get } = await aCheck()
   const bytes = Buffer.from([0, 255, 10, 60, 115, 99, 114, 105, 112, 116, 62, 0xed, 0xa0, 0x80])

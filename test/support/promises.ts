@@ -1,0 +1,195 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: titles stand here as they are written.
+
+/** A test that holds a promise: its file, and what its title begins with. */
+type Holder = readonly [file: string, title: string]
+
+/**
+ * What the product promises beyond single cases, in one sentence each, by what it is about, with the tests that fail
+ * when it does not hold. docs/assurance.md shows it.
+ */
+export const promises: Readonly<Record<string, Readonly<Record<string, readonly Holder[]>>>> = {
+  'One request never stops the others': {
+    'The largest legal input of every route leaves other tenants’ pings within 100 ms': [
+      ['test/fuzz/every-route.test.ts', 'the largest input of every route holds the event loop'],
+    ],
+    'Parsing of mail, PDFs and large objects runs beside the loop, in a bounded pool': [
+      ['test/shared/platform/threads.test.ts', 'what runs in a thread does not hold up the event loop'],
+      ['test/shared/platform/threads.test.ts', 'more than may wait are refused at once'],
+      ['test/ingress/tenants.test.ts', 'H1: the page of a mail of line ends'],
+      ['test/ingress/tenants.test.ts', 'H2: a pack is drawn'],
+      ['test/ingress/tenants.test.ts', 'H3: an object of 90,000 members'],
+      ['test/ingress/tenants.test.ts', 'an import of 5,000 checks'],
+    ],
+    'Texts, lists and counts are bounded': [
+      ['test/ingress/monitoring/hostile-bodies.test.ts', 'H5: a description of 10,000 characters'],
+      ['test/ingress/monitoring/hostile-bodies.test.ts', 'H6: at most 1,000 integrations'],
+    ],
+    'A turn of the loop over 100 ms is a metric and a log line that name the route': [
+      ['test/ingress/turn-watch.test.ts', 'a turn of more than 100 ms is counted and logged with the route'],
+    ],
+    'Only a registry’s own faults open its breaker, for who asked': [
+      ['test/workers/pack-composer/registries.test.ts', 'H4: handles that no header can carry'],
+      ['test/workers/pack-composer/registries.test.ts', 'H4: a gateway that is away'],
+    ],
+    'Idle connections, slow readers, watchers and large mails hold bounded memory, and give it back': [
+      ['test/faults/memory.test.ts', 'B20 ${IDLE_CONNECTIONS} idle connections'],
+      ['test/faults/memory.test.ts', 'B20 clients that ask for much and read nothing'],
+      ['test/faults/memory.test.ts', 'B20 people who watch pages'],
+      ['test/faults/memory.test.ts', 'B33 a mail of 32 MB'],
+      ['test/ingress/ping/slow-clients.test.ts', 'B20 M7 who does not read an answer is cut'],
+    ],
+    'Every listener (HTTP, SMTP, metrics) limits the connections of an address; an IPv6 /64 is one': [
+      ['test/ingress/ping/slow-clients.test.ts', 'B20 B24 M7 connections of one address'],
+      ['test/ingress/mail/smtp-limits.test.ts', 'B33 M6 connections of one address'],
+      ['test/shared/platform/metrics-port.test.ts', 'B20, B24: connections of one address'],
+      ['test/shared/platform/connection-cap.test.ts', 'B24: an IPv6 network of 64 bits is one address'],
+    ],
+  },
+  'No false alarm, no false silence': {
+    'A ping that was in time wins, however long its confirm takes and at whichever listener': [
+      ['test/faults/slow-confirms.test.ts', 'a ping that was in time wins'],
+      ['test/shared/monitoring/beats/store.test.ts', 'a sweep goes up to what every listener has settled'],
+      ['test/shared/monitoring/beats/store.test.ts', 'a listener that falls silent holds the sweep back'],
+    ],
+    'A process with another number of ping queues is not ready, and says both numbers': [
+      ['test/faults/other-shards.test.ts', 'a process with another number of ping queues'],
+    ],
+    'A queue that nobody takes from is a reason not to be ready, a metric and a line of the doctor': [
+      ['test/faults/other-shards.test.ts', 'the number is changed by the operator'],
+    ],
+    'A wrong clock of a listener moves no deadline, and is a reason not to be ready': [
+      ['test/faults/clocks.test.ts', 'F19: pings through an ingress whose clock is'],
+      ['test/shared/platform/clock.test.ts', 'measurements a second apart make it unsteady'],
+    ],
+    'Every operation of the broker has a deadline': [
+      ['test/faults/readiness.test.ts', 'a consumer that the broker does not open'],
+      ['test/faults/half-open.test.ts', 'F16: servers that fall silent'],
+    ],
+    'Readiness follows the work: pings in hand, sweeps that come to their end': [
+      ['test/faults/readiness.test.ts', 'workers are ready while their work goes on'],
+    ],
+    'No accepted ping is given up for a fault of our own': [
+      ['test/faults/our-own-fault.test.ts', 'accepted pings wait while a column is missing'],
+      ['test/faults/our-own-fault.test.ts', 'a pooler that forgets prepared statements'],
+      ['test/faults/our-own-fault.test.ts', 'what the data seems to be at fault for'],
+    ],
+    'A schema that does not match is a reason not to be ready': [
+      ['test/ingress/middleware/request-safety.test.ts', 'an ingress whose schema is not current'],
+    ],
+    'What was dead-lettered by a fault of our own is replayed by one command': [
+      ['test/faults/our-own-fault.test.ts', 'one command replays what was given up'],
+    ],
+    'Pings of known checks are taken while the database is away': [
+      ['test/faults/database-away.test.ts', 'a database that is away for a minute'],
+    ],
+    'One integration that cannot be opened silences none of its neighbours': [
+      ['test/workers/notifier/forgotten.test.ts', 'an integration that cannot be opened'],
+    ],
+    'A later message of a check never overtakes an earlier one, and limits hold against parallel sends': [
+      ['test/workers/alerter/alerter.test.ts', 'two alerters tell of thousands of changes once each'],
+      ['test/workers/notifier/storm.test.ts', 'a month that has one place left gives it to one of ten'],
+    ],
+  },
+  'Nothing said that is not so': {
+    'The date of a ping has its true microseconds': [
+      ['test/ingress/monitoring/pings-and-flips.test.ts', 'the date of a ping has its true microseconds'],
+    ],
+    'U+0000 and values out of range are the caller’s mistake everywhere': [
+      ['test/ingress/unstorable-values.test.ts', 'L1 GET ${path} is 400'],
+      ['test/ingress/unstorable-values.test.ts', 'L1 a value that only the database refuses'],
+    ],
+    'A badge address with a wrong ending is 404 with an empty body': [
+      ['test/ingress/monitoring/badges.test.ts', 'an address of a badge with a wrong ending'],
+    ],
+    'A document that holds neither checks nor integrations is refused': [
+      ['test/ingress/monitoring/config-document.test.ts', 'a document that holds neither checks nor integrations'],
+    ],
+    'The ping key shows its last use': [
+      ['test/ingress/ping/owners-view.test.ts', 'the ping key shows when a ping or a mail used it last'],
+    ],
+    'A limited or ignored ping is visible to the owner, with its reason': [
+      ['test/ingress/ping/owners-view.test.ts', 'L6, B25: pings that were not logged'],
+      ['test/ingress/ping/owners-view.test.ts', 'an ignored ping says on the page why'],
+    ],
+    'There is a quota by default, and its owners are told once': [
+      ['test/ingress/ping/owners-view.test.ts', 'L6, B27: a leaked ping key'],
+    ],
+    'make up prints the project id, and lines that work pasted at once': [
+      ['test/examples/documentation.test.ts', 'the lines that `make up` prints work'],
+    ],
+    'Every code block of README and docs works as printed': [
+      ['test/examples/documentation.test.ts', 'every example of ${page} works'],
+      ['test/examples/documentation.test.ts', 'what is said to be run or compared elsewhere'],
+    ],
+    'An unknown suite, command, kind or option is one line that lists what there is, exit status 2': [
+      ['test/shared/platform/command-line.test.ts', '${[file, ...args].join('],
+      ['test/ingress/admin/admin.test.ts', '${what} is a mistake of usage'],
+    ],
+    'The operator lists, changes and deletes integrations': [
+      ['test/ingress/admin/admin.test.ts', 'integrations are listed, changed'],
+    ],
+    'A user made without an organisation owns nobody else’s': [
+      ['test/ingress/admin/admin.test.ts', 'a user made without an organisation'],
+    ],
+    'Items of the sandbox inbox hold what was signed as payload, deliveries beside it': [
+      ['test/ingress/risk/webhooks.test.ts', 'the sandbox signs and stores'],
+    ],
+    'from and to of /v1/usage take dates and instants': [
+      ['test/ingress/risk/packs.test.ts', 'B23, L1: usage is asked for by days or by instants'],
+    ],
+    'Local names and ports of our own services are refused when an address is saved': [
+      ['test/shared/platform/target-policy.test.ts', 'L5: the name in'],
+      ['test/shared/platform/target-policy.test.ts', 'L5: an integration may use a port below 1024'],
+      ['test/ingress/monitoring/integrations.test.ts', '${url} is no address for a webhook'],
+      ['test/ingress/risk/webhooks.test.ts', 'addresses that may not be reached are refused when saved'],
+    ],
+    'No virtual host is deleted while tests run, and a broker that stops answering is started anew': [
+      ['test/stack/services.test.ts', 'a virtual host of a run is emptied and not deleted'],
+      ['test/stack/keep-broker.test.ts', 'a node that stops answering'],
+    ],
+    'A test that hangs says where': [['test/stack/watch-progress.test.ts', 'a test that hangs is named']],
+  },
+  'Second lines of defence': {
+    'The login of the product owns no table and sees one tenant at a time': [
+      ['test/shared/platform/row-security.test.ts', 'B08: a tenant'],
+      ['test/stack/compose.test.ts', 'M4: only the migrations'],
+    ],
+    'Unsafe settings do not start beyond the loopback, and make up listens there': [
+      ['test/shared/platform/unsafe-settings.test.ts', 'M11: ${setting} of ${value} is refused'],
+      ['test/stack/local-env.test.ts', 'M11: make up listens on this machine only'],
+    ],
+    'Install scripts, new releases, licences and bounds of containers are under control': [
+      ['test/stack/release-files.test.ts', 'M12: only install scripts that were looked at run'],
+      ['test/stack/release-files.test.ts', 'M12: the bill of materials'],
+      ['test/stack/compose.test.ts', 'M12: every container has bounds'],
+    ],
+    'Sign-ins and changes through the API are in the audit log': [
+      ['test/ingress/web/sign-in.test.ts', 'L7'],
+      ['test/ingress/monitoring/integrations.test.ts', 'L7: a change by a key'],
+    ],
+    'A sealed value opens for its purpose alone, and those of before are bound by one command': [
+      ['test/shared/platform/secrets.test.ts', 'L18'],
+      ['test/ingress/admin/reseal.test.ts', 'L18: values of the earlier format'],
+    ],
+    'Secrets come by standard input, not by the command line': [
+      ['test/ingress/admin/command-line.test.ts', 'L11: a password'],
+    ],
+  },
+}
+
+const TITLE = /\btest(?:\.\w+)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g
+
+/** The titles of the tests of a file, as they are written. */
+export function titlesIn(source: string): string[] {
+  return [...source.matchAll(TITLE)].map(([, , title = '']) => title)
+}
+
+/** The section of docs/assurance.md. */
+export function promisesText(): string {
+  const filesOf = (holders: readonly Holder[]) => [...new Set(holders.map(([file]) => `\`${file}\``))].join(', ')
+  const tables = Object.entries(promises).map(([about, sentences]) => {
+    const rows = Object.entries(sentences).map(([sentence, holders]) => `| ${sentence} | ${filesOf(holders)} |`)
+    return [`### ${about}`, '', '| Promise | Held by |', '|---|---|', ...rows].join('\n')
+  })
+  return ['## Promises', ...tables].join('\n\n')
+}
