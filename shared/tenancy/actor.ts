@@ -11,6 +11,8 @@ export type Actor =
   | { kind: 'agent'; id: string; name: string; address: string }
   /** whoever holds the signed link of a message, by the integration that it was sent through */
   | { kind: 'link'; through: string; address: string }
+  /** whoever holds the signed link of a mail, without being signed in */
+  | { kind: 'recipient'; address: string }
   /** whoever runs commands on the machine, by the name of their account there */
   | { kind: 'operator'; name: string }
 
@@ -25,6 +27,8 @@ export function auditedActor(actor: Actor): { userId: number | null; actor: stri
       return { userId: null, actor: `agent key ${actor.id} (${actor.name})`, address: actor.address }
     case 'link':
       return { userId: null, actor: `through ${actor.through}`, address: actor.address }
+    case 'recipient':
+      return { userId: null, actor: 'recipient of a mail', address: actor.address }
     case 'operator':
       return { userId: null, actor: `operator ${actor.name}`, address: '' }
   }

@@ -1,9 +1,7 @@
 import type { Router } from 'express'
-import { insertVerifiedRecipient } from '#shared/monitoring/channels/recipient-store.ts'
-import { confirmRecipient } from '#shared/monitoring/channels/store.ts'
+import { confirmRecipient } from '#shared/monitoring/operations/confirm-recipient.ts'
 import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { confirmText, recipientOf, recipientText } from '#shared/monitoring/operations/recipients.ts'
-import { transaction } from '#shared/platform/database/db.ts'
+import { confirmText, recipientOf } from '#shared/monitoring/operations/recipients.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { createRecipientRouter } from './recipient-page.tsx'
 
@@ -14,12 +12,7 @@ export function createConfirmRouter(deps: IngressDeps): Router {
   return createRecipientRouter(deps, {
     name: 'confirm',
     signed: (channel) => confirmText(channel.uuid, addressOf(channel)),
-    audited: 'integration.confirmed',
-    run: (channel) =>
-      transaction(deps.db, async (tx) => {
-        await confirmRecipient(tx, channel)
-        await insertVerifiedRecipient(tx, channel.projectId, deps.secrets.digest(recipientText(addressOf(channel))))
-      }),
+    run: confirmRecipient,
     title: 'Alerts by mail',
     page: (projectName, isDone) =>
       isDone ? (

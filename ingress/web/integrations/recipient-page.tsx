@@ -1,11 +1,11 @@
 import { type Request, type Response, Router } from 'express'
+import type { Knex } from 'knex'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { NotFoundError } from '#shared/errors.ts'
 import { findChannelByUuid } from '#shared/monitoring/pages/integration-store.ts'
-import { findProjectOrganisation } from '#shared/monitoring/projects/changes-store.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
-import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { clientAddress } from '../../middleware/client-address.ts'
@@ -21,9 +21,8 @@ export interface RecipientAction {
   name: string
   /** what the link's signature is of */
   signed(channel: LinkedChannel): string
-  /** noted in the audit log */
-  audited: string
-  run(channel: LinkedChannel): Promise<void>
+  /** the operation that the button stands for */
+  run(db: Knex, actor: Actor, channel: LinkedChannel, deps: IngressDeps): Promise<void>
   title: string
   /** what the page says before (null) and after it is done */
   page(projectName: string, isDone: boolean): ComponentChildren
@@ -48,15 +47,8 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
       throw new NotFoundError('This link is not one of ours, or what it is about is gone.')
     }
     if (isDone) {
-      await action.run(channel)
-      await insertAudit(deps.db, {
-        organisationId: await findProjectOrganisation(deps.db, channel.projectId),
-        userId: null,
-        actor: 'recipient of a mail',
-        action: action.audited,
-        target: channel.name || channel.kind,
-        address: clientAddress(request, deps),
-      })
+      const actor = { kind: 'recipient', address: clientAddress(request, deps) } as const
+      await action.run(deps.db, actor, channel, deps)
     }
     const html = page(deps, action.title, action.page(channel.projectName, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)

@@ -1,9 +1,5 @@
 import type { Router } from 'express'
-import { deleteVerifiedRecipient } from '#shared/monitoring/channels/recipient-store.ts'
-import { updateChannel } from '#shared/monitoring/channels/store.ts'
-import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { recipientOf, recipientText } from '#shared/monitoring/operations/recipients.ts'
-import { transaction } from '#shared/platform/database/db.ts'
+import { unsubscribeRecipient } from '#shared/monitoring/operations/unsubscribe-recipient.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { createRecipientRouter } from './recipient-page.tsx'
 
@@ -15,14 +11,7 @@ export function createUnsubscribeRouter(deps: IngressDeps): Router {
   return createRecipientRouter(deps, {
     name: 'unsubscribe',
     signed: ({ uuid }) => `unsubscribe:${uuid}`,
-    audited: 'integration.unsubscribed',
-    run: (channel) =>
-      transaction(deps.db, async (tx) => {
-        await updateChannel(tx, channel.id, { disabled: true })
-        const address = recipientOf(channel.kind, openConfig(channel, deps.secrets))
-        if (address === null) return
-        await deleteVerifiedRecipient(tx, channel.projectId, deps.secrets.digests(recipientText(address)))
-      }),
+    run: unsubscribeRecipient,
     title: 'Unsubscribe',
     page: (projectName, isDone) =>
       isDone ? (

@@ -15,6 +15,15 @@ const PER_RECIPIENT = 10
 const PER_PROJECT = 40
 const SHARE_PER_SECOND = 1 / 900
 
+/** An integration as the holder of a link in one of its mails reaches it. */
+export interface LinkedIntegration {
+  id: number
+  projectId: number
+  name: string
+  kind: string
+  sealedConfig: string
+}
+
 /** The address that an e-mail integration sends to; null for other kinds. */
 export function recipientOf(kind: string, config: ConfigObject): string | null {
   return kind === email.kind ? String(config.value) : null

@@ -25,6 +25,14 @@ test('who holds the link of a mail can end the mails, by a button or one click, 
   const oneClick = await visitor.send(path, { 'List-Unsubscribe': 'One-Click' })
   t.is(oneClick.status, 200)
   t.true(await isDisabled())
+  const noted = await app.deps.db('audit_log').where({ action: 'integration.unsubscribed' }).select('*')
+  t.is(noted.length, 1)
+  t.like(noted[0], {
+    organisation_id: team.organisationId,
+    user_id: null,
+    actor: 'recipient of a mail',
+    target: 'On-call',
+  })
   t.true((await owner.get(`/integrations/${uuid}`)).text.includes('Switched off'))
   t.is((await owner.post(`/integrations/${uuid}/enable`, {}, '/account')).status, 303)
   t.false(await isDisabled())
