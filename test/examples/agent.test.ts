@@ -7,7 +7,7 @@ import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
 
 test('the example agent lists, explains, composes, verifies and is refused, and all of it is in audit and usage', async (t) => {
-  await using product = await openProduct({}, { isBound: true })
+  await using product = await openProduct({ isBound: true })
   const { base } = await product.ingress()
   await product.workers(['ping-evaluator', 'alerter', 'pack-composer', 'anchor'])
   const owner = await openClient(product, base)

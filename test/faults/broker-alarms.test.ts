@@ -15,7 +15,7 @@ const HUGE = 100_000_000_000_000
 test('F04, F12: a broker out of memory or disk, or with full queues, makes us refuse rather than lose', async (t) => {
   await using sink = await openHttpSink()
   await using broker = await startRabbit()
-  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000', ...LONG_LOG })
+  await using product = await openProduct({ env: { AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000', ...LONG_LOG } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))

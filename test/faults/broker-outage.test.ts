@@ -14,7 +14,7 @@ const RECOVERY_MS = 60_000
 test('F02, F03: processes outlive a broker that is absent, stopped and killed, and what they accepted is counted', async (t) => {
   await using broker = await startRabbit()
   await broker.stopApp()
-  await using product = await openProduct({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '2000', ...LONG_LOG })
+  await using product = await openProduct({ env: { AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '2000', ...LONG_LOG } })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))

@@ -14,9 +14,11 @@ test('a database that is away for a minute costs no ping of a known check and ta
   await using database = await createDatabase()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
   await using product = await openProduct({
-    DATABASE_URL: postgres.through(database.url),
-    DATABASE_TIMEOUT_MS: '2000',
-    CHECK_CACHE_SECONDS: '1',
+    env: {
+      DATABASE_URL: postgres.through(database.url),
+      DATABASE_TIMEOUT_MS: '2000',
+      CHECK_CACHE_SECONDS: '1',
+    },
   })
   const project = await product.project()
   const { base, deps } = await product.ingress()

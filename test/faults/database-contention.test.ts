@@ -6,7 +6,7 @@ import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 test('F15: a locked table delays or refuses every request within its deadline, and health answers meanwhile', async (t) => {
-  await using product = await openProduct({ DATABASE_TIMEOUT_MS: '1500', DB_POOL: '5' })
+  await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '1500', DB_POOL: '5' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

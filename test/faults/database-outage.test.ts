@@ -11,10 +11,12 @@ test('F13, F14: a database that is killed, cuts sessions or turns read-only cost
   await using server = await startPostgres()
   await migrateLatest(server.url)
   await using product = await openProduct({
-    DATABASE_URL: server.url,
-    DATABASE_TIMEOUT_MS: '2000',
-    DB_POOL: '5',
-    ...LONG_LOG,
+    env: {
+      DATABASE_URL: server.url,
+      DATABASE_TIMEOUT_MS: '2000',
+      DB_POOL: '5',
+      ...LONG_LOG,
+    },
   })
   // The test's own connections are cut as well.
   product.db.client.pool.on('poolDestroySuccess', () => {})

@@ -51,7 +51,7 @@ test('F18: a full volume of the database loses and gives up nothing that was acc
   })
   const url = databaseUrl(server.url, 'signalbox')
   await migrateLatest(url)
-  await using product = await openProduct({ DATABASE_URL: url, PING_SHARDS: '1', ...LONG_LOG })
+  await using product = await openProduct({ env: { DATABASE_URL: url, PING_SHARDS: '1', ...LONG_LOG } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

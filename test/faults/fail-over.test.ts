@@ -41,10 +41,12 @@ test('F14: a fail-over to a standby costs nothing that was accepted, and is over
   await using pair = await openPair()
   const { primary, standby, address, url } = pair
   await using product = await openProduct({
-    DATABASE_URL: url,
-    DATABASE_TIMEOUT_MS: '2000',
-    DB_POOL: '5',
-    ...LONG_LOG,
+    env: {
+      DATABASE_URL: url,
+      DATABASE_TIMEOUT_MS: '2000',
+      DB_POOL: '5',
+      ...LONG_LOG,
+    },
   })
   const project = await product.project()
   const { base, deps } = await product.ingress()

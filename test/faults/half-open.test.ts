@@ -15,10 +15,12 @@ test('F16: servers that fall silent without a word hold nobody beyond the deadli
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
   await using rabbit = await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) })
   await using product = await openProduct({
-    DATABASE_URL: postgres.through(database.url),
-    AMQP_URL: rabbit.through(vhost.url),
-    DATABASE_TIMEOUT_MS: '2000',
-    PUBLISH_TIMEOUT_MS: '2000',
+    env: {
+      DATABASE_URL: postgres.through(database.url),
+      AMQP_URL: rabbit.through(vhost.url),
+      DATABASE_TIMEOUT_MS: '2000',
+      PUBLISH_TIMEOUT_MS: '2000',
+    },
   })
   const project = await product.project()
   const { base, deps } = await product.ingress()

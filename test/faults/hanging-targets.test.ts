@@ -14,7 +14,7 @@ test('F22: fifty webhooks that hang hold up neither a mail nor a webhook to anot
   hanging.respond = () => ({ misbehave: 'hang' })
   await using prompt = await openHttpSink()
   await using mail = await openSmtpSink()
-  await using product = await openProduct({ SMTP_URL: mail.url })
+  await using product = await openProduct({ env: { SMTP_URL: mail.url } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

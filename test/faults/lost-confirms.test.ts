@@ -18,9 +18,11 @@ test('F07: pings whose confirms are lost are refused, and counted at most once',
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
   await using product = await openProduct({
-    AMQP_URL: proxy.through(vhost.url),
-    PUBLISH_TIMEOUT_MS: '1000',
-    ...LONG_LOG,
+    env: {
+      AMQP_URL: proxy.through(vhost.url),
+      PUBLISH_TIMEOUT_MS: '1000',
+      ...LONG_LOG,
+    },
   })
   const project = await product.project()
   const { base, deps } = await product.ingress()

@@ -52,7 +52,7 @@ const events: Malformed[] = [
 ]
 
 test('F11: what cannot be read goes straight to the dead messages, with a reason and without a trace in the log', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '1' })
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import { addCheck, createTeam, join } from '../ingress/web/people.ts'
-import { openApp, type TestApp } from '../support/app.ts'
 import { eventually } from '../support/eventually.ts'
-import { type MailProduct, openMailProduct, startMail } from '../support/mail-product.ts'
+import { type MailProduct, startMail, withMailProject } from '../support/mail-product.ts'
+import { type HttpProduct, openProduct } from '../support/product.ts'
 
 /** `make memory` holds 10,000, which needs twice as many open files: both ends are in this process. */
 const IDLE_CONNECTIONS = Number(process.env.IDLE_CONNECTIONS ?? 2_000)
@@ -19,12 +19,12 @@ const MAIL_BYTES = 32 * 1024 * 1024
 const SLACK_BYTES = 48 * 1024 * 1024
 const MINUTE_MS = 60_000
 
-let app: TestApp
+let app: HttpProduct
 let mail: MailProduct
 test.before(async () => {
-  app = await openApp()
-  mail = await openMailProduct()
-  await mail.startWorker('pingEvaluator')
+  app = await openProduct({ listener: 'http' })
+  mail = await withMailProject(await openProduct({ listener: 'mail' }))
+  await mail.workers(['ping-evaluator'])
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -10,7 +10,7 @@ import { addCheck } from '../support/projects.ts'
 
 test('F06: queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
   await using sink = await openHttpSink()
-  await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
+  await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
@@ -75,7 +75,7 @@ test('F06: queues, bindings and exchanges that are deleted under load come back,
 })
 
 test('F05: a queue that exists with other arguments keeps the others from nothing', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '2', ...LONG_LOG })
+  await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   await probe.channel.assertQueue('check.flipped.notifier', { durable: true })
   const project = await product.project()

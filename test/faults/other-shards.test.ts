@@ -49,7 +49,7 @@ const adminOf =
     }))
 
 test('a process with another number of ping queues takes no part, and says both numbers', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '4' })
+  await using product = await openProduct({ env: { PING_SHARDS: '4' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
@@ -82,7 +82,7 @@ test('a process with another number of ping queues takes no part, and says both 
 })
 
 test('the number is changed by the operator, never over the heads of pings that wait', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '4' })
+  await using product = await openProduct({ env: { PING_SHARDS: '4' } })
   const admin = adminOf(product)
   const project = await product.project()
   const { base, deps } = await product.ingress()

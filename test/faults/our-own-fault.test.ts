@@ -17,7 +17,7 @@ const DEAD = 'pings.0.dead'
 /** One shard with an evaluator, and a check to ping. */
 async function openStory(env: Record<string, string> = {}) {
   const resources = new AsyncDisposableStack()
-  const product = resources.use(await openProduct({ PING_SHARDS: '1', ...env }))
+  const product = resources.use(await openProduct({ env: { PING_SHARDS: '1', ...env } }))
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

@@ -22,7 +22,7 @@ const story: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
 ]
 
 test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '1' })
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { deps } = await product.ingress()
   const added = await Promise.all(Array.from({ length: PERMUTATIONS + 1 }, () => addCheck(deps, project.id)))

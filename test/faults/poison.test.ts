@@ -44,7 +44,7 @@ async function putPings(product: Product, checkId: number, ridOf: (index: number
 }
 
 test.serial('F10: a message that makes the database throw is given up alone, and can be replayed', async (t) => {
-  await using product = await openProduct({ PING_SHARDS: '1' })
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
@@ -94,7 +94,7 @@ test.serial('F10: a message that makes the database throw is given up alone, and
 test.serial(
   'F10: a message that kills its process is given up alone, not with those in flight beside it',
   async (t) => {
-    await using product = await openProduct({ PING_SHARDS: '1' })
+    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
     const project = await product.project()
     const { deps } = await product.ingress()
     const check = await addCheck(deps, project.id)

@@ -30,7 +30,7 @@ test('workers are ready while their work goes on: shards answer the sweep, and p
   await using database = await createDatabase()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
   const [sweeperPort, evaluatorPort] = [await freePort(), await freePort()]
-  await using product = await openProduct({ DATABASE_URL: database.url, METRICS_PORT: String(sweeperPort) })
+  await using product = await openProduct({ env: { DATABASE_URL: database.url, METRICS_PORT: String(sweeperPort) } })
   await product.workers(['sweeper'])
   // The sweeper's own connections are well all the time.
   await says(sweeperPort, /sweep: shards 0, 1 have not answered for \d+ s/)
@@ -56,7 +56,7 @@ test('workers are ready while their work goes on: shards answer the sweep, and p
 test('a consumer that the broker does not open is a reason not to be ready, and gets another connection', async (t) => {
   await using vhost = await createVhost()
   await using rabbit = await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) })
-  await using product = await openProduct({ AMQP_URL: rabbit.through(vhost.url) })
+  await using product = await openProduct({ env: { AMQP_URL: rabbit.through(vhost.url) } })
   const { broker, metrics } = await product.workers(['ping-evaluator'])
   const consuming = async () =>
     (await metrics.consuming.get()).values.find(({ labels }) => labels.queue === 'pings.0')?.value

@@ -14,7 +14,7 @@ interface Backend {
 }
 
 test('F25: a rolling restart under load resets no connection and refuses no ping', async (t) => {
-  await using product = await openProduct({ ...LONG_LOG })
+  await using product = await openProduct({ env: { ...LONG_LOG } })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))

@@ -18,7 +18,7 @@ test.serial(
   async (t) => {
     await using sink = await openHttpSink()
     await using mail = await openSmtpSink()
-    await using product = await openProduct({ SMTP_URL: mail.url })
+    await using product = await openProduct({ env: { SMTP_URL: mail.url } })
     const project = await product.project()
     const { base, deps } = await product.ingress()
     const past = await product.ingress({ now: () => nowMicros() - HOUR })
@@ -65,7 +65,7 @@ test.serial(
 
 test.serial('F21: a notifier that was frozen past its lease leaves the message to whoever has it now', async (t) => {
   await using sink = await openHttpSink()
-  await using product = await openProduct({ DATABASE_TIMEOUT_MS: '30000' })
+  await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '30000' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)

@@ -35,7 +35,7 @@ async function mailTo(port: number, address: string): Promise<string> {
 }
 
 test('a ping that was in time wins although its confirm takes nearly as long as it may, at every listener', async (t) => {
-  await using product = await openProduct({ PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE })
+  await using product = await openProduct({ env: { PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE } })
   const { amqpUrl } = product.config
   await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port || 5672) })
   const project = await product.project()
@@ -87,7 +87,7 @@ test('a ping that was in time wins although its confirm takes nearly as long as 
 
 test('in a quiet system a check goes down a second or two after its deadline, also when a listener has signed off', async (t) => {
   // Held back by a silent listener it would take half a minute.
-  await using product = await openProduct({ PUBLISH_TIMEOUT_MS: '30000' })
+  await using product = await openProduct({ env: { PUBLISH_TIMEOUT_MS: '30000' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const other = product.spawn('ingress')

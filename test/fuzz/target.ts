@@ -25,9 +25,11 @@ export async function openTarget(): Promise<Target> {
   await using opening = new AsyncDisposableStack()
   const product = opening.use(
     await openProduct({
-      PING_EMAIL_DOMAIN: MAIL_DOMAIN,
-      PLATFORM_RATE_LIMIT_PER_MINUTE: '0',
-      PING_RATE_LIMIT_PER_MINUTE: '0',
+      env: {
+        PING_EMAIL_DOMAIN: MAIL_DOMAIN,
+        PLATFORM_RATE_LIMIT_PER_MINUTE: '0',
+        PING_RATE_LIMIT_PER_MINUTE: '0',
+      },
     }),
   )
   const { deps } = await product.ingress()
@@ -38,7 +40,7 @@ export async function openTarget(): Promise<Target> {
   const mailPort = await listeningPort(smtp)
   const base = `http://127.0.0.1:${httpPort}`
   const processes = { ingress, smtp, workers }
-  const app = { url: base, port: httpPort, deps, [Symbol.asyncDispose]: async () => undefined }
+  const app = Object.assign(product, { url: base, port: httpPort, deps })
 
   const resources = opening.move()
   return {

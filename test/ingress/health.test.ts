@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openListenerProblems, openLoopDelay } from '../../ingress/health.ts'
-import { openApp } from '../support/app.ts'
 import { eventually } from '../support/eventually.ts'
+import { openProduct } from '../support/product.ts'
 import { send } from '../support/send.ts'
 
 /** Holds up the event loop. */
@@ -28,7 +28,7 @@ test('a lateness is forgotten in time', async (t) => {
 })
 
 test('L2 a listener on a late loop is not ready, and stays so while anybody asks', async (t) => {
-  await using app = await openApp({ workers: [] })
+  await using app = await openProduct({ listener: 'http', workers: [] })
   using listener = openListenerProblems(app.deps, 60_000)
   app.deps.readiness.add(listener.problems)
   block(2_300)
@@ -41,7 +41,7 @@ test('L2 a listener on a late loop is not ready, and stays so while anybody asks
 })
 
 test('L2 the public port tells nothing of what is wrong', async (t) => {
-  await using app = await openApp({ workers: [] })
+  await using app = await openProduct({ listener: 'http', workers: [] })
   app.deps.readiness.add(() => ['broker: connect ECONNREFUSED 192.0.2.1:5672'])
   const answer = await send(app.url, '/readyz')
   t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])

@@ -7,8 +7,8 @@ import { execute } from '#shared/platform/database/sql.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { pdfInput } from '../shared/risk/packs/pdf-input.ts'
-import { openApp, type TestApp } from '../support/app.ts'
 import { watchLoop } from '../support/main-thread.ts'
+import { type HttpProduct, openProduct } from '../support/product.ts'
 import { addChannel, addCheck, addProject } from '../support/projects.ts'
 import { jsonOf, send } from '../support/send.ts'
 import { createTeam, join as joinTeam } from './web/people.ts'
@@ -16,9 +16,9 @@ import { createTeam, join as joinTeam } from './web/people.ts'
 /** No request may hold the loop for longer than 50 ms; what tests add in this same process is allowed for. */
 const MAX_HELD_MS = 100
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
+  app = await openProduct({ listener: 'http', env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
 })
 test.after.always(() => app?.[Symbol.asyncDispose]())
 

@@ -5,14 +5,14 @@ import { CLIENT_SCOPES, FAMILIES } from '#shared/tenancy/oauth/families.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
-import { openApp, type TestApp } from '../support/app.ts'
 import { askToken } from '../support/platform-client.ts'
+import { type HttpProduct, openProduct } from '../support/product.ts'
 import { addProject, type TestProject } from '../support/projects.ts'
 import { send } from '../support/send.ts'
 import { createTeam, join, type Team } from './web/people.ts'
 import { createVisitor, type Visitor } from './web/visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let own: TestProject
 let credentials: CreatedClient
 let authorization: string
@@ -27,7 +27,7 @@ test.before(async () => {
       done()
     },
   })
-  app = await openApp({ workers: [], override: { log: pino({ level: 'warn' }, sink) } })
+  app = await openProduct({ listener: 'http', workers: [], override: { log: pino({ level: 'warn' }, sink) } })
   const { db, secrets } = app.deps
   own = await addProject(app.deps)
   const order = {
@@ -180,7 +180,7 @@ test('L1 a value that only the database refuses is the caller’s mistake too', 
     if (isRefused) throw range
     return nowMicros()
   }
-  await using strict = await openApp({ workers: [], override: { now } })
+  await using strict = await openProduct({ listener: 'http', workers: [], override: { now } })
   const { project } = await addProject(strict.deps)
   await strict.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
   isRefused = true

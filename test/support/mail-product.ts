@@ -1,13 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Knex } from 'knex'
 import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
-import type { MailDeps } from '../../ingress/mail/open-mail-ingress.ts'
 import { eventually } from './eventually.ts'
-import { openProduct } from './product.ts'
+import { MAIL_DOMAIN, type MailListener } from './product.ts'
 import { addCheck, addProject } from './projects.ts'
-
-export const DOMAIN = 'hc.example.org'
 
 interface RecordedPing {
   n: number
@@ -20,15 +16,9 @@ interface RecordedPing {
   body: Buffer | null
 }
 
-/** The SMTP listener in this process, on a database and a virtual host of its own, and a project. */
-export interface MailProduct extends AsyncDisposable {
-  /** the settings it runs on, for processes beside it */
-  env: Record<string, string>
-  port: number
+/** The product with its mail listener, and a project. */
+export interface MailProduct extends MailListener {
   pingKey: string
-  db: Knex
-  deps: MailDeps
-  startWorker(name: keyof typeof workers): Promise<void>
   addCheck(settings?: Partial<CheckSettings>): Promise<{ id: number; uuid: string; address: string }>
   /** the pings of a check, once there are `count` of them */
   pings(checkId: number, count: number): Promise<RecordedPing[]>
@@ -36,41 +26,17 @@ export interface MailProduct extends AsyncDisposable {
   waitingMails(): Promise<number>
 }
 
-const workers = { pingEvaluator: 'ping-evaluator', sweeper: 'sweeper' } as const
-
-/**
- * @param amqpUrl another way to the broker than its own virtual host
- * @param settings that differ from those of tests
- */
-export async function openMailProduct(
-  amqpUrl?: string,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<MailProduct> {
-  const product = await openProduct({
-    PING_EMAIL_DOMAIN: DOMAIN,
-    PUBLISH_TIMEOUT_MS: '2000',
-    PING_SHARDS: '1',
-    LOG_LEVEL: 'silent',
-    ...(amqpUrl === undefined ? {} : { AMQP_URL: amqpUrl }),
-    ...settings,
-  })
-  const { port, deps } = await product.mail()
+/** Adds a project to a product whose mail listener is open, and what a test asks of its pings. */
+export async function withMailProject(product: MailListener): Promise<MailProduct> {
+  const { deps, db } = product
   const { project, pingKey } = await addProject(deps)
-  const { db } = deps
-  return {
-    env: product.env,
-    port,
+  return Object.assign(product, {
     pingKey,
-    db,
-    deps,
-    async startWorker(name) {
-      await product.workers([workers[name]])
-    },
-    async addCheck(settings = {}) {
+    async addCheck(settings: Partial<CheckSettings> = {}) {
       const { id, uuid } = await addCheck(deps, project.id, settings)
-      return { id, uuid, address: `${uuid}@${DOMAIN}` }
+      return { id, uuid, address: `${uuid}@${MAIL_DOMAIN}` }
     },
-    async pings(checkId, count) {
+    async pings(checkId: number, count: number) {
       return await eventually(`${count} pings of check ${checkId}`, async () => {
         const rows: RecordedPing[] = await db('pings')
           .select('n', 'type', 'scheme', 'remote_addr as remoteAddr', 'method', 'ua', 'rid', 'body')
@@ -83,8 +49,7 @@ export async function openMailProduct(
       const [row] = await db('ping_bodies').count({ count: '*' })
       return Number(row?.count)
     },
-    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
-  }
+  })
 }
 
 /** One raw SMTP session: what a client really sends, byte by byte. */

@@ -11,6 +11,7 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
+import { freePort } from '../../stack/free-port.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
 import { workers } from '../../workers/registry.ts'
@@ -61,14 +62,78 @@ export interface Product extends AsyncDisposable {
   project(): Promise<TestProject>
 }
 
-/**
- * @param env settings on top of the test's own; DATABASE_URL and AMQP_URL may name other servers
- * @param isBound with the login that row security binds, as `make up` has it, instead of the owner's
- */
-export async function openProduct(
-  env: Record<string, string> = {},
-  { isBound = false }: { isBound?: boolean } = {},
-): Promise<Product> {
+export interface ProductOptions {
+  /** settings that differ from those of tests; DATABASE_URL and AMQP_URL may name other servers */
+  env?: Readonly<Record<string, string>>
+  /** with the login that row security binds, as `make up` has it, instead of the owner's */
+  isBound?: boolean
+  /** a listener that is opened at once; its address and what it is made of are the product's then */
+  listener?: 'http' | 'mail'
+  /** workers that run beside the HTTP listener; by default the ping evaluator, without which reads would wait for their barrier */
+  workers?: readonly string[]
+  override?: Partial<IngressDeps>
+}
+
+/** The product with its HTTP listener open. */
+export interface HttpProduct extends Product {
+  /** where it listens, which is also its public address; no slash at the end */
+  url: string
+  port: number
+  deps: IngressDeps
+}
+
+/** The product with its listener of e-mail pings open. */
+export interface MailListener extends Product {
+  port: number
+  deps: MailDeps
+}
+
+/** What a listener that is opened at once runs on. */
+const LISTENING = { PING_SHARDS: '1', ALLOW_PRIVATE_TARGETS: 'true' }
+/** The domain of e-mail pings in tests. */
+export const MAIL_DOMAIN = 'hc.example.org'
+
+/** The one way in which tests open the product: on a database and a virtual host of its own, with the parts they name. */
+export async function openProduct(options: ProductOptions & { listener: 'http' }): Promise<HttpProduct>
+export async function openProduct(options: ProductOptions & { listener: 'mail' }): Promise<MailListener>
+export async function openProduct(options?: ProductOptions): Promise<Product>
+export async function openProduct(options: ProductOptions = {}): Promise<Product> {
+  const { env = {}, isBound = false, listener, workers: names = ['ping-evaluator'], override } = options
+  if (listener === 'mail') {
+    const own = { PING_EMAIL_DOMAIN: MAIL_DOMAIN, PUBLISH_TIMEOUT_MS: '2000', ...LISTENING }
+    const product = await openGround({ ...own, ...env }, isBound)
+    return Object.assign(product, await product.mail())
+  }
+  if (listener === undefined) return await openGround(env, isBound)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const product = await openGround({ PORT: String(port), PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
+  if (names.length > 0) await product.workers(names)
+  const { deps } = await product.ingress(override)
+  if (names.includes('ping-evaluator')) waitForEveryBarrier(deps)
+  return Object.assign(product, { url, port, deps })
+}
+
+/** Times a read waits again, so that a busy machine does not fail a test: some twenty seconds. */
+const BARRIER_TRIES = 40
+
+/** The real barrier, only with more patience than a caller of the API is made to have. */
+function waitForEveryBarrier(deps: IngressDeps): void {
+  const { barrier } = deps
+  deps.barrier = {
+    async pass(checkIds) {
+      let lagMs = 0
+      for (let attempt = 1; attempt <= BARRIER_TRIES; attempt++) {
+        lagMs = await barrier.pass(checkIds)
+        if (lagMs === 0) break
+      }
+      return lagMs
+    },
+  }
+}
+
+/** Database, virtual host and settings, with nothing of the product running yet. */
+async function openGround(env: Readonly<Record<string, string>>, isBound: boolean): Promise<Product> {
   const resources = new AsyncDisposableStack()
   const { url: databaseUrl, loginUrl } =
     env.DATABASE_URL === undefined

@@ -8,7 +8,7 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 test('a mail with a link is stored with its link, survives a mail server that refuses, and leaves nothing behind', async (t) => {
   await using smtp = await openSmtpSink()
   smtp.refuse = (attempt) => (attempt === 1 ? { code: 451, at: 'DATA' } : null)
-  await using product = await openProduct({ SMTP_URL: smtp.url })
+  await using product = await openProduct({ env: { SMTP_URL: smtp.url } })
   const { base, deps } = await product.ingress()
   await insertUser(product.db, { email: 'lost@example.com', name: '', passwordHash: null })
   await createVisitor(base).post('/reset-password', { email: 'lost@example.com' })
@@ -30,7 +30,7 @@ test('a mail with a link is stored with its link, survives a mail server that re
 test('a mail that the server never takes is given up', async (t) => {
   await using smtp = await openSmtpSink()
   smtp.refuse = () => ({ code: 550, at: 'RCPT' })
-  await using product = await openProduct({ SMTP_URL: smtp.url })
+  await using product = await openProduct({ env: { SMTP_URL: smtp.url } })
   const { base } = await product.ingress()
   await product.workers(['mailer'])
   await insertUser(product.db, { email: 'gone@example.com', name: '', passwordHash: null })

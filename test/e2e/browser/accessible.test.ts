@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import type { TestApp } from '../../support/app.ts'
 import { openBrowser } from '../../support/browser.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-let app: TestApp
+let app: HttpProduct
 let paths: Record<string, string>
 
 test.before(async () => {

@@ -1,9 +1,9 @@
-import type { TestApp } from '../../support/app.ts'
+import type { HttpProduct } from '../../support/product.ts'
 
 const key = 'hcw_onlyForTests000000000000000a'
 
 /** A project with something of everything in it. @returns the addresses of its pages, by what they show */
-export async function furnish(app: TestApp): Promise<Record<string, string>> {
+export async function furnish(app: HttpProduct): Promise<Record<string, string>> {
   const { db, secrets } = app.deps
   const project = await db('projects').first('id', 'uuid')
   const organisation = await db('organisations').first('uuid')

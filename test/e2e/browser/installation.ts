@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 
 export const password = 'four words nobody joins'
 
 /** The whole product in this process: pages, pings, the sweeper and the notifier. */
-export async function openInstallation(env: Readonly<Record<string, string>> = {}): Promise<TestApp> {
-  return await openApp({ workers: ['ping-evaluator', 'sweeper', 'notifier'], env })
+export async function openInstallation(env: Readonly<Record<string, string>> = {}): Promise<HttpProduct> {
+  return await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper', 'notifier'], env })
 }
 
 /** Runs a command of the operator. @returns what it printed */
-async function admin(app: TestApp, ...args: string[]): Promise<string> {
+async function admin(app: HttpProduct, ...args: string[]): Promise<string> {
   const { deps } = app
   const outcome = await runAdmin(args, userCommands, async () => ({
     config: deps.config,
@@ -26,7 +26,7 @@ async function admin(app: TestApp, ...args: string[]): Promise<string> {
 }
 
 /** The address in what `setup-link` prints. */
-async function setUpLink(app: TestApp): Promise<string> {
+async function setUpLink(app: HttpProduct): Promise<string> {
   const printed = await admin(app, 'setup-link')
   const [link] = /http\S+/.exec(printed) ?? []
   if (!link) throw new Error(`no link in ${JSON.stringify(printed)}`)
@@ -34,7 +34,7 @@ async function setUpLink(app: TestApp): Promise<string> {
 }
 
 /** Opens the set-up link and becomes the first person. */
-export async function setUp(app: TestApp, page: Page): Promise<void> {
+export async function setUp(app: HttpProduct, page: Page): Promise<void> {
   await page.goto(await setUpLink(app))
   await page.getByLabel('Your name').fill('Ada Owner')
   await page.getByLabel('E-mail address').fill('ada@example.com')
@@ -44,7 +44,7 @@ export async function setUp(app: TestApp, page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Checks' }).waitFor()
 }
 
-export async function signIn(app: TestApp, page: Page, email: string): Promise<void> {
+export async function signIn(app: HttpProduct, page: Page, email: string): Promise<void> {
   await page.goto(`${app.url}/sign-in`)
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(password)

@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { createTeam, join, password, type Team } from '../../ingress/web/people.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 
 export interface RiskInstallation extends AsyncDisposable {
-  app: TestApp
+  app: HttpProduct
   team: Team
   /** where the sandbox console of the team is */
   base: string
@@ -14,7 +14,10 @@ export interface RiskInstallation extends AsyncDisposable {
 
 /** Pages, composer, log and deliverer in this process, and an organisation with an owner. */
 export async function openRiskInstallation(): Promise<RiskInstallation> {
-  const app = await openApp({ workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'] })
+  const app = await openProduct({
+    listener: 'http',
+    workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'],
+  })
   const team = await createTeam(app, 'Acme Finance')
   await join(app, team, 'owner')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])

@@ -1,12 +1,12 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import type { TestApp } from '../../support/app.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
-let app: TestApp
+let app: HttpProduct
 let paths: Record<string, string>
 
 test.before(async () => {

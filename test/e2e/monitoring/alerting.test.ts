@@ -1,14 +1,14 @@
 import test from 'ava'
 import { z } from 'zod'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true, workers: ['ping-evaluator', 'notifier', 'sweeper'] })
+  app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'notifier', 'sweeper'] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,18 +1,20 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { openSmtpSink, type RecordedMail, type SmtpSink } from '../../support/smtp-sink.ts'
 import { aProject } from './project.ts'
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 let mail: SmtpSink
 let sink: HttpSink
 test.before(async () => {
   mail = resources.use(await openSmtpSink())
   sink = resources.use(await openHttpSink())
   sink.respond = ({ path }) => ({ status: path.startsWith('/gone') ? 404 : 500 })
-  app = resources.use(await openApp({ workers: ['ping-evaluator', 'notifier'], env: { SMTP_URL: mail.url } }))
+  app = resources.use(
+    await openProduct({ listener: 'http', workers: ['ping-evaluator', 'notifier'], env: { SMTP_URL: mail.url } }),
+  )
 })
 test.after.always(async () => {
   await resources.disposeAsync()

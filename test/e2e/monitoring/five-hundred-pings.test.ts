@@ -1,11 +1,11 @@
 import test from 'ava'
 import { openAnotherListener } from '../../ingress/ping/listeners.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aProject } from './project.ts'
 
 test('five hundred pings at once, through two listeners, are numbered from 1 to 500 without a gap', async (t) => {
-  await using app = await openApp({ env: { PING_LOG_LIMIT: '1000' } })
+  await using app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '1000' } })
   await using resources = new AsyncDisposableStack()
   const listeners = [app.url, await openAnotherListener(resources, app)]
   const { check, call, rwKey } = await aProject(app)

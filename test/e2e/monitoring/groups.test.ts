@@ -3,15 +3,15 @@ import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { findChannel } from '#shared/monitoring/channels/store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { query } from '#shared/platform/database/sql.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 import { aProject } from './project.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ workers: ['ping-evaluator', 'notifier'] })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'notifier'] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

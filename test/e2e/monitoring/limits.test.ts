@@ -1,15 +1,16 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { aProject } from './project.ts'
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 let gateway: HttpSink
 test.before(async () => {
   gateway = resources.use(await openHttpSink())
   app = resources.use(
-    await openApp({
+    await openProduct({
+      listener: 'http',
       workers: ['ping-evaluator', 'notifier'],
       env: {
         TWILIO_URL: gateway.url,

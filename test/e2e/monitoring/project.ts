@@ -1,6 +1,6 @@
 import { query } from '#shared/platform/database/sql.ts'
-import type { TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
@@ -12,7 +12,7 @@ export interface Ended {
 }
 
 /** A project that is used as its owner would: through the API and by pings. */
-export async function aProject(app: TestApp) {
+export async function aProject(app: HttpProduct) {
   const owner = await addProject(app.deps)
   const headers = { 'X-Api-Key': owner.rwKey }
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {

@@ -6,8 +6,8 @@ import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
 import { openWorkers } from '../../../workers/open-workers.ts'
 import { workers } from '../../../workers/registry.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aProject } from './project.ts'
 
@@ -23,12 +23,12 @@ interface PingView {
 }
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 /** a listener whose clock the tests set, in seconds before now */
 let pastDoor: string
 let secondsAgo = 0
 test.before(async () => {
-  app = resources.use(await openApp({ env: { PING_LOG_LIMIT: '20' } }))
+  app = resources.use(await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '20' } }))
   const { server, deps } = await openIngress(resources, { ...app.deps.config, port: 0 }, app.deps.log, {
     now: () => nowMicros() - microsOfSeconds(secondsAgo),
   })

@@ -5,11 +5,11 @@ import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { settingsDocument } from '../../../ingress/admin/settings.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

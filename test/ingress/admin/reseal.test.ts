@@ -4,12 +4,12 @@ import { query } from '#shared/platform/database/sql.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel, addProject } from '../../support/projects.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ workers: [] })
+  app = await openProduct({ listener: 'http', workers: [] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

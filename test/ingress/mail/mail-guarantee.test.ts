@@ -1,6 +1,7 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type MailProduct, openMailProduct, startMail } from '../../support/mail-product.ts'
+import { type MailProduct, startMail, withMailProject } from '../../support/mail-product.ts'
+import { openProduct } from '../../support/product.ts'
 import { createVhost } from '../../support/services.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 
@@ -13,7 +14,9 @@ async function send(mail: MailProduct, address: string, text: string): Promise<s
 test('a mail is answered 250 only after the broker confirmed: 451 when it cannot, and nothing is lost of what it did', async (t) => {
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) })
-  await using mail = await openMailProduct(proxy.through(vhost.url))
+  await using mail = await withMailProject(
+    await openProduct({ listener: 'mail', env: { AMQP_URL: proxy.through(vhost.url) } }),
+  )
   const check = await mail.addCheck()
   t.is(await send(mail, check.address, 'first'), '250 OK')
 
@@ -32,7 +35,7 @@ test('a mail is answered 250 only after the broker confirmed: 451 when it cannot
   t.is(await mail.waitingMails(), 1)
 
   // Only now does anybody look at the queues.
-  await mail.startWorker('pingEvaluator')
+  await mail.workers(['ping-evaluator'])
   const pings = await mail.pings(check.id, 2)
   const bodies = pings.map(({ body }) => body?.toString().slice(22, 33))
   t.is(bodies[0], 'first\r\n')
@@ -41,13 +44,13 @@ test('a mail is answered 250 only after the broker confirmed: 451 when it cannot
 })
 
 test('what waits for a ping that never comes is removed after a week', async (t) => {
-  await using mail = await openMailProduct()
+  await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
   const { db } = mail
   const row = (id: string, days: number) =>
     db('ping_bodies').insert({ id, body: Buffer.from('x'), created_at: db.raw(`now() - interval '${days} days'`) })
   await row('00000000-0000-4000-8000-000000000001', 6)
   await row('00000000-0000-4000-8000-000000000002', 8)
-  await mail.startWorker('sweeper')
+  await mail.workers(['sweeper'])
   await eventually('the old mail to be removed', async () => (await mail.waitingMails()) === 1)
   t.like(await db('ping_bodies').select('id').first(), { id: '00000000-0000-4000-8000-000000000001' })
 })

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
-import { DOMAIN, type MailProduct, openMailProduct, startMail } from '../../support/mail-product.ts'
+import { type MailProduct, startMail, withMailProject } from '../../support/mail-product.ts'
+import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 
 let mail: MailProduct
 
 test.before(async () => {
-  mail = await openMailProduct()
-  await mail.startWorker('pingEvaluator')
+  mail = await withMailProject(await openProduct({ listener: 'mail' }))
+  await mail.workers(['ping-evaluator'])
 })
 test.after.always(async () => await mail[Symbol.asyncDispose]())
 
@@ -62,8 +63,8 @@ test('a ping key and a slug address a check, in a domain of any case', async (t)
 
 test('every recipient gets its ping, once', async (t) => {
   const checks = await Promise.all(Array.from({ length: 6 }, () => mail.addCheck()))
-  const addresses = checks.flatMap(({ address, uuid }) => [address, `${uuid.toUpperCase()}@${DOMAIN}`])
-  t.is(await sendRaw([...addresses, `${randomUUID()}@${DOMAIN}`], 'Subject: all\r\n'), '250 OK')
+  const addresses = checks.flatMap(({ address, uuid }) => [address, `${uuid.toUpperCase()}@${MAIL_DOMAIN}`])
+  t.is(await sendRaw([...addresses, `${randomUUID()}@${MAIL_DOMAIN}`], 'Subject: all\r\n'), '250 OK')
   for (const check of checks) t.is((await mail.pings(check.id, 1)).length, 1)
 })
 
@@ -71,9 +72,9 @@ test('unknown and ambiguous recipients are accepted and ping nothing', async (t)
   await mail.addCheck({ name: 'twin', slug: 'twin' })
   await mail.addCheck({ name: 'twin', slug: 'twin' })
   const { pingKey } = mail
-  t.is(await sendRaw([`${randomUUID()}@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
-  t.is(await sendRaw([`${pingKey}+nobody@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
-  t.is(await sendRaw([`${pingKey}+twin@${DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${randomUUID()}@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${pingKey}+nobody@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${pingKey}+twin@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   const later = await mail.addCheck()
   await sendRaw([later.address], 'Subject: a\r\n')
   await mail.pings(later.id, 1)

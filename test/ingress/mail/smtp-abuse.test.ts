@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import test from 'ava'
 import {
-  DOMAIN,
   type MailProduct,
-  openMailProduct,
   openSmtpSession,
   type SmtpSession,
   startMail,
+  withMailProject,
 } from '../../support/mail-product.ts'
+import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 
 let mail: MailProduct
 
 test.before(async () => {
-  mail = await openMailProduct()
-  await mail.startWorker('pingEvaluator')
+  mail = await withMailProject(await openProduct({ listener: 'mail' }))
+  await mail.workers(['ping-evaluator'])
 })
 test.after.always(async () => await mail[Symbol.asyncDispose]())
 
@@ -41,21 +41,21 @@ test('B33: recipients are judged by domain, then by mailbox', async (t) => {
     return [...all]
   }
   const accepted = await replies(
-    `${uuid}@${DOMAIN}`,
-    `${uuid.toUpperCase()}@${DOMAIN}`,
-    `${key}+a-slug_1@${DOMAIN}`,
-    `${uuid}@${DOMAIN.toUpperCase()}`,
+    `${uuid}@${MAIL_DOMAIN}`,
+    `${uuid.toUpperCase()}@${MAIL_DOMAIN}`,
+    `${key}+a-slug_1@${MAIL_DOMAIN}`,
+    `${uuid}@${MAIL_DOMAIN.toUpperCase()}`,
   )
   t.deepEqual(accepted, ['250 OK'])
-  const foreign = await replies(`${uuid}@example.com`, 'someone@example.com', `${uuid}@sub.${DOMAIN}`, uuid)
+  const foreign = await replies(`${uuid}@example.com`, 'someone@example.com', `${uuid}@sub.${MAIL_DOMAIN}`, uuid)
   t.deepEqual(foreign, ['550 5.1.1 Recipient rejected'])
   const invalid = await replies(
-    `postmaster@${DOMAIN}`,
-    `00000000-0000-1000-8000-000000000000@${DOMAIN}`,
-    `00000000-0000-4000-c000-000000000000@${DOMAIN}`,
-    `${key}+UPPER@${DOMAIN}`,
-    `${key}+@${DOMAIN}`,
-    `${key.slice(1)}+slug@${DOMAIN}`,
+    `postmaster@${MAIL_DOMAIN}`,
+    `00000000-0000-1000-8000-000000000000@${MAIL_DOMAIN}`,
+    `00000000-0000-4000-c000-000000000000@${MAIL_DOMAIN}`,
+    `${key}+UPPER@${MAIL_DOMAIN}`,
+    `${key}+@${MAIL_DOMAIN}`,
+    `${key.slice(1)}+slug@${MAIL_DOMAIN}`,
   )
   t.deepEqual(invalid, ['550 5.1.1 Invalid mailbox'])
 })
@@ -63,7 +63,8 @@ test('B33: recipients are judged by domain, then by mailbox', async (t) => {
 test('of a thousand recipients a hundred are taken, the others refused for now', async (t) => {
   await using session = await startEnvelope()
   const codes: string[] = []
-  for (let n = 0; n < 1_000; n++) codes.push((await session.command(`RCPT TO:<${randomUUID()}@${DOMAIN}>`)).slice(0, 3))
+  for (let n = 0; n < 1_000; n++)
+    codes.push((await session.command(`RCPT TO:<${randomUUID()}@${MAIL_DOMAIN}>`)).slice(0, 3))
   t.deepEqual(codes, [...Array(100).fill('250'), ...Array(900).fill('452')])
   await session.command('DATA')
   t.is(await session.command('Subject: many\r\n\r\n.'), '250 OK')
@@ -118,7 +119,7 @@ for (const [name, smuggled] of [
 
 test('who talks before the greeting is sent away', async (t) => {
   await using session = await openSmtpSession(mail.port, false)
-  session.write(`EHLO early\r\nMAIL FROM:<a@example.org>\r\nRCPT TO:<${randomUUID()}@${DOMAIN}>\r\nDATA\r\n`)
+  session.write(`EHLO early\r\nMAIL FROM:<a@example.org>\r\nRCPT TO:<${randomUUID()}@${MAIL_DOMAIN}>\r\nDATA\r\n`)
   t.regex(await session.reply(), /^421/)
   await session.closed
 })

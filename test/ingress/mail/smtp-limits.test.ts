@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import test from 'ava'
 import {
   type MailProduct,
-  openMailProduct,
   openSmtpSession,
   type SmtpSession,
   startMail,
+  withMailProject,
 } from '../../support/mail-product.ts'
+import { openProduct } from '../../support/product.ts'
 
 const HERE = '127.0.0.1'
 const ELSEWHERE = '127.0.0.2'
@@ -14,13 +15,18 @@ const ELSEWHERE = '127.0.0.2'
 let mail: MailProduct
 
 test.before(async () => {
-  mail = await openMailProduct(undefined, {
-    TRUSTED_PROXIES: '192.0.2.1',
-    SMTP_CONNECTIONS_PER_ADDRESS: '5',
-    MAIL_RATE_LIMIT_PER_ADDRESS: '30',
-    MAIL_RATE_LIMIT_PER_CHECK: '2',
-  })
-  await mail.startWorker('pingEvaluator')
+  mail = await withMailProject(
+    await openProduct({
+      listener: 'mail',
+      env: {
+        TRUSTED_PROXIES: '192.0.2.1',
+        SMTP_CONNECTIONS_PER_ADDRESS: '5',
+        MAIL_RATE_LIMIT_PER_ADDRESS: '30',
+        MAIL_RATE_LIMIT_PER_CHECK: '2',
+      },
+    }),
+  )
+  await mail.workers(['ping-evaluator'])
 })
 test.after.always(async () => await mail?.[Symbol.asyncDispose]())
 

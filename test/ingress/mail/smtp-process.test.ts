@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { DOMAIN, openMailProduct, startMail } from '../../support/mail-product.ts'
+import { startMail, withMailProject } from '../../support/mail-product.ts'
+import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 
 const run = promisify(execFile)
 
 test('the SMTP process takes mail, and a signal ends it when the mail under way is answered', async (t) => {
-  await using mail = await openMailProduct()
-  await mail.startWorker('pingEvaluator')
+  await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
+  await mail.workers(['ping-evaluator'])
   const check = await mail.addCheck()
   const smtp = spawn(process.execPath, ['--import', 'tsx', 'ingress/smtp.ts'], {
     cwd: join(import.meta.dirname, '../../..'),
@@ -45,8 +46,8 @@ test('swaks delivers a mail', async (t) => {
     t.pass('swaks is not installed here (Debian package swaks): not tried')
     return
   }
-  await using mail = await openMailProduct()
-  await mail.startWorker('pingEvaluator')
+  await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
+  await mail.workers(['ping-evaluator'])
   const check = await mail.addCheck({ filterSubject: true, successKw: 'finished' })
   const target = ['--server', '127.0.0.1', '--port', String(mail.port), '--from', 'nas@example.org', '--pipeline']
   const message = ['--header', 'Subject: backup finished', '--body', 'All is well.']
@@ -57,5 +58,5 @@ test('swaks delivers a mail', async (t) => {
 
   const relay = await run('swaks', [...target, '--to', 'someone@example.com']).catch((error: unknown) => error)
   t.true(relay instanceof Error && 'stdout' in relay && String(relay.stdout).includes('550 5.1.1 Recipient rejected'))
-  t.true(check.address.endsWith(DOMAIN))
+  t.true(check.address.endsWith(MAIL_DOMAIN))
 })

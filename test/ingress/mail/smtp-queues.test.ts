@@ -2,11 +2,12 @@ import test from 'ava'
 import { CACHE_EXCHANGE, queueDeclarations } from '#shared/contracts/topology.ts'
 import { queueNames } from '../../../stack/broker-admin.ts'
 import { eventually } from '../../support/eventually.ts'
-import { openMailProduct } from '../../support/mail-product.ts'
+import { withMailProject } from '../../support/mail-product.ts'
+import { openProduct } from '../../support/product.ts'
 import { brokerServer } from '../../support/services.ts'
 
 test('the mail listener opens one queue of its own, to hear what changed, and none for replies', async (t) => {
-  await using mail = await openMailProduct()
+  await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
   const { control } = await brokerServer()
   const amqpUrl = mail.env.AMQP_URL ?? ''
   const declared = new Set(queueDeclarations(mail.deps.config.pingShards).map(({ name }) => name))

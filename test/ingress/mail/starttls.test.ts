@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import test from 'ava'
-import { DOMAIN, openMailProduct, openSmtpSession } from '../../support/mail-product.ts'
+import { openSmtpSession, withMailProject } from '../../support/mail-product.ts'
+import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 import { sinkCertificate, sinkKey } from '../../support/sink-certificate.ts'
 
 test('L18: with a certificate the listener takes mail encrypted, and says no other name than its domain', async (t) => {
-  await using mail = await openMailProduct(undefined, { SMTP_TLS_CERT: sinkCertificate, SMTP_TLS_KEY: sinkKey })
-  await mail.startWorker('pingEvaluator')
+  await using mail = await withMailProject(
+    await openProduct({ listener: 'mail', env: { SMTP_TLS_CERT: sinkCertificate, SMTP_TLS_KEY: sinkKey } }),
+  )
+  await mail.workers(['ping-evaluator'])
   const check = await mail.addCheck()
   await using session = await openSmtpSession(mail.port)
-  t.regex(await session.command('EHLO client.example.org'), new RegExp(`^250-${DOMAIN}[\\s\\S]*STARTTLS`))
+  t.regex(await session.command('EHLO client.example.org'), new RegExp(`^250-${MAIL_DOMAIN}[\\s\\S]*STARTTLS`))
   t.regex(await session.command('STARTTLS'), /^220/)
   session.socket.removeAllListeners('data')
   const encrypted = connect({ socket: session.socket, ca: sinkCertificate, servername: 'sink.test' })
@@ -35,6 +38,8 @@ test('L18: with a certificate the listener takes mail encrypted, and says no oth
 
 test('L18: a certificate without its key, or a key without a certificate, does not start', async (t) => {
   for (const one of [{ SMTP_TLS_CERT: sinkCertificate }, { SMTP_TLS_KEY: sinkKey }]) {
-    await t.throwsAsync(openMailProduct(undefined, one), { message: /SMTP_TLS_CERT and SMTP_TLS_KEY go together/ })
+    await t.throwsAsync(openProduct({ listener: 'mail', env: one }), {
+      message: /SMTP_TLS_CERT and SMTP_TLS_KEY go together/,
+    })
   }
 })

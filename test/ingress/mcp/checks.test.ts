@@ -16,7 +16,7 @@ let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ ALLOW_PRIVATE_TARGETS: 'true' }, { isBound: true })
+  product = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'true' }, isBound: true })
   base = (await product.ingress()).base
   await product.workers(['ping-evaluator', 'alerter', 'notifier'])
   owner = await openClient(product, base, { env: 'PRODUCTION' })

@@ -10,7 +10,7 @@ let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ MCP_ALLOWED_ORIGINS: 'https://assistant.example' }, { isBound: true })
+  product = await openProduct({ env: { MCP_ALLOWED_ORIGINS: 'https://assistant.example' }, isBound: true })
   base = (await product.ingress()).base
   client = await openClient(product, base)
 })

@@ -10,7 +10,7 @@ let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer', 'anchor'])
   owner = await openClient(product, base)

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addKey, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ env: { API_RATE_LIMIT_PER_MINUTE: '10' } })
+  app = await openProduct({ listener: 'http', env: { API_RATE_LIMIT_PER_MINUTE: '10' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

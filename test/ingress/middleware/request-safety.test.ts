@@ -4,13 +4,13 @@ import test from 'ava'
 import { pino } from 'pino'
 import { nowMicros } from '#shared/time.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -139,7 +139,7 @@ test('an unexpected error shows nothing but the id under which the log knows it'
     if (isBroken) throw new Error('relation "secret_table" does not exist at /srv/db.ts')
     return nowMicros()
   }
-  await using broken = await openApp({ workers: [], override: { log, now } })
+  await using broken = await openProduct({ listener: 'http', workers: [], override: { log, now } })
   const { project } = await addProject(broken.deps)
   await broken.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
   isBroken = true
@@ -165,7 +165,7 @@ test('the process says that it lives, and when it is ready', async (t) => {
 })
 
 test('an ingress whose schema is not current is not ready, and says why to its operator alone (L2)', async (t) => {
-  await using stale = await openApp({ workers: [] })
+  await using stale = await openProduct({ listener: 'http', workers: [] })
   await stale.deps.db.raw('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)')
   await using resources = new AsyncDisposableStack()
   const { server, deps } = await openIngress(resources, { ...stale.deps.config, port: 0 }, stale.deps.log)

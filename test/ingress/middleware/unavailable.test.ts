@@ -1,6 +1,6 @@
 import test from 'ava'
 import { openDatabase } from '#shared/platform/database/db.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
 /** A pool for a server that nobody runs. */
@@ -9,7 +9,7 @@ const nowhere = () => openDatabase({ url: 'postgres://x@127.0.0.1:1/x', name: 't
 test('without its database the API says 503 and when to come back, and nothing of the reason', async (t) => {
   const db = nowhere()
   t.teardown(() => db.destroy())
-  await using app = await openApp({ workers: [], override: { db } })
+  await using app = await openProduct({ listener: 'http', workers: [], override: { db } })
   const answer = await send(app.url, '/api/v3/checks/', { headers: { 'X-Api-Key': 'x'.repeat(32) } })
   t.is(answer.status, 503)
   t.deepEqual(jsonOf(answer), { error: 'the database cannot serve now' })
@@ -18,7 +18,8 @@ test('without its database the API says 503 and when to come back, and nothing o
 })
 
 test('without its database a process lives, is not ready, and its status is 500', async (t) => {
-  await using app = await openApp({
+  await using app = await openProduct({
+    listener: 'http',
     workers: [],
     env: { DATABASE_URL: 'postgres://x@127.0.0.1:1/x', DATABASE_TIMEOUT_MS: '300' },
   })

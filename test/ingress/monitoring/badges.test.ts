@@ -1,14 +1,14 @@
 import test from 'ava'
 import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ env: { SITE_NAME: 'Our <checks>' } })
+  app = await openProduct({ listener: 'http', env: { SITE_NAME: 'Our <checks>' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
 import { aProject, type View } from './owned-project.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true })
+  app = await openProduct({ listener: 'http', isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

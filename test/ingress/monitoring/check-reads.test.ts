@@ -1,12 +1,12 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -107,7 +107,7 @@ test('many lists at once are the same answer; one that began later may show more
 })
 
 test('without an evaluator a read answers all the same, and says that it may lag', async (t) => {
-  await using alone = await openApp({ workers: [] })
+  await using alone = await openProduct({ listener: 'http', workers: [] })
   const { project, rwKey } = await addProject(alone.deps)
   const { uuid } = await addCheck(alone.deps, project.id)
   const answer = await send(alone.url, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': rwKey } })

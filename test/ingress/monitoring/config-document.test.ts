@@ -1,12 +1,12 @@
 import test from 'ava'
 import type { ConfigDocument, ImportReport } from '#shared/monitoring/projects/config-document.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true })
+  app = await openProduct({ listener: 'http', isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

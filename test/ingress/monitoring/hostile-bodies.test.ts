@@ -1,11 +1,11 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

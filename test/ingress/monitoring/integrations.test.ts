@@ -1,16 +1,16 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 /** keeps to the public network */
-let strict: TestApp
+let strict: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true, workers: ['ping-evaluator', 'notifier'] })
-  strict = await openApp({ workers: [], env: { ALLOW_PRIVATE_TARGETS: 'false' } })
+  app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'notifier'] })
+  strict = await openProduct({ listener: 'http', workers: [], env: { ALLOW_PRIVATE_TARGETS: 'false' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

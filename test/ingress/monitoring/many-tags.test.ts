@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
@@ -11,7 +11,7 @@ const PER_CHECK = 80
 const MAX_BYTES_PER_TAG = 1_500
 
 test('B27: a project with two thousand tags lists each once, and its size is that of its tags', async (t) => {
-  await using app = await openApp({ workers: [] })
+  await using app = await openProduct({ listener: 'http', workers: [] })
   const { project, roKey } = await addProject(app.deps)
   const tags = Array.from({ length: TAGS }, (_, i) => `t${i}`)
   for (let first = 0; first < TAGS; first += PER_CHECK) {

@@ -1,11 +1,11 @@
-import type { TestApp } from '../../support/app.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf, send } from '../../support/send.ts'
 
 export type View = Record<string, unknown> & { uuid: string }
 
 /** A project, and its API as its owner uses it. */
-export async function aProject(app: TestApp) {
+export async function aProject(app: HttpProduct) {
   const owner = await addProject(app.deps)
   const headers = { 'X-Api-Key': owner.rwKey }
   const viewOf = (answer: Answer) => jsonOf(answer) as View

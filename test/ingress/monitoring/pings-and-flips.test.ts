@@ -1,13 +1,13 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ env: { PING_LOG_LIMIT: '10' } })
+  app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '10' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { z } from 'zod'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true })
+  app = await openProduct({ listener: 'http', isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

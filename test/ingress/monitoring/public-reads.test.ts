@@ -2,13 +2,13 @@ import test from 'ava'
 import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { saveStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { currentTenant } from '#shared/platform/database/tenant.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true, workers: [] })
+  app = await openProduct({ listener: 'http', isBound: true, workers: [] })
 })
 test.after.always(() => app?.[Symbol.asyncDispose]())
 

@@ -4,7 +4,7 @@ import test from 'ava'
 import { badgeSignature } from '#shared/monitoring/badges/signature.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 
@@ -37,9 +37,9 @@ const DIFFERENT: Readonly<Record<string, number | null>> = {
   'notification status: GET': 404,
 }
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ env: { PING_LOG_LIMIT: '100' } })
+  app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '100' } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

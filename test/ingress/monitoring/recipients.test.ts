@@ -2,17 +2,21 @@ import test from 'ava'
 import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { channelCommands } from '../../../ingress/admin/channel.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject, type TestProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 
-let app: TestApp
+let app: HttpProduct
 let smtp: SmtpSink
 test.before(async () => {
   smtp = await openSmtpSink()
-  app = await openApp({ workers: ['ping-evaluator', 'notifier', 'mailer'], env: { SMTP_URL: smtp.url } })
+  app = await openProduct({
+    listener: 'http',
+    workers: ['ping-evaluator', 'notifier', 'mailer'],
+    env: { SMTP_URL: smtp.url },
+  })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -8,14 +8,14 @@ import { deleteProject } from '#shared/monitoring/projects/changes-store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/monitoring/routes.ts'
 import type { Route } from '../../../ingress/route.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject, type TestProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ isBound: true })
+  app = await openProduct({ listener: 'http', isBound: true })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

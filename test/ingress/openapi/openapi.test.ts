@@ -3,12 +3,12 @@ import test from 'ava'
 import { openApiText } from '../../../ingress/admin/openapi.ts'
 import { documentedRoutes, openApiDocument } from '../../../ingress/openapi.ts'
 import type { Route } from '../../../ingress/route.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp({ workers: [] })
+  app = await openProduct({ listener: 'http', workers: [] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

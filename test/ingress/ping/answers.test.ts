@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 import { type Answer, send } from '../../support/send.ts'
 import { aPingedProject } from './listeners.ts'
@@ -8,9 +8,9 @@ import { aPingedProject } from './listeners.ts'
 const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 const RID = '0b9a2c5e-0a55-4a43-9d4c-6f5f0c1e7a11'
 
-let app: TestApp
+let app: HttpProduct
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

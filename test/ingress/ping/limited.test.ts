@@ -1,13 +1,14 @@
 import test from 'ava'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject } from './listeners.ts'
 
 test('B25: pings beyond the rate limit of their check are counted, though a ping by uuid is told OK', async (t) => {
   // A clock that stands still gives nothing back: exactly two pass.
   const now = 1_700_000_000_000_000
-  await using app = await openApp({
+  await using app = await openProduct({
+    listener: 'http',
     env: { PING_RATE_LIMIT_PER_MINUTE: '2' },
     override: { now: () => now, metrics: createMetrics() },
   })

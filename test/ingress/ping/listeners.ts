@@ -1,7 +1,7 @@
 import { query } from '#shared/platform/database/sql.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
-import type { TestApp } from '../../support/app.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
@@ -21,7 +21,7 @@ export interface StoredPing {
 /** Another ingress process's listener to the same installation, under other settings. @returns its address */
 export async function openAnotherListener(
   resources: AsyncDisposableStack,
-  { deps }: TestApp,
+  { deps }: HttpProduct,
   changed: Partial<Config> = {},
 ): Promise<string> {
   const { server, deps: own } = await openIngress(resources, { ...deps.config, port: 0, ...changed }, deps.log)
@@ -30,7 +30,7 @@ export async function openAnotherListener(
 }
 
 /** A project with one check, and ways to look at what was recorded once every answered ping has been applied. */
-export async function aPingedProject(app: TestApp, options: { checkLimit?: number } = {}) {
+export async function aPingedProject(app: HttpProduct, options: { checkLimit?: number } = {}) {
   const owner = await addProject(app.deps, options)
   const check = await addCheck(app.deps, owner.project.id, { name: 'Job', slug: 'job' })
   return {

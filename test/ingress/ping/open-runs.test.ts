@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { query } from '#shared/platform/database/sql.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject } from './listeners.ts'
 
@@ -10,7 +10,7 @@ const AT_ONCE = 50
 const KEPT = 100
 
 test('B27: a thousand runs that start and never end leave one open run and a full log, no more', async (t) => {
-  await using app = await openApp({ env: { PING_LOG_LIMIT: String(KEPT) } })
+  await using app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: String(KEPT) } })
   const { uuid, check, recorded, shown } = await aPingedProject(app)
   const start = async (rid: string) => (await send(app.url, `/ping/${uuid}/start?rid=${rid}`)).text
   for (let sent = 0; sent < RUNS; sent += AT_ONCE) {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { quotaNotices } from '../../../workers/sweeper/sweeps/quota-notices.ts'
-import { openApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
@@ -12,7 +11,8 @@ import { aPingedProject } from './listeners.ts'
 
 test('L6, B25: pings that were not logged stand on the page of their check, with how many and why', async (t) => {
   const now = Date.now() * 1000
-  await using app = await openApp({
+  await using app = await openProduct({
+    listener: 'http',
     env: { PING_RATE_LIMIT_PER_MINUTE: '2' },
     override: { now: () => now, metrics: createMetrics() },
   })
@@ -29,7 +29,7 @@ test('L6, B25: pings that were not logged stand on the page of their check, with
 })
 
 test('an ignored ping says on the page why it was ignored', async (t) => {
-  await using app = await openApp()
+  await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Ignored')
   const owner = await join(app, team, 'owner')
   for (const [reason, settings, request] of [
@@ -49,7 +49,7 @@ test('an ignored ping says on the page why it was ignored', async (t) => {
 })
 
 test('the ping key shows when a ping or a mail used it last', async (t) => {
-  await using app = await openApp()
+  await using app = await openProduct({ listener: 'http' })
   const { pingKey, uuid, project } = await aPingedProject(app)
   const used = async () =>
     (await app.deps.db('project_keys').where({ project_id: project.id, kind: 'ping' }).first()).last_used_at
@@ -61,7 +61,7 @@ test('the ping key shows when a ping or a mail used it last', async (t) => {
 
 test('L6, B27: a leaked ping key makes twice as many checks as the limit at most, and the owners are told once', async (t) => {
   await using sink = await openSmtpSink()
-  await using product = await openProduct({ SMTP_URL: sink.url })
+  await using product = await openProduct({ env: { SMTP_URL: sink.url } })
   t.is(product.config.checkLimit, 1000)
   const { base } = await product.ingress()
   const project = await product.project()

@@ -1,14 +1,14 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 let otherListener: string
 test.before(async () => {
-  app = resources.use(await openApp({ env: { PING_LOG_LIMIT: '1000' } }))
+  app = resources.use(await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '1000' } }))
   otherListener = await openAnotherListener(resources, app)
 })
 test.after.always(async () => {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 /** a listener that believes nobody */
 let publicListener: string
 test.before(async () => {
-  app = resources.use(await openApp({ env: { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' } }))
+  app = resources.use(await openProduct({ listener: 'http', env: { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' } }))
   publicListener = await openAnotherListener(resources, app, { trustedProxies: [] })
 })
 test.after.always(async () => {

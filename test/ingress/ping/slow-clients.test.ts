@@ -7,19 +7,19 @@ import { createConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { createApp } from '../../../ingress/app.ts'
 import { openPingListener } from '../../../ingress/ping/listener.ts'
 import { openHttpServer } from '../../../ingress/server.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { aPingedProject } from './listeners.ts'
 
 const DRIP_MS = 20
 const IDLE_CONNECTIONS = 200
 
 const resources = new AsyncDisposableStack()
-let app: TestApp
+let app: HttpProduct
 /** a listener to the same installation that waits for nobody longer than a second */
 let port: number
 test.before(async () => {
-  app = resources.use(await openApp())
+  app = resources.use(await openProduct({ listener: 'http' }))
   const listener = openPingListener(app.deps)
   resources.use(listener)
   const server = await openHttpServer(

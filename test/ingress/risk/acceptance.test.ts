@@ -11,7 +11,7 @@ let base = ''
 let lender: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['acceptance-recorder', 'dilution-measurer'])
   lender = await openClient(product, base)

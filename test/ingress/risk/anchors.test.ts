@@ -17,7 +17,7 @@ let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) })
+  product = await openProduct({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
   base = (await product.ingress()).base
   await product.workers(['pack-composer', 'anchor'])
   client = await openClient(product, base)

@@ -11,7 +11,7 @@ let product: Product
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
 })
 test.after.always(() => product?.[Symbol.asyncDispose]())

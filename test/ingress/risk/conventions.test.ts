@@ -8,7 +8,7 @@ let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer'])
   client = await openClient(product, base)
@@ -189,7 +189,7 @@ test('B28 a database that is gone is 503 with a request id, and nothing else is 
 })
 
 test('limits are told on every answer and end in 429 with the time to wait', async (t) => {
-  await using limited = await openProduct({ PLATFORM_RATE_LIMIT_PER_MINUTE: '60' })
+  await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '60' } })
   const { base: address } = await limited.ingress()
   const own = await openClient(limited, address)
   const first = await own.get('/v1/usage')
@@ -237,7 +237,9 @@ test('a registration of the e-invoice sandbox is taken in the sandbox only', asy
 })
 
 test('L10 look-ups without an access token are limited per address', async (t) => {
-  await using limited = await openProduct({ PUBLIC_RATE_LIMIT_PER_MINUTE: '20', TRUSTED_PROXIES: '127.0.0.0/8' })
+  await using limited = await openProduct({
+    env: { PUBLIC_RATE_LIMIT_PER_MINUTE: '20', TRUSTED_PROXIES: '127.0.0.0/8' },
+  })
   const { base: address } = await limited.ingress()
   const { credentials } = await openClient(limited, address)
   const from = (client: string) => ({ 'x-forwarded-for': client })

@@ -13,7 +13,7 @@ let a: ApiClient
 let b: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['financing-registrar'])
   a = await openClient(product, base)

@@ -112,7 +112,7 @@ test('B38 a dictionary over likely invoices finds none of the stored fingerprint
 })
 
 test('B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser', async (t) => {
-  await using limited = await openProduct({ PLATFORM_RATE_LIMIT_PER_MINUTE: '10' })
+  await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '10' } })
   const { base: address } = await limited.ingress()
   await limited.workers(['pack-composer'])
   const guesser = await openClient(limited, address)

@@ -19,7 +19,7 @@ let one: ApiClient
 let other: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer'])
   one = await openClient(product, base)
@@ -126,7 +126,7 @@ test('B06 the sandbox opens no connection to a registry; production asks it, and
     securityInterests: gateway,
     accounts: gateway,
   }
-  await using own = await openProduct({ REGISTRIES: JSON.stringify(everything) })
+  await using own = await openProduct({ env: { REGISTRIES: JSON.stringify(everything) } })
   const { base: address } = await own.ingress()
   await own.workers(['pack-composer'])
   const sandbox = await openClient(own, address)

@@ -11,7 +11,7 @@ let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['kyb-verifier'])
   client = await openClient(product, base)

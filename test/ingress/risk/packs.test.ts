@@ -9,7 +9,7 @@ let product: Product
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['pack-composer'])
 })

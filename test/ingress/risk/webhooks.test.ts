@@ -14,7 +14,7 @@ let live: WebhooksClient
 let sandbox: WebhooksClient
 
 test.before(async () => {
-  product = await openProduct({}, { isBound: true })
+  product = await openProduct({ isBound: true })
   base = (await product.ingress()).base
   await product.workers(['webhook-deliverer', 'pack-composer', 'sweeper'])
   live = await openWebhooksClient(product, base, { env: 'PRODUCTION' })
@@ -118,7 +118,7 @@ test('events for a disabled endpoint are kept, and replayed with the same id and
 })
 
 test('addresses that may not be reached are refused when saved', async (t) => {
-  await using strict = await openProduct({ ALLOW_PRIVATE_TARGETS: 'false' })
+  await using strict = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'false' } })
   const address = (await strict.ingress()).base
   for (const env of ['PRODUCTION', 'SANDBOX'] as const) {
     const client = await openWebhooksClient(strict, address, { env })

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { callTool, connect } from '../mcp/agents.ts'
 import { createTeam, join } from './people.ts'
 
 test('a key is made on the page, shown once, used, listed with its calls, and revoked', async (t) => {
-  await using app = await openApp()
+  await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Acme')
   await grantFamilies(app.deps.db, team.organisationId, ['agents', 'risk-signals'])
   const owner = await join(app, team, 'owner')
@@ -42,7 +42,7 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
 })
 
 test('who is not entitled to agent tools makes no keys, and others see nothing of them', async (t) => {
-  await using app = await openApp()
+  await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')
   const path = `/organisations/${team.organisationUuid}/risk/sandbox/agents`

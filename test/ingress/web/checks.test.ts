@@ -1,17 +1,17 @@
 import test from 'ava'
 import { insertProject } from '#shared/monitoring/projects/store.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let owner: Visitor
 let list: string
 
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)

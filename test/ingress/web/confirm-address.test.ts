@@ -1,17 +1,17 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let smtp: SmtpSink
 let team: Team
 let owner: Visitor
 
 test.before(async () => {
   smtp = await openSmtpSink()
-  app = await openApp({ workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)

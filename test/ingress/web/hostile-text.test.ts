@@ -1,19 +1,19 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 const markup = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let owner: Visitor
 let check: string
 
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
   team = await createTeam(app, 'Acme')
   owner = await join(app, team, 'owner')
   check = await addCheck(owner, team, { name: markup, slug: 'job', tags: `${markup} plain`, desc: markup })

@@ -2,19 +2,19 @@ import test from 'ava'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { lockTable } from '../../support/lock-table.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 import { createTeam, join, password, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let smtp: SmtpSink
 let team: Team
 
 test.before(async () => {
   smtp = await openSmtpSink()
-  app = await openApp({ workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'mailer'], env: { SMTP_URL: smtp.url } })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

@@ -1,17 +1,17 @@
 import { get } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { addWebhook, tell } from '../../support/alerts.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let owner: Visitor
 
 test.before(async () => {
-  app = await openApp({ workers: ['ping-evaluator', 'sweeper', 'notifier'] })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper', 'notifier'] })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)

@@ -1,18 +1,19 @@
 import test from 'ava'
 import { insertLink } from '#shared/tenancy/accounts/link-store.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { type Issuer, openIssuer } from './issuer.ts'
 import { createTeam, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let issuer: Issuer
 let team: Team
 
 test.before(async () => {
   issuer = await openIssuer()
-  app = await openApp({
+  app = await openProduct({
+    listener: 'http',
     env: {
       OIDC_ISSUER: issuer.url,
       OIDC_CLIENT_ID: 'signalbox',

@@ -3,7 +3,7 @@ import { hashPassword } from '#shared/tenancy/accounts/password.ts'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
-import type { TestApp } from '../../support/app.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 export const password = 'four words nobody joins'
@@ -16,7 +16,7 @@ export interface Team {
 }
 
 /** An organisation with a project and nobody in it. */
-export async function createTeam(app: TestApp, name: string): Promise<Team> {
+export async function createTeam(app: HttpProduct, name: string): Promise<Team> {
   const { db } = app.deps
   return await db.transaction(async (tx) => {
     const { id, uuid } = await ensureOrganisation(tx, name)
@@ -26,7 +26,7 @@ export async function createTeam(app: TestApp, name: string): Promise<Team> {
 }
 
 /** A member with a role, signed in. */
-export async function join(app: TestApp, team: Team, role: Role, email = `${role}@example.com`): Promise<Visitor> {
+export async function join(app: HttpProduct, team: Team, role: Role, email = `${role}@example.com`): Promise<Visitor> {
   const { db } = app.deps
   hashed ??= hashPassword(password)
   const passwordHash = await hashed
@@ -38,7 +38,7 @@ export async function join(app: TestApp, team: Team, role: Role, email = `${role
   return await signedIn(app, email)
 }
 
-export async function signedIn(app: TestApp, email: string): Promise<Visitor> {
+export async function signedIn(app: HttpProduct, email: string): Promise<Visitor> {
   const visitor = createVisitor(app.url)
   const answer = await visitor.post('/sign-in', { email, password })
   if (answer.status !== 303) throw new Error(`${email} could not sign in: ${answer.status}`)

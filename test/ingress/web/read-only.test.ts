@@ -1,12 +1,12 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let owner: Visitor
 let reader: Visitor
@@ -14,7 +14,7 @@ let uuid: string
 let pingKey: string
 
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
   team = await createTeam(app, 'Acme')
   owner = await join(app, team, 'owner')
   reader = await join(app, team, 'read-only')

@@ -5,20 +5,20 @@ import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let base: string
 let stranger: Visitor
 const people = new Map<Role, Visitor>()
 
 test.before(async () => {
-  app = await openApp({ workers: ['webhook-deliverer', 'sweeper'] })
+  app = await openProduct({ listener: 'http', workers: ['webhook-deliverer', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let base: string
 let pack: string
@@ -15,7 +15,7 @@ let stranger: Visitor
 const people = new Map<Role, Visitor>()
 
 test.before(async () => {
-  app = await openApp({ workers: ['pack-composer', 'anchor', 'sweeper'] })
+  app = await openProduct({ listener: 'http', workers: ['pack-composer', 'anchor', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`

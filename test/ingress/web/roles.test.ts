@@ -1,10 +1,10 @@
 import test from 'ava'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
-import { openApp, type TestApp } from '../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let strangers: Team
 const people: Partial<Record<Role, Visitor>> = {}
@@ -12,7 +12,7 @@ let stranger: Visitor
 let check: string
 
 test.before(async () => {
-  app = await openApp()
+  app = await openProduct({ listener: 'http' })
   team = await createTeam(app, 'Acme')
   strangers = await createTeam(app, 'Other')
   for (const role of ['owner', 'manager', 'member', 'read-only'] as const) people[role] = await join(app, team, role)

@@ -1,14 +1,14 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { createTeam, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 
 test.before(async () => {
-  app = await openApp({ workers: ['ping-evaluator'] })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator'] })
   team = await createTeam(app, 'Acme')
   await join(app, team, 'owner', 'owner@example.com')
 })
@@ -71,7 +71,7 @@ test('B14: a session id chosen by somebody else is never taken over', async (t) 
 })
 
 test('behind https cookies are secure and bound to the host', async (t) => {
-  await using secure = await openApp({ env: { PUBLIC_URL: 'https://signals.example' } })
+  await using secure = await openProduct({ listener: 'http', env: { PUBLIC_URL: 'https://signals.example' } })
   const answer = await createVisitor(secure.url).get('/sign-in')
   const [line = ''] = answer.headers['set-cookie'] ?? []
   t.regex(line, /^__Host-signalbox-visit=.*; Secure/)

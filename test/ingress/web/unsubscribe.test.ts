@@ -1,10 +1,10 @@
 import test from 'ava'
-import { openApp } from '../../support/app.ts'
+import { openProduct } from '../../support/product.ts'
 import { createTeam, join } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
 test('who holds the link of a mail can end the mails, by a button or one click, and nobody else', async (t) => {
-  await using app = await openApp()
+  await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')
   const made = await owner.post(`/projects/${team.project.uuid}/integrations/new/email`, {

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
 import { freePort } from '../../../stack/free-port.ts'
-import { openApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
 
 /** As many of one address as the port takes. */
 const LIMIT = 100
 
 test('B20, B24: connections of one address to the metrics port are counted; another address is served', async (t) => {
   const port = await freePort()
-  await using _app = await openApp({ workers: [], env: { METRICS_PORT: String(port) } })
+  await using _app = await openProduct({ listener: 'http', workers: [], env: { METRICS_PORT: String(port) } })
   const open = async (localAddress: string): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     socket.on('error', () => {})

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { freePort } from '../../../stack/free-port.ts'
-import { openApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { createDatabase } from '../../support/services.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
@@ -9,7 +9,8 @@ import { startTcpProxy } from '../../support/tcp-proxy.ts'
 /** An ingress that knows a database at `url`, and what it says of itself. */
 async function openStory(url: string) {
   const port = await freePort()
-  const app = await openApp({
+  const app = await openProduct({
+    listener: 'http',
     workers: [],
     env: { DATABASE_URL: url, METRICS_PORT: String(port), DATABASE_TIMEOUT_MS: '1500' },
   })

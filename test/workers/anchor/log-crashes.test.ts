@@ -11,7 +11,7 @@ import { problemsOf, readLog, storeEntries } from './log-of-test.ts'
 for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published']) {
   test.serial(`F24 a sequencer killed at ${point} leaves a log that goes on with the same bytes`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
-    await using product = await openProduct({ CHECKPOINT_DIR: folder })
+    await using product = await openProduct({ env: { CHECKPOINT_DIR: folder } })
     const { db } = product
     await storeEntries(db, 300)
     const killed = product.spawn('workers', ['anchor'], { CRASH_AT: point })

@@ -44,7 +44,7 @@ test('a checkpoint that a calendar took is EXTERNAL once the calendar attests it
     const upgrade = mined.get(path)
     return isMined && upgrade ? { status: 200, body: upgrade } : { status: 404 }
   }
-  await using product = await openProduct({ CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) })
+  await using product = await openProduct({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
   const { base } = await product.ingress()
   const { log, db } = await product.workers(['pack-composer', 'anchor'])
   const client = await openClient(product, base)

@@ -53,9 +53,11 @@ test('checkpoints are cosigned by more than half of the witnesses, and anchors b
   const [, , broken] = witnesses
   if (broken) broken.sink.respond = () => ({ status: 500 })
   await using product = await openProduct({
-    CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
-    WITNESS_URLS: witnesses.map(({ sink }) => sink.url).join(','),
-    WITNESS_KEYS: witnesses.map(({ key }) => formatVerifierKey(key)).join(','),
+    env: {
+      CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
+      WITNESS_URLS: witnesses.map(({ sink }) => sink.url).join(','),
+      WITNESS_KEYS: witnesses.map(({ key }) => formatVerifierKey(key)).join(','),
+    },
   })
   const { base } = await product.ingress()
   await product.workers(['pack-composer', 'anchor'])
@@ -82,8 +84,10 @@ test('a checkpoint given to a calendar is EXTERNAL only once the calendar attest
   await using calendar = await openHttpSink()
   calendar.respond = () => ({ status: 503 })
   await using product = await openProduct({
-    CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
-    OTS_CALENDAR_URLS: calendar.url,
+    env: {
+      CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')),
+      OTS_CALENDAR_URLS: calendar.url,
+    },
   })
   const { base } = await product.ingress()
   const client = await openClient(product, base)

@@ -11,13 +11,13 @@ import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
 import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
 import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
-import { openApp, type TestApp } from '../../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../../support/product.ts'
 import { addProject } from '../../../support/projects.ts'
 
-let app: TestApp
+let app: HttpProduct
 
 test.before(async () => {
-  app = await openApp({ workers: [] })
+  app = await openProduct({ listener: 'http', workers: [] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()

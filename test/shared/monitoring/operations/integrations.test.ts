@@ -7,13 +7,13 @@ import { deleteIntegration } from '#shared/monitoring/operations/delete-integrat
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import type { Project } from '#shared/monitoring/projects/store.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
-import { openApp, type TestApp } from '../../../support/app.ts'
+import { type HttpProduct, openProduct } from '../../../support/product.ts'
 import { addProject } from '../../../support/projects.ts'
 
-let app: TestApp
+let app: HttpProduct
 
 test.before(async () => {
-  app = await openApp({ workers: [] })
+  app = await openProduct({ listener: 'http', workers: [] })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
