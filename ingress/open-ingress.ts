@@ -20,6 +20,7 @@ import { TokenTaker } from './middleware/token-taker.ts'
 import { createBadgeService } from './monitoring/badge-service.ts'
 import { createSharedReads } from './monitoring/share-reads.ts'
 import { createTokenSlots } from './oauth/token-slots.ts'
+import { answersHttp } from './ping/door.ts'
 import { openPingListener } from './ping/listener.ts'
 import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
@@ -63,6 +64,7 @@ export async function openIngress(
   )
   resources.use(server)
   isListening = true
+  pingListener.door.open(() => answersHttp(config.host, server.port))
   return { server, deps, drain: () => draining.abort() }
 }
 

@@ -12,6 +12,7 @@ import type { IngressDeps } from '../deps.ts'
 import type { Batcher } from '../ping/batcher.ts'
 import type { Beat } from '../ping/beat.ts'
 import type { CheckCache, KnownCheck } from '../ping/check-cache.ts'
+import type { Door } from '../ping/door.ts'
 import type { PingUses } from '../ping/uses.ts'
 
 interface Mail {
@@ -52,7 +53,7 @@ interface Placed {
 /** Turns mails into pings, by the same path as those by HTTP. A recipient without a check is only logged. */
 export function createMailListener(
   deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
-  parts: { cache: CheckCache; batcher: Batcher; beat: Beat; uses: PingUses },
+  parts: { cache: CheckCache; batcher: Batcher; beat: Beat; uses: PingUses; door: Pick<Door, 'refusals'> },
 ): MailListener {
   const { log, metrics } = deps
   const pingLimit = createTokenBuckets(deps.config.pingRateLimitPerMinute, 100_000)
@@ -100,7 +101,11 @@ export function createMailListener(
           mail: { text: contents.text, storedBody: contents.storedBody },
         }
         return new Promise<void>((resolve, reject) => {
-          parts.batcher.add(ping, (error) => (error ? reject(error) : resolve()))
+          parts.batcher.add(ping, (error) => {
+            if (error) parts.door.refusals.known(checkId, performance.now())
+            if (error) reject(error)
+            else resolve()
+          })
         })
       }),
     )

@@ -5,6 +5,7 @@ import { openPlatform } from '#shared/platform/process/open-platform.ts'
 import { openThreads } from '#shared/platform/process/threads.ts'
 import { createAnnouncements } from '../announcements.ts'
 import type { IngressDeps, IngressTasks } from '../deps.ts'
+import { answersMail } from '../ping/door.ts'
 import { openPingPath, type PingPathDeps } from '../ping/listener.ts'
 import { watchTurns } from '../turn-watch.ts'
 import { createMailListener } from './accept.ts'
@@ -57,6 +58,7 @@ export async function openMailIngress(
     createMailListener(deps, pingPath),
   )
   resources.use(server)
+  pingPath.door.open(() => answersMail(config.host, server.port))
   return { server, deps }
 }
 

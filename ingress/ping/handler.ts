@@ -18,6 +18,7 @@ import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
 import type { Batcher } from './batcher.ts'
 import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
+import type { Door } from './door.ts'
 import { readPingBody } from './read-body.ts'
 import type { PingUses } from './uses.ts'
 
@@ -57,6 +58,7 @@ interface HandlerParts {
   batcher: Batcher
   beat: Beat
   uses: PingUses
+  door: Pick<Door, 'refusals'>
 }
 
 class Answering {
@@ -95,7 +97,10 @@ class Answering {
     const known = target.form === 'uuid' ? this.#parts.cache.byUuid.peek(target.uuid) : undefined
     if (known && !hasBody(request)) this.#accept(request, response, target, query, known, null, false)
     else
-      this.#answerSlowly(request, response, target, query, known).catch((error: unknown) => this.#fail(response, error))
+      this.#answerSlowly(request, response, target, query, known).catch((error: unknown) => {
+        if (!response.destroyed) this.#parts.door.refusals.unresolved()
+        this.#fail(response, error)
+      })
   }
 
   /** The way of pings that need a look-up, a new check, or a body. */
@@ -187,6 +192,7 @@ class Answering {
     }
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
+        this.#parts.door.refusals.known(check.checkId, performance.now())
         this.#fail(response, error)
         return
       }

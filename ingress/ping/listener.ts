@@ -7,6 +7,7 @@ import type { IngressDeps } from '../deps.ts'
 import { Batcher } from './batcher.ts'
 import { type Beat, openBeat } from './beat.ts'
 import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
+import { type Door, openDoor } from './door.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
 import { openPingUses, type PingUses } from './uses.ts'
 
@@ -16,6 +17,7 @@ export interface PingPath extends AsyncDisposable {
   batcher: Batcher
   uses: PingUses
   beat: Beat
+  door: Door
 }
 
 export type PingPathDeps = Pick<
@@ -41,14 +43,17 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
     mayAnswer: cover.mayAnswer,
   })
   const beat = openBeat(deps, kind, { cover, oldest: () => batcher.oldest() })
+  const door = openDoor(deps, kind)
   const uses = openPingUses(deps)
   return {
     cache,
     batcher,
     beat,
+    door,
     uses,
     async [Symbol.asyncDispose]() {
       await batcher.drain()
+      await door[Symbol.asyncDispose]()
       await beat[Symbol.asyncDispose]()
       await uses[Symbol.asyncDispose]()
     },

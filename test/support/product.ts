@@ -152,6 +152,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     API_RATE_LIMIT_PER_MINUTE: '0',
+    SWEEP_SETTLE_SECONDS: '0',
     NODE_ENV: 'test',
     ...env,
   }

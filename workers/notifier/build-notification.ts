@@ -147,5 +147,6 @@ function testCheck(name: string): AssignedCheck {
     lastStartRid: null,
     lastDuration: null,
     alertAfter: null,
+    excusedAt: null,
   }
 }

@@ -260,7 +260,8 @@ function isBarrier({ message }: Delivery): boolean {
 
 /** Somebody waits for a barrier's answer; what was handed out before is handled alone, and has waited enough. */
 function isUrgent(delivery: Delivery): boolean {
-  return isBarrier(delivery) || wasRedelivered(delivery)
+  const isAwaited = isBarrier(delivery) && delivery.message.properties.replyTo !== undefined
+  return isAwaited || wasRedelivered(delivery)
 }
 
 function groupsOf(taken: readonly Taken[]): Taken[][] {

@@ -8,6 +8,8 @@ export interface Tick {
   barriers: Pick<Barriers, 'sweepable'>
   /** the database's clock: deadlines are compared with it, not with that of one of many machines */
   now: Micros
+  /** a start, a jump of the clock or a time without the database is not long ago: deadlines are not judged yet */
+  isUnsettled?: boolean
 }
 
 /** Something that looks for what did not happen. Safe to run in any number of processes at once. */

@@ -1,9 +1,11 @@
 import { schedule } from 'node-cron'
+import { ClockWatch, type Reading } from '#shared/monitoring/gaps/clock-watch.ts'
+import { addClockGap, cutClockGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { readServerClock } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
+import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import type { Sweep } from './sweep.ts'
 import { agentDigests } from './sweeps/agent-digests.ts'
@@ -55,6 +57,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   /** monotonic milliseconds: a step of the clock must neither hold a sweep back nor repeat it */
   const lastRun = new Map<string, number>()
   const startedAt = performance.now()
+  const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
   const lastComplete = new Map(sweeps.map(({ name }) => [name, startedAt]))
   deps.metrics.sweepLag.read((gauge) => {
     for (const [sweep, at] of lastComplete) gauge.set({ sweep }, (performance.now() - at) / 1000)
@@ -74,7 +77,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
       if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
       lastRun.set(sweep.name, performance.now())
-      const run = sweep.run({ deps, barriers, now }).then(
+      const run = sweep.run({ deps, barriers, now, isUnsettled: !watch.isCalm(monotonicMicros()) }).then(
         () => void lastComplete.set(sweep.name, performance.now()),
         (error: unknown) => {
           // What the database cannot serve now is tried at the next tick; anything else is ours to mend.
@@ -94,14 +97,23 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     const asked = deps.clock.now()
     try {
       const now = await readServerClock(deps.reserveDb)
+      await keepJump(watch.observe(now, monotonicMicros()), now)
       const isExpected = now > asked - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
       const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
       if (isExpected && isMachineRight && deps.clock.problems().length === 0) return now
       deps.log.warn({ offsetSeconds: toSeconds(deps.clock.offset()) }, 'clock.not-trusted')
     } catch (error) {
+      watch.unsettle(monotonicMicros())
       deps.log.warn(describeError(error), 'clock.not-read')
     }
     return null
+  }
+
+  async function keepJump(reading: Reading, now: Micros): Promise<void> {
+    if (reading.kind === 'steady') return
+    deps.log.warn({ jump: reading.kind }, 'clock.jumped')
+    if (reading.kind === 'forward') await addClockGap(deps.reserveDb, reading.from, reading.until)
+    else await cutClockGaps(deps.reserveDb, now)
   }
 
   const task = schedule(deps.config.sweepInterval, tick, { noOverlap: true })

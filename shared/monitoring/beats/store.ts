@@ -46,9 +46,14 @@ export async function settledUntil(db: Knex): Promise<{ until: Micros; heldMicro
   return { until: row.until, heldMicros: row.limit_at - row.until }
 }
 
-/** Forgets processes that were last there so many days ago. */
+/** Forgets processes that were last there so many days ago, but never the last of a kind: what came after it is a gap. */
 export async function pruneBeats(db: Knex, days: number): Promise<void> {
-  await execute(db, 'DELETE FROM beats WHERE until_at < now() - make_interval(days => ?::int)', [days])
+  await execute(
+    db,
+    `DELETE FROM beats WHERE until_at < least(now() - make_interval(days => ?::int),
+                                              (SELECT max(until_at) FROM beats newest WHERE newest.kind = beats.kind))`,
+    [days],
+  )
 }
 
 const STORE_BEAT = `

@@ -44,6 +44,8 @@ export interface CheckState {
   lastDuration: Micros | null
   /** the instant at which the sweeper must look; null when the check cannot go down by itself */
   alertAfter: Micros | null
+  /** end of the last gap of ours in which a ping was expected: a success, for deadlines only (gaps/judge.ts) */
+  excusedAt: Micros | null
 }
 
 export interface Check extends CheckSchedule, CheckFilters, CheckState {

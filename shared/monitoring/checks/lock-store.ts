@@ -25,7 +25,8 @@ const LOCK_CHECKS: Prepared = {
            filter_http_body AS "filterHttpBody", filter_default_fail AS "filterDefaultFail",
            status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
            ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid",
-           last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter"
+           last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter",
+           ${microsOf('excused_at')} AS "excusedAt"
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
 }
 

@@ -5,6 +5,7 @@ import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { type Doubts, settleDoubtful } from '../gaps/excuse-store.ts'
 
 /** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
 export const OVERDUE_PAGE = 5_000
@@ -24,6 +25,8 @@ export interface Swept {
   messages: OutboxRow[]
   /** ids of the checks taken down */
   down: number[]
+  /** ids of the checks that a gap of ours excuses */
+  excused: number[]
 }
 
 /**
@@ -38,21 +41,31 @@ export interface Swept {
  * 4. recorded: a flip each, dated at the deadline.
  * 5. sent: one message for all of them, which wakes the alerter; published by the caller after the commit.
  *
+ * Between 1 and 2, where a ping may have been expected while we were blind, checks are judged one by one (alerting 5.3).
+ *
  * @param shards those whose queues are known to hold nothing older; checks of others are left alone
+ * @param doubts null while there has been neither gap nor refusal: then nothing more is read
  */
 export async function sweepOverdue(
   db: Knex,
   before: Micros,
   shards: { answered: readonly number[]; total: number },
+  doubts: Doubts | null = null,
 ): Promise<Swept> {
   return await transaction(db, async (tx) => {
     await execute(tx, KEEP_PLAN)
     const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
-    if (!due || due.ids === null) return { looked: 0, messages: [], down: [] }
-    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [due.ids, before, alertsWake.name, RESEND_AFTER])
+    if (!due || due.ids === null) return { looked: 0, messages: [], down: [], excused: [] }
+    const settled = doubts ? await settleDoubtful(tx, due.ids, before, doubts) : { ids: due.ids, excused: [], left: 0 }
+    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [settled.ids, before, alertsWake.name, RESEND_AFTER])
     const [first] = rows
-    const looked = first?.settled === 0 ? 0 : due.count
-    return { looked, messages: rows.filter((row) => row.id !== null), down: first?.down ?? [] }
+    const count = (first?.settled ?? 0) + settled.excused.length + settled.left
+    return {
+      looked: count === 0 ? 0 : due.count,
+      messages: rows.filter((row) => row.id !== null),
+      down: first?.down ?? [],
+      excused: settled.excused,
+    }
   })
 }
 

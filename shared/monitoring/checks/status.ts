@@ -20,8 +20,9 @@ export type CheckTimes = CheckSchedule & CheckState
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
-  if (check.kind === 'simple') return check.lastPing + microsOfSeconds(check.timeoutSeconds)
-  return next(check.kind, check.schedule, check.tz, check.lastPing)
+  const since = Math.max(check.lastPing, check.excusedAt ?? 0)
+  if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds)
+  return next(check.kind, check.schedule, check.tz, since)
 }
 
 /**

@@ -23,12 +23,13 @@ export interface ListedCheck extends CheckTimes {
 const TIMES = `
   c.kind, c.timeout_seconds AS "timeoutSeconds", c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status,
   c.n_pings AS "nPings", ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
-  c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter"`
+  c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter",
+  ${microsOf('c.excused_at')} AS "excusedAt"`
 
 const NOW = timestampOf('?::bigint')
 const GRACE = "c.grace_seconds * interval '1 second'"
 /** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
-const DUE = `CASE WHEN c.kind = 'simple' THEN c.last_ping + c.timeout_seconds * interval '1 second'
+const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.excused_at) + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
 /** The deadline is that of a running job, which is earlier: it tells nothing of the schedule. */
 const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND c.alert_after = c.last_start + ${GRACE})`

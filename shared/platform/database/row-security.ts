@@ -64,6 +64,8 @@ export const tenantTables: Readonly<Record<string, string>> = {
   decisions: through('checks', 'decisions.check_id'),
   flips: through('checks', 'flips.check_id'),
   incident_events: through('incidents', 'incident_events.incident_id'),
+  refusals: through('checks', 'refusals.check_id'),
+  unknowns: through('checks', 'unknowns.check_id'),
   limited_pings: through('checks', 'limited_pings.check_id'),
   monthly_sends: ofProject,
   notification_attempts: through('notifications', 'notification_attempts.notification_id'),

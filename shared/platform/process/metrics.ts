@@ -93,6 +93,9 @@ export function createMetrics() {
     sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
     clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
     beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),
+    gapOpen: gauge('signalbox_gap_open', 'Whether a door is blind at this moment.', ['door']),
+    gapSeconds: counter('signalbox_gap_seconds_total', 'Time in which a door was blind.', ['door', 'cause']),
+    checksExcused: counter('signalbox_checks_excused_total', 'Checks that a gap of this service excused.'),
     sweepHeld: gauge(
       'signalbox_sweep_held_seconds',
       'Time by which unanswered pings hold back the sweep of deadlines.',

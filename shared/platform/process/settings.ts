@@ -218,6 +218,11 @@ export const settings = {
     fallback: '5000',
   }),
   SWEEP_INTERVAL: setting(text, 'node-cron expression of the sweeper, with seconds.', { fallback: '* * * * * *' }),
+  SWEEP_SETTLE_SECONDS: setting(
+    integer(0, 600),
+    'For how long nothing goes down after a start of the sweeper, a jump of the clock or a time without the database: what others saw of that time is stored first, and clients try again.',
+    { fallback: '10' },
+  ),
   FLIP_RETENTION_DAYS: setting(integer(93, 3650), 'Days for which flips are kept at least.', { fallback: '93' }),
   AUDIT_RETENTION_DAYS: setting(integer(30, 36_500), 'Days for which the audit log is kept.', { fallback: '400' }),
   TWILIO_URL: setting(url(['http:', 'https:']), 'SMS, call and WhatsApp gateway with the Twilio API.', {

@@ -13,7 +13,7 @@ import { testLogin } from '../../support/template-database.ts'
 
 /** Tables without a tenant, or whose rows are found by a secret alone and before anybody is known. */
 const WITHOUT_TENANT =
-  `beats dead_letter_actions domain_keys identities invoice_keys log_checkpoints log_entries log_keys log_receipts
+  `beats dead_letter_actions domain_keys gaps identities invoice_keys log_checkpoints log_entries log_keys log_receipts
   log_tiles message_ledger message_starts migrations migrations_lock outbox outgoing_mails ping_bodies ping_shards ping_streams rate_limits
   retired_checks
   sessions token_keys users`.split(/\s+/)

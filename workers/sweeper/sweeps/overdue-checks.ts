@@ -1,6 +1,8 @@
 import { settledUntil } from '#shared/monitoring/beats/store.ts'
 import { hasOverdue, OVERDUE_PAGE, sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
+import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
+import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
@@ -17,13 +19,16 @@ const PROBE_EVERY = 10
 export function overdueChecks(): Sweep {
   let ticks = 0
   let silent: Silence | null = null
+  const ledger = createLedger()
   return {
     name: 'overdue-checks',
     everySeconds: 1,
     async run(tick) {
       const { deps, barriers } = tick
-      const { until: before, heldMicros } = await settledUntil(deps.reserveDb)
+      const { until, heldMicros } = await settledUntil(deps.reserveDb)
       deps.metrics.sweepHeld.set(toSeconds(heldMicros))
+      const sight = await ledger.look(tick)
+      const before = Math.min(until, sight.provenUntil)
       const isDue = await hasOverdue(deps.reserveDb, before)
       if (!isDue && ticks++ % PROBE_EVERY !== 0) return
       const { pingShards } = deps.config
@@ -35,7 +40,9 @@ export function overdueChecks(): Sweep {
       )
       silent = shards.length > 0 ? { since, shards } : null
       if (silent) reportSilence(tick, silent)
-      if (isDue && answered.length > 0) await takeAllDown(tick, before, answered)
+      const judged = answered.filter((shard) => !sight.blindShards.includes(shard))
+      if (isDue && !tick.isUnsettled && judged.length > 0)
+        await takeAllDown(tick, { before, answered: judged, doubts: sight.doubts })
     },
     problems() {
       const seconds = silent ? secondsOf(silent) : 0
@@ -56,13 +63,17 @@ function secondsOf({ since }: Silence): number {
   return Math.round((performance.now() - since) / 1000)
 }
 
-async function takeAllDown({ deps }: Tick, before: Micros, answered: readonly number[]): Promise<void> {
+async function takeAllDown(
+  { deps }: Tick,
+  { before, answered, doubts }: { before: Micros; answered: readonly number[]; doubts: Doubts | null },
+): Promise<void> {
   for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
-    const swept = await sweepOverdue(deps.reserveDb, before, { answered, total: deps.config.pingShards })
+    const swept = await sweepOverdue(deps.reserveDb, before, { answered, total: deps.config.pingShards }, doubts)
     looked = swept.looked
     deps.metrics.flips.inc({ to: 'down' }, swept.down.length)
     deps.outbox.publishLater(swept.messages)
-    deps.live.changed(swept.down)
+    deps.metrics.checksExcused.inc(swept.excused.length)
+    deps.live.changed([...swept.down, ...swept.excused])
   }
 }
 

@@ -1,5 +1,6 @@
 import { pruneBeats } from '#shared/monitoring/beats/store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
+import { pruneGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
@@ -29,6 +30,7 @@ export const retention: Sweep = {
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)
     await pruneBeats(db, deps.config.flipRetentionDays)
+    await pruneGaps(db, deps.config.auditRetentionDays)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await pruneBuckets(db)

@@ -16,6 +16,7 @@ export function aCheck(changes: Partial<Check> = {}): Check {
     lastStartRid: null,
     lastDuration: null,
     alertAfter: null,
+    excusedAt: null,
     ...changes,
   }
 }

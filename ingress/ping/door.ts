@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
+import { pingQueue } from '#shared/contracts/ping-batch.ts'
+import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
+import { createAttestation, type Moment } from '#shared/monitoring/gaps/attestation.ts'
+import { endProofs, storeProofs, storeRefusals } from '#shared/monitoring/gaps/proof-store.ts'
+import { createRefusals, type Refusals } from '#shared/monitoring/gaps/refusals.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/** Proves again and again that this listener takes pings, and stores for how long it did (alerting 5.1). */
+export interface Door extends AsyncDisposable {
+  refusals: Pick<Refusals, 'known' | 'unresolved'>
+  /** The listener is open: from now on it is asked. @param answers whether it does, as a client would find */
+  open(answers: () => Promise<boolean>): void
+}
+
+const EVERY_MS = 2_000
+/** What the confirm of a message may take that counts as proof. */
+const CONFIRMED_WITHIN_MS = 5_000
+const ANSWERED_WITHIN_MS = 2_000
+
+export function openDoor(
+  deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'config' | 'log' | 'installation'>,
+  kind: ListenerKind,
+): Door {
+  const { log, broker } = deps
+  const prover = { instance: randomUUID(), kind }
+  const attestation = createAttestation(EVERY_MS)
+  const refusals = createRefusals()
+  const closing = new AbortController()
+  let proving: Promise<void> = Promise.resolve()
+
+  async function proveOn(answers: () => Promise<boolean>): Promise<void> {
+    while (!closing.signal.aborted) {
+      const began = momentNow()
+      const [isOpen, shards] = await Promise.all([answers().catch(() => false), provenShards()])
+      const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
+      attestation.prove(began, isWhole ? shards : 0n)
+      await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
+      const left = EVERY_MS - (performance.now() - began.monotonic)
+      await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
+    }
+  }
+
+  async function provenShards(): Promise<bigint> {
+    const shards = Array.from({ length: deps.config.pingShards }, (_, shard) => shard)
+    const proven = await Promise.all(shards.map(takesMessages))
+    return shards.reduce((mask, shard) => (proven[shard] ? mask | (1n << BigInt(shard)) : mask), 0n)
+  }
+
+  /** An empty barrier without an address to answer to: the evaluator drops it, but the queue has to take it. */
+  async function takesMessages(shard: number): Promise<boolean> {
+    const message = {
+      exchange: '',
+      routingKey: pingQueue(shard),
+      body: EMPTY,
+      messageId: randomUUID(),
+      type: BARRIER_TYPE,
+    }
+    const late = new AbortController()
+    const published = broker.publish(message).then(
+      () => true,
+      () => false,
+    )
+    const timeout = wait(CONFIRMED_WITHIN_MS, false, { ref: false, signal: late.signal }).catch(() => false)
+    const isTaken = await Promise.race([published, timeout])
+    late.abort()
+    return isTaken
+  }
+
+  async function store(): Promise<void> {
+    const spans = attestation.waiting()
+    const refused = refusals.waiting()
+    await storeProofs(deps.healthDb, prover, spans, momentNow())
+    attestation.stored(spans)
+    await storeRefusals(deps.healthDb, kind, refused, performance.now())
+    refusals.stored(refused)
+  }
+
+  return {
+    refusals,
+    open(answers) {
+      proving = proveOn(answers)
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await proving
+      try {
+        await store()
+        await endProofs(deps.healthDb, prover.instance)
+      } catch (error) {
+        log.warn(describeError(error), 'proofs.not-ended')
+      }
+    },
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+function momentNow(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() }
+}
+
+/** Whether the HTTP listener of this process answers on its own address. */
+export async function answersHttp(host: string, port: number): Promise<boolean> {
+  const response = await fetch(`http://${bracketed(localOf(host))}:${port}/livez`, {
+    signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+  })
+  await response.body?.cancel()
+  return response.ok
+}
+
+/** Whether the mail listener of this process greets on its own address. */
+export async function answersMail(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host: localOf(host), port })
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.setTimeout(ANSWERED_WITHIN_MS, () => resolve(false))
+      socket.once('error', () => resolve(false))
+      socket.once('data', (greeting) => resolve(greeting.toString('latin1').startsWith('220')))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** An address that stands for every one is no target. */
+function localOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

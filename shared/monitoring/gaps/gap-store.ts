@@ -1,0 +1,97 @@
+import type { Knex } from 'knex'
+import { transaction } from '../../platform/database/db.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { ALL_SHARDS, type Gap } from './blind.ts'
+
+/** Two sweepers that find the same gaps must not wait for each other's rows in different orders. */
+const LOCK = 5_217_004
+
+/**
+ * Makes the stored gaps those that follow from the beats since an instant; what late beats have disproved goes. Gaps of a
+ * clock follow from no beat and stay.
+ */
+export async function keepGaps(db: Knex, gaps: readonly Gap[], since: Micros): Promise<void> {
+  await transaction(db, async (tx) => {
+    await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [LOCK])
+    const rows = JSON.stringify(gaps.map((gap) => ({ ...gap, shards: String(BigInt.asIntN(64, gap.shards)) })))
+    await execute(
+      tx,
+      `WITH found AS (${FOUND})
+       DELETE FROM gaps WHERE kind <> 'clock' AND (from_at >= ${timestampOf('?::bigint')} OR until_at IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM found WHERE found.door = gaps.door AND found.shards = gaps.shards
+                           AND found.from_at = gaps.from_at AND found.kind = gaps.kind)`,
+      [rows, since],
+    )
+    await execute(
+      tx,
+      `INSERT INTO gaps (door, shards, from_at, until_at, kind, cause) ${FOUND} ORDER BY from_at, door, shards
+       ON CONFLICT (door, from_at, shards, kind) DO UPDATE SET until_at = excluded.until_at, cause = excluded.cause
+       WHERE gaps.until_at IS DISTINCT FROM excluded.until_at OR gaps.cause <> excluded.cause`,
+      [rows],
+    )
+  })
+}
+
+const FOUND = `
+  SELECT door, shards::bigint AS shards, ${timestampOf('"from"')} AS from_at, ${timestampOf('"until"')} AS until_at,
+         kind, cause
+  FROM jsonb_to_recordset(?::jsonb) AS t(door text, shards text, "from" bigint, "until" bigint, kind text, cause text)`
+
+/** The database's clock jumped over this time, which is blind for every door; several sweepers see the same jump. */
+export async function addClockGap(db: Knex, from: Micros, until: Micros): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO gaps (door, shards, from_at, until_at, kind, cause)
+     SELECT door, -1, from_at, until_at, 'clock', 'clock set forward'
+     FROM (VALUES ('http'), ('smtp')) AS doors(door),
+          (SELECT ${timestampOf('?::bigint')} AS from_at, ${timestampOf('?::bigint')} AS until_at) AS jump
+     WHERE NOT EXISTS (SELECT 1 FROM gaps WHERE kind = 'clock' AND gaps.door = doors.door
+                         AND gaps.from_at < jump.until_at AND gaps.until_at > jump.from_at)
+     ON CONFLICT DO NOTHING`,
+    [from, until],
+  )
+}
+
+/** The clock was set back: what it had jumped over has not come yet. */
+export async function cutClockGaps(db: Knex, now: Micros): Promise<void> {
+  await execute(
+    db,
+    `UPDATE gaps SET until_at = greatest(from_at, ${timestampOf('?::bigint')})
+     WHERE kind = 'clock' AND until_at > ${timestampOf('?::bigint')}`,
+    [now, now],
+  )
+}
+
+/** When the last gap ended or the last ping was refused, nothing before which needs judging; null when never. */
+export async function lastDoubt(db: Knex): Promise<Micros | null> {
+  const [row] = await query<{ at: Micros | null }>(
+    db,
+    `SELECT ${microsOf(`greatest(
+       (SELECT max(coalesce(until_at, 'infinity'::timestamptz)) FILTER (WHERE until_at IS NOT NULL) FROM gaps
+        WHERE kind <> 'detection'),
+       (SELECT max(last_at) FROM refusals))`)} AS at`,
+  )
+  return row?.at ?? null
+}
+
+/** Gaps that may touch what was expected after an instant, open ones included. */
+export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
+  const rows = await query<Omit<Gap, 'shards'> & { shards: string }>(
+    db,
+    `SELECT door, shards::text, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, kind, cause
+     FROM gaps WHERE kind <> 'detection' AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
+     ORDER BY from_at`,
+    [since],
+  )
+  return rows.map((row) => ({ ...row, shards: BigInt(row.shards) & ALL_SHARDS }))
+}
+
+/** Forgets what is older than so many days. */
+export async function pruneGaps(db: Knex, days: number): Promise<void> {
+  const past = 'now() - make_interval(days => ?::int)'
+  await execute(db, `DELETE FROM gaps WHERE until_at < ${past}`, [days])
+  await execute(db, `DELETE FROM unknowns WHERE until_at < ${past}`, [days])
+  await execute(db, `DELETE FROM refusals WHERE last_at < ${past}`, [days])
+}

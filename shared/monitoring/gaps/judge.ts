@@ -1,0 +1,117 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/status.ts'
+import type { Door, Gap } from './blind.ts'
+
+/** Where a ping was expected (alerting 5.3). */
+interface Expectation {
+  /** exclusive */
+  from: Micros
+  /** the deadline, inclusive */
+  deadline: Micros
+  period: Micros
+  /** a run that is open is in doubt, not the schedule */
+  isRun: boolean
+}
+
+/** What may have kept pings of one check from us. */
+export interface Evidence {
+  door: Door
+  /** bit mask of the check's own shard */
+  shard: bigint
+  gaps: readonly Gap[]
+  /** when pings of this check were refused, ascending */
+  refusals: readonly Micros[]
+}
+
+export type Verdict =
+  | { kind: 'down' }
+  /** a gap that touches the expectation is still open: nothing can be said */
+  | { kind: 'leave' }
+  | {
+      kind: 'excused'
+      /** from then on its time counts anew */
+      at: Micros
+      alertAfter: Micros | null
+      isRun: boolean
+      reason: 'GAP' | 'REFUSED_PING'
+      /** what it could not be heard in */
+      gapFrom: Micros
+      /** from when on nothing is known of it */
+      unknownFrom: Micros
+    }
+
+const LEAST_THRESHOLD: Micros = microsOfSeconds(2)
+const MOST_THRESHOLD: Micros = microsOfSeconds(30)
+
+/** When the ping was expected whose deadline passed. @param deadline the going-down time of the check */
+function expectationOf(check: CheckTimes, deadline: Micros, next: NextOccurrence): Expectation {
+  const grace = microsOfSeconds(check.graceSeconds)
+  if (check.lastStart !== null && check.lastStart + grace === deadline) {
+    return { from: check.lastStart, deadline, period: deadline - check.lastStart, isRun: true }
+  }
+  if (check.kind === 'simple') {
+    const timeout = microsOfSeconds(check.timeoutSeconds)
+    const { lastPing, excusedAt } = check
+    const isExcused = excusedAt !== null && (lastPing === null || excusedAt > lastPing)
+    const from = isExcused ? excusedAt : (lastPing ?? deadline - grace - timeout) + timeout / 2
+    return { from, deadline, period: timeout, isRun: false }
+  }
+  const occurrence = deadline - grace
+  const following = next(check.kind, check.schedule, check.tz, occurrence)
+  return { from: occurrence - 1, deadline, period: (following ?? deadline) - occurrence, isRun: false }
+}
+
+/** How much blind time excuses a check: what its client, by its period, is not expected to bridge by trying again. */
+function thresholdOf(period: Micros): Micros {
+  return Math.min(MOST_THRESHOLD, Math.max(LEAST_THRESHOLD, period / 20))
+}
+
+/**
+ * What a check whose deadline passed deserves (alerting 5.3). Whoever was expected while we were blind is excused until
+ * the end of that, and expected anew; everybody else is down.
+ */
+export function judge(check: CheckTimes, deadline: Micros, evidence: Evidence, next: NextOccurrence): Verdict {
+  const expected = expectationOf(check, deadline, next)
+  const touching = evidence.gaps.filter(
+    ({ door, shards, from, until, kind }) =>
+      kind !== 'detection' &&
+      door === evidence.door &&
+      (shards & evidence.shard) !== 0n &&
+      from <= deadline &&
+      (until === null || until > expected.from),
+  )
+  if (touching.some(({ until }) => until === null)) return { kind: 'leave' }
+  const refused = evidence.refusals.filter((at) => at > expected.from && at <= deadline)
+  const isBlind = blindTime(touching, expected.from) >= thresholdOf(expected.period)
+  const lastRefusal = refused.at(-1)
+  if (!isBlind && lastRefusal === undefined) return { kind: 'down' }
+
+  const ends = isBlind ? touching.flatMap(({ until }) => until ?? []) : []
+  const at = Math.max(...ends, lastRefusal ?? 0, check.excusedAt ?? 0)
+  const begins = [...(isBlind ? touching.map(({ from }) => from) : []), ...refused]
+  const gapFrom = Math.min(...begins)
+  const excused = { ...check, excusedAt: at, ...(expected.isRun && { lastStart: null, lastStartRid: null }) }
+  return {
+    kind: 'excused',
+    at,
+    alertAfter: goingDownAt(excused, next),
+    isRun: expected.isRun,
+    reason: isBlind ? 'GAP' : 'REFUSED_PING',
+    gapFrom,
+    unknownFrom: Math.max(gapFrom, Math.ceil(expected.from)),
+  }
+}
+
+/** A gap that covers the deadline counts to its end; what several gaps cover counts once. */
+function blindTime(gaps: readonly Gap[], from: Micros): Micros {
+  let sum = 0
+  let reached = from
+  for (const gap of gaps.toSorted((a, b) => a.from - b.from)) {
+    const begin = Math.max(gap.from, reached)
+    const end = gap.until ?? begin
+    if (end <= begin) continue
+    sum += end - begin
+    reached = end
+  }
+  return sum
+}
