@@ -6,6 +6,7 @@ import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { openPresence } from '../presence.ts'
 import { createAttempts } from './attempt.ts'
 
 /** Sent by the release before only. */
@@ -32,6 +33,7 @@ export const notifier: Worker = {
       on(notificationDue, ATTEMPT_PREFETCH, ({ notificationId }) => attempt(notificationId)),
     ]
     return [
+      openPresence(deps, 'notifier'),
       http,
       gatewayHttp,
       ...(mailer ? [mailer] : []),

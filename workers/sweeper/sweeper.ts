@@ -7,6 +7,7 @@ import { readServerClock } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { openPresence } from '../presence.ts'
 import type { Sweep } from './sweep.ts'
 import { agentDigests } from './sweeps/agent-digests.ts'
 import { deliveryRetention } from './sweeps/delivery-retention.ts'
@@ -18,6 +19,7 @@ import { lapsedRegistrations } from './sweeps/lapsed-registrations.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
 import { retention } from './sweeps/retention.ts'
+import { unknownChecks } from './sweeps/unknown-checks.ts'
 import { unsentMessages } from './sweeps/unsent-messages.ts'
 
 /** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */
@@ -47,6 +49,7 @@ export const sweeper: Worker = {
       retention,
       quotaNotices,
       agentDigests,
+      unknownChecks,
     ]),
 }
 
@@ -118,6 +121,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
 
   const task = schedule(deps.config.sweepInterval, tick, { noOverlap: true })
   return [
+    openPresence(deps, 'sweeper'),
     {
       async [Symbol.asyncDispose]() {
         await task.destroy()

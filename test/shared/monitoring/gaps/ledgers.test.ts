@@ -1,6 +1,5 @@
 import test from 'ava'
 import { goingDownAt } from '#shared/monitoring/checks/status.ts'
-import { expectationOf, thresholdOf } from '#shared/monitoring/gaps/judge.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { aCheck } from '../checks/factory.ts'
 import { at, DAY0, gap, gapsOf, HOUR, MIN, proof, S, sweepOn } from './story.ts'

@@ -1,0 +1,11 @@
+import { endUnknowns } from '#shared/monitoring/gaps/excuse-store.ts'
+import type { Sweep } from '../sweep.ts'
+
+/** Follows checks that became unknown by a gap of ours, until they are heard again or go down. */
+export const unknownChecks: Sweep = {
+  name: 'unknown-checks',
+  everySeconds: 10,
+  async run({ deps }) {
+    await endUnknowns(deps.reserveDb)
+  },
+}
