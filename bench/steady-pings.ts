@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /** Milliseconds between an answer and the next ping: a tenant that pings often, and no load of its own. */
@@ -17,5 +18,5 @@ for (;;) {
   await answer.arrayBuffer()
   if (answer.status !== 200) throw new Error(`a ping was answered ${answer.status}`)
   slowestMs = Math.max(slowestMs, performance.now() - sent)
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  await sleep(PAUSE_MS)
 }

@@ -103,7 +103,7 @@ export async function storeAnswer(
 
 /**
  * Marks the key as being worked on by a worker. Until its lease ends an equal request is told to wait; then, or once
- * somebody settles it, `provisional` is the answer. A worker that is faster replaces it (completeKey).
+ * somebody settles it, `provisional` is the answer. A worker that is faster replaces it with its own.
  */
 export async function leaseKey(
   tx: Knex.Transaction,
