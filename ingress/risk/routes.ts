@@ -14,6 +14,7 @@ import { verificationRoutes } from './kyb/verifications.ts'
 import { packPdfRoute } from './pack-pdf.ts'
 import { listPacksRoute, readEvidenceRoute, readOrderRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
+import { sandboxInvoiceRoute } from './sandbox-invoices.ts'
 import { securitisationRoutes } from './securitisation/receivables.ts'
 import { usageRoute } from './usage.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -24,6 +25,7 @@ export const platformRoutes: readonly Route[] = [
   jwksRoute,
   metadataRoute,
   requestPackRoute,
+  sandboxInvoiceRoute,
   listPacksRoute,
   readPackRoute,
   readEvidenceRoute,

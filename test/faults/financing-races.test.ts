@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { act, check, eventsOf, receivable, register } from '../ingress/risk/financing-support.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ApiClient, clientWith, openClient, type Reply } from '../support/platform-client.ts'
+import { openProduct, type Product } from '../support/product.ts'
+
+async function twoOf(product: Product) {
+  const [one, two] = [(await product.ingress()).base, (await product.ingress()).base]
+  const a = await openClient(product, one)
+  const b = await openClient(product, two)
+  return { a, aElsewhere: clientWith(two, a.token, a.credentials), b }
+}
+
+const idsOf = (answers: readonly Reply[]) =>
+  new Set(answers.filter(({ status }) => status < 300).map(({ json }) => json.registrationId))
+
+test('of twenty registrations by two organisations at once, through two listeners and two workers, one is first', async (t) => {
+  await using product = await openProduct()
+  await product.workers(['financing-registrar'])
+  await product.workers(['financing-registrar'])
+  const { a, aElsewhere, b } = await twoOf(product)
+  for (let round = 0; round < 3; round++) {
+    const invoice = receivable()
+    const clients: ApiClient[] = Array.from({ length: 20 }, (_, n) => [a, aElsewhere, b, b][n % 4] ?? a)
+    const answers = await Promise.all(clients.map((client) => register(client, invoice)))
+    t.is(idsOf(answers).size, 1)
+    t.true(answers.every(({ status }) => [200, 201, 409].includes(status)))
+    t.is(answers.filter(({ status }) => status === 201).length, 1)
+    const [id] = idsOf(answers)
+    const rows = await product.db('financing_fingerprints').where({ record_id: id, kind: 'RF1' })
+    t.is(rows.length, 1)
+  }
+  t.is((await product.db('financing_registrations')).length, 3)
+})
+
+for (const point of ['job-half-stored', 'job-stored'])
+  test(`a registrar that is killed at ${point} has its registration made once by another`, async (t) => {
+    await using product = await openProduct()
+    const { base } = await product.ingress()
+    const client = await openClient(product, base)
+    const dying = product.spawn('workers', ['financing-registrar'], { CRASH_AT: point })
+    const invoice = receivable()
+    const key = { 'x-idempotency-key': randomUUID(), prefer: 'respond-async' }
+    const asked = await client.post('/v1/first-financing/registrations', invoice, key)
+    t.is(asked.status, 202, asked.text)
+    t.not(await dying.exited, 0)
+    await product.workers(['financing-registrar'])
+    const made = await eventually('the registration', async () => {
+      const answer = await client.get(String(asked.headers.get('location')))
+      return answer.status === 200 ? answer : undefined
+    })
+    t.is((await register(client, invoice)).json.registrationId, made.json.registrationId)
+    t.is((await product.db('financing_registrations')).length, 1)
+    t.deepEqual(await eventsOf(product, client), ['first_financing.registered'])
+    t.is((await product.db('usage_units').where({ family: 'first-financing' })).length, 1)
+  })
+
+test('two sweepers let a registration lapse once, and what has lapsed is free before they come', async (t) => {
+  await using product = await openProduct()
+  const { base } = await product.ingress()
+  const workers = await product.workers(['financing-registrar'])
+  const [a, b] = [await openClient(product, base), await openClient(product, base)]
+  const [late, taken] = [receivable(), receivable()]
+  const { json } = await register(a, late)
+  const over = await register(a, taken)
+  await product.db('financing_registrations').update({ expires_at: new Date(Date.now() - 60_000) })
+  t.is((await check(b, taken)).json.status, 'CLEAN')
+  t.is((await register(b, taken)).status, 201)
+  t.is((await act(a, over.json.registrationId, 'finance')).status, 409)
+  await product.workers(['sweeper'])
+  await product.workers(['sweeper'])
+  await eventually('the lapse', async () => {
+    return (await a.get(`/v1/first-financing/registrations/${json.registrationId}`)).json.state === 'LAPSED'
+  })
+  const lapsed = (await eventsOf(product, a)).filter((type) => type === 'first_financing.lapsed')
+  t.is(lapsed.length, 2, 'one for each')
+  t.truthy(workers)
+})
+
+test('an unanswered dispute marks the registration as contested, and everybody sees it', async (t) => {
+  await using product = await openProduct()
+  const { base } = await product.ingress()
+  await product.workers(['financing-registrar'])
+  const [a, b] = [await openClient(product, base), await openClient(product, base)]
+  const invoice = receivable()
+  await register(a, invoice)
+  const opened = await b.post('/v1/first-financing/disputes', { receivable: invoice, reason: 'ours' })
+  await product.db('financing_disputes').update({ answer_by: new Date(Date.now() - 60_000) })
+  await product.workers(['sweeper'])
+  await eventually('the mark', async () => (await check(b, invoice)).json.matches[0]?.contested === true)
+  t.is((await b.get(`/v1/first-financing/disputes/${opened.json.disputeId}`)).json.state, 'UNANSWERED')
+})
+
+test('fingerprints survive a rotation of SECRET_KEY', async (t) => {
+  await using product = await openProduct()
+  const { base } = await product.ingress()
+  const before = await product.workers(['financing-registrar'])
+  const [a, b] = [await openClient(product, base), await openClient(product, base)]
+  const invoice = receivable()
+  await register(a, invoice)
+  await before[Symbol.asyncDispose]()
+  const rotated = createSecrets('f'.repeat(31) + randomUUID(), product.config.secretKey)
+  await product.workers(['financing-registrar'], { secrets: rotated })
+  t.is((await check(b, invoice)).json.status, 'DUPLICATE_REGISTERED')
+})
