@@ -32,7 +32,7 @@ const integration = z
 const notification = z
   .object({
     id: z.uuid(),
-    check: z.uuid().nullable().describe('Null for a test message.'),
+    check: z.uuid().nullable().describe('Null for a test message and for a digest.'),
     check_status: z.enum(['up', 'down']),
     state: z.enum(['pending', 'delivered', 'failed', 'suppressed']),
     error: z.string(),
@@ -40,6 +40,9 @@ const notification = z
     created: z.iso.datetime(),
     next_attempt: z.iso.datetime().nullable(),
     finished: z.iso.datetime().nullable(),
+    what: z.enum(['flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown']),
+    incident: z.uuid().nullable(),
+    size: z.int().describe('Checks that it is about.'),
   })
   .meta({ id: 'Notification' })
 
@@ -173,6 +176,9 @@ export const integrationRoutes: readonly Route[] = [
           created: it.createdAt.toISOString(),
           next_attempt: it.state === 'pending' ? (it.nextAttemptAt?.toISOString() ?? null) : null,
           finished: it.finishedAt?.toISOString() ?? null,
+          what: it.what,
+          incident: it.incident,
+          size: it.size,
         })),
       }
     },

@@ -7,12 +7,12 @@ import {
   claimNotifications,
   postponeNotifications,
 } from '#shared/monitoring/notifications/attempt-store.ts'
-import { overtakeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
 import { channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { createLimit } from './limit.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import { openConfig } from './open-config.ts'
+import { createOrder } from './order.ts'
 import { createPlaces, type Entry } from './places.ts'
 import { createRecord } from './record.ts'
 import { CHECK_GONE, createSend, INTERNAL_ERROR, OVERTAKEN } from './send.ts'
@@ -42,7 +42,8 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   const places = createPlaces()
   const limit = createLimit(deps)
   const send = createSend(deps, attemptMember)
-  const record = createRecord(deps)
+  const order = createOrder(deps, async (id) => void (await postpone({ id, seconds: SECONDS_BEHIND })))
+  const record = createRecord(deps, order)
 
   return async (notificationId) => {
     const claimed = await claim(notificationId)
@@ -55,7 +56,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   }
 
   async function run(notification: ClaimedNotification): Promise<Outcome> {
-    if (!(await isInOrder(notification))) return temporary('Overtaken', { failure: 'limit', final: true })
+    if (!(await order.admit(notification))) return temporary('Overtaken', { failure: 'limit', final: true })
     const channel = await channelOf(notification.channelId)
     if (!channel) return CHANNEL_GONE
     const claimed = { claimed: notification, channel }
@@ -75,17 +76,6 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     deps.crashPoint('after-send')
     await record(claimed, startedAt, outcome)
     return outcome
-  }
-
-  /** For one check and integration a later message never overtakes an earlier one. */
-  async function isInOrder(claimed: ClaimedNotification): Promise<boolean> {
-    if (claimed.isOvertaken) {
-      await withdrawClaimed(db, claimed)
-      return false
-    }
-    if (!claimed.hasOlder || (await overtakeOlder(db, claimed))) return true
-    await postpone({ id: claimed.id, seconds: SECONDS_BEHIND })
-    return false
   }
 
   /** A group sends nothing by itself: were it to hold a place while its members wait, groups would wait for groups. */

@@ -2,28 +2,23 @@ import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import type { Outcome } from '#shared/delivery/outcome.ts'
 import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { type Claim, type FinishedAttempt, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
-import { wakeWaiting } from '#shared/monitoring/notifications/order-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { type Micros, toMillis } from '#shared/time.ts'
 import { notifyDisabled } from './disabled-notice.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
+import type { Order } from './order.ts'
 
 const BATCH = { largest: 200, start: setImmediate }
 
-type RecordDeps = Pick<
-  NotifierDeps,
-  'db' | 'outbox' | 'config' | 'secrets' | 'log' | 'metrics' | 'live' | 'now' | 'mailer'
->
+type RecordDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'metrics' | 'live' | 'now' | 'mailer'>
 
 /** Stores how an attempt ended and when the next one is due; tells pages, metrics, and who should know. */
-export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros, outcome: Outcome) => Promise<void> {
-  const { db, outbox, log, live, metrics } = deps
+export function createRecord(
+  deps: RecordDeps,
+  order: Pick<Order, 'leave'>,
+): (claim: Claim, startedAt: Micros, outcome: Outcome) => Promise<void> {
+  const { db, log, live, metrics } = deps
   const store = batched((finished: readonly FinishedAttempt[]) => recordAttempts(db, finished), BATCH)
-
-  const wake = batched(async (ended: readonly { checkId: number; channelId: number }[]) => {
-    outbox.publishLater(await wakeWaiting(db, ended))
-    return ended
-  }, BATCH)
 
   return async (claim, startedAt, outcome) => {
     const { claimed, channel } = claim
@@ -37,8 +32,7 @@ export function createRecord(deps: RecordDeps): (claim: Claim, startedAt: Micros
       outcome,
       retryInMs,
     })
-    if (claimed.checkId !== null && claimed.what !== 'test')
-      await wake({ checkId: claimed.checkId, channelId: claimed.channelId })
+    await order.leave(claimed)
     live.changed(claimed.checkId === null ? [] : [claimed.checkId], [claimed.channelId])
     metrics.notifications.inc({ kind: channel.kind, outcome: outcome.result })
     const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }

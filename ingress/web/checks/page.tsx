@@ -24,6 +24,7 @@ import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations 
 import { CheckLog, readLog } from './log.tsx'
 import { runsOf } from './runs.ts'
 import { statusSentence } from './status-sentence.ts'
+import { loadToldBy, ToldByCard } from './told-by.tsx'
 
 const MONTHS = 3
 /** Pings that the chart looks at. */
@@ -46,7 +47,7 @@ async function showCheck(context: Context): Promise<void> {
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flips, pings, keys, log, createdAt, limited] = await Promise.all([
+  const [channels, flips, pings, keys, log, createdAt, limited, toldBy] = await Promise.all([
     listChannels(deps.db, project.id),
     listFlips(deps.db, check.id, { from: null, before: null }),
     listPings(deps.db, check.id, afterN, CHARTED),
@@ -54,6 +55,7 @@ async function showCheck(context: Context): Promise<void> {
     readLog(context, check, afterN),
     findCreation(deps.db, check.id),
     findLimitedPings(deps.db, check.id),
+    loadToldBy(deps.db, check),
   ])
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
@@ -119,6 +121,7 @@ async function showCheck(context: Context): Promise<void> {
           </section>
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
+          <ToldByCard toldBy={toldBy} channels={channels} now={now} />
           <FilterRules check={check} />
           {mayEdit && <MoreActions context={context} workspace={workspace} />}
         </div>

@@ -16,6 +16,8 @@ const notices: Readonly<Record<string, string>> = {
   'integration-deleted': 'The integration is deleted.',
   'integration-enabled': 'The integration is switched on again.',
   'test-queued': 'A test message is on its way. Its result appears below.',
+  'policy-saved': 'The policy is saved. It counts from now.',
+  'policy-deleted': 'The policy is deleted.',
   'project-created': 'The project is created.',
   'project-saved': 'The project is saved.',
   'project-deleted': 'The project is deleted.',

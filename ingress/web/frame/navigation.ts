@@ -6,6 +6,8 @@ import type { Workspace } from './workspace.ts'
 export type Area =
   | 'packs'
   | 'checks'
+  | 'incidents'
+  | 'policies'
   | 'integrations'
   | 'badges'
   | 'settings'
@@ -38,6 +40,7 @@ export function navigation(workspace: Workspace, project: MemberProject | undefi
       title: 'Monitoring',
       links: [
         { area: 'checks', href: `${base}/checks`, label: 'Checks', count: attention?.down ?? 0, counted: 'down' },
+        { area: 'incidents', href: `${base}/incidents`, label: 'Incidents' },
         {
           area: 'integrations',
           href: `${base}/integrations`,
@@ -45,6 +48,7 @@ export function navigation(workspace: Workspace, project: MemberProject | undefi
           count: attention?.failing ?? 0,
           counted: 'failing',
         },
+        { area: 'policies', href: `${base}/policies`, label: 'Policies' },
         { area: 'badges', href: `${base}/badges`, label: 'Badges' },
         ...(may(project.role, 'manage')
           ? [{ area: 'settings' as const, href: `${base}/settings`, label: 'Settings' }]

@@ -12,6 +12,7 @@ import { checkListPages } from '../checks/list.tsx'
 import { checkPages } from '../checks/page.tsx'
 import { pingPages } from '../checks/ping.tsx'
 import { checkWritePages } from '../checks/write.tsx'
+import { incidentPages } from '../incidents/pages.tsx'
 import { createIncidentLinkRouter } from '../incidents/signed-link.tsx'
 import { createConfirmRouter } from '../integrations/confirm-address.tsx'
 import { integrationPages } from '../integrations/pages.ts'
@@ -19,6 +20,7 @@ import { createUnsubscribeRouter } from '../integrations/unsubscribe.tsx'
 import { integrationWritePages } from '../integrations/write.tsx'
 import { auditPages } from '../organisations/audit.tsx'
 import { memberPages } from '../organisations/members.ts'
+import { policyPages } from '../policies/pages.tsx'
 import { badgePages } from '../projects/badges.tsx'
 import { exportPages } from '../projects/export.tsx'
 import { keyPages } from '../projects/keys.ts'
@@ -56,6 +58,8 @@ export function createWebRouter(deps: IngressDeps): Router {
     checkPages,
     integrationWritePages,
     integrationPages,
+    incidentPages,
+    policyPages,
     memberPages,
     auditPages,
     riskPages,

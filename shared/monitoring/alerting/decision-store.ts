@@ -25,3 +25,13 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
     [JSON.stringify(decisions)],
   )
 }
+
+/** Removes decisions older than so many days, some at a time. @returns how many */
+export async function pruneDecisions(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM decisions WHERE id IN (
+       SELECT id FROM decisions WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT ?)`,
+    [days, limit],
+  )
+}

@@ -112,3 +112,24 @@ export async function oldestDueIncident(db: Knex): Promise<number | null> {
   )
   return row?.age ?? null
 }
+
+/** Removes incidents that ended so many days ago, with their messages, some at a time. @returns how many */
+export async function pruneIncidents(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `WITH old AS (
+       SELECT id FROM incidents WHERE resolved_at < now() - make_interval(days => ?) ORDER BY resolved_at LIMIT ?),
+     messages AS (DELETE FROM notifications WHERE incident_id IN (SELECT id FROM old) AND flip_id IS NULL)
+     DELETE FROM incidents WHERE id IN (SELECT id FROM old)`,
+    [days, limit],
+  )
+}
+
+/** Incidents that are open, by state. */
+export async function countOpenIncidents(db: Knex): Promise<{ state: string; count: number }[]> {
+  return await query(
+    db,
+    `SELECT t.state, count(i.id) AS count FROM unnest(ARRAY['waiting', 'alerting', 'acknowledged']) AS t(state)
+     LEFT JOIN incidents i ON i.state = t.state AND i.resolved_at IS NULL GROUP BY t.state`,
+  )
+}

@@ -108,3 +108,19 @@ export async function saveRules(
 export async function makeIncidentDue(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE check_id = ? AND resolved_at IS NULL', [checkId])
 }
+
+/** What the rules of one check say of its alerts; null when it has none. */
+export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRules | null> {
+  const [rules] = await alertRulesOf(db, [checkId])
+  return rules ?? null
+}
+
+/** What decides which policy applies to each check of a project. */
+export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
+  return await query(
+    db,
+    `SELECT c.tags, r.policy_id AS "policyId" FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+     WHERE c.project_id = ?`,
+    [projectId],
+  )
+}

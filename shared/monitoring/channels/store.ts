@@ -134,6 +134,11 @@ export interface ListedNotification {
   createdAt: Date
   nextAttemptAt: Date | null
   finishedAt: Date | null
+  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
+  /** uuid of the incident that it is about; null for tests and digests */
+  incident: string | null
+  /** checks that it is about */
+  size: number
 }
 
 /** What was or is to be sent through an integration, newest first. */
@@ -141,8 +146,9 @@ export async function listNotifications(db: Knex, channelId: number, limit: numb
   return await query<ListedNotification>(
     db,
     `SELECT n.id, c.uuid AS "checkUuid", n.check_status AS "checkStatus", n.state, n.error, n.attempts,
-            n.created_at AS "createdAt", n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt"
-     FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
+            n.created_at AS "createdAt", n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt", n.what,
+            n.incident_id AS incident, coalesce(b.size, 1) AS size
+     FROM notifications n LEFT JOIN bundles b ON b.id = n.bundle_id LEFT JOIN checks c ON c.id = n.check_id
      WHERE n.channel_id = ? ORDER BY n.created_at DESC, n.id LIMIT ?`,
     [channelId, limit],
   )

@@ -136,7 +136,8 @@ export async function recordAttempts(
 ): Promise<{ isDisabledNow: boolean }[]> {
   const enabled = await preparedTransaction(db, async (run) => {
     const locked = run<{ id: number }>(LOCK_CHANNELS, [finished.map(({ channelId }) => channelId)])
-    run.later(MAKE_DUE, [finished.filter(isLost).map(({ notificationId }) => notificationId)])
+    const lost = finished.filter(isLost).map(({ notificationId }) => notificationId)
+    if (lost.length > 0) run.later(MAKE_DUE, [lost])
     run.later(RECORD, [
       finished.map(({ notificationId }) => notificationId),
       finished.map(({ channelId }) => channelId),

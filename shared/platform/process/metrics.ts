@@ -85,6 +85,9 @@ export function createMetrics() {
       'Decisions about who is told of a check, by what was decided and why.',
       ['outcome', 'reason'],
     ),
+    incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
+      'state',
+    ]),
     alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
     unprocessedFlips: gauge(
       'signalbox_unprocessed_flips',

@@ -1,3 +1,5 @@
+import { pruneDecisions } from '#shared/monitoring/alerting/decision-store.ts'
+import { countOpenIncidents, pruneIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { pruneBeats } from '#shared/monitoring/beats/store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneGaps } from '#shared/monitoring/gaps/gap-store.ts'
@@ -14,6 +16,8 @@ import type { Sweep } from '../sweep.ts'
 const PAGE = 5_000
 /** Days for which a message is recognised as a copy; longer than any message can be under way. */
 const DEDUPLICATION_DAYS = 7
+/** Days for which incidents that are over are kept (alerting 2). */
+const INCIDENT_DAYS = 400
 
 /**
  * Removes what is past its time, a page at a time, away from the hot path. Flips stay for at least the current month
@@ -26,6 +30,9 @@ export const retention: Sweep = {
     const db = deps.reserveDb
     await untilEmpty(() => pruneKeys(db, PAGE))
     await untilEmpty(() => pruneFlips(db, deps.config.flipRetentionDays, PAGE))
+    await untilEmpty(() => pruneDecisions(db, deps.config.flipRetentionDays, PAGE))
+    await untilEmpty(() => pruneIncidents(db, INCIDENT_DAYS, PAGE))
+    for (const { state, count } of await countOpenIncidents(db)) deps.metrics.incidentsOpen.set({ state }, count)
     await pruneStreams(db, DEDUPLICATION_DAYS)
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)

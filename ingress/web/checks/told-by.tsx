@@ -1,0 +1,70 @@
+import type { Knex } from 'knex'
+import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
+import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import type { ShownDecision } from '#shared/monitoring/alerting/shown-incident.ts'
+import type { Micros } from '#shared/time.ts'
+import { Ago } from '../components/time.tsx'
+
+const SHOWN = 10
+
+export interface ToldBy {
+  policy: Policy | null
+  decisions: ShownDecision[]
+}
+
+/** Which policy applies to a check, and the newest decisions about it. */
+export async function loadToldBy(db: Knex, check: { id: number; projectId: number; tags: string }): Promise<ToldBy> {
+  const [policies, rules, decisions] = await Promise.all([
+    policiesOf(db, [check.projectId]),
+    findAlertRules(db, check.id),
+    listDecisions(db, check.id, { from: null, before: null, beforeId: null }, SHOWN),
+  ])
+  return { policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies), decisions }
+}
+
+/** `Told by: On call (tag prod)`, and why somebody was told lately, or was not. */
+export function ToldByCard(props: {
+  toldBy: ToldBy
+  channels: readonly { uuid: string; name: string }[]
+  now: Micros
+}) {
+  const { policy, decisions } = props.toldBy
+  const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
+  const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
+  return (
+    <section class="card" data-region="told-by" aria-labelledby="told-by">
+      <h2 id="told-by">Told by</h2>
+      <p>
+        {policy
+          ? `${policy.name}${policy.match === '' ? '' : ` (${policy.match === '*' ? 'the whole project' : `tag ${policy.match}`})`}: ${planInWords(policy.plan, nameOf)}`
+          : 'Its own integrations, of each change.'}
+      </p>
+      {decisions.length > 0 && (
+        <>
+          <h3>Why?</h3>
+          <ul>
+            {decisions.map((decision) => (
+              <li key={decision.id}>
+                <Ago at={decision.at} now={props.now} />: {decisionText(decision)}
+                {decision.channels.length > 0 && (
+                  <ul>
+                    {decision.channels.map((channel) => (
+                      <li key={channel.id}>
+                        {nameOf(channel.id)}: {decisionText({ ...channel, detail: {} })}
+                        {channel.delivery &&
+                          ` ${channel.delivery.state}${channel.delivery.error && `: ${channel.delivery.error}`}`}
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,167 @@
+import test from 'ava'
+import { type Plan, type Step, stepOffsets } from '#shared/monitoring/alerting/policy.ts'
+import { SECOND, Story, uuidOf } from '../../../support/alert-story.ts'
+
+const STORIES = 20_000
+const SEED = Number(process.env.ALERT_SEED ?? 20261122)
+
+/** Small and repeatable (mulberry32): `ALERT_SEED=... ALERT_STORY=...` runs one story again. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const CHANNELS = 3
+
+function chance(random: () => number) {
+  const below = (n: number) => Math.floor(random() * n)
+  const pick = <T>(...values: readonly [T, ...T[]]): T => values[below(values.length)] ?? values[0]
+  return { below, pick }
+}
+
+function randomStep(random: () => number): Step {
+  const { below, pick } = chance(random)
+  return {
+    wait: pick(0, 60, 300, 900, below(2000)),
+    channels: pick(null, [uuidOf(1 + below(CHANNELS))], [uuidOf(1), uuidOf(3)]),
+    severity: pick('info', 'info', 'warning'),
+    repeat: pick(null, { every: 60 + below(1200), times: pick(null, 1, 3) }),
+    hours: [],
+    outside: 'hold',
+  }
+}
+
+function randomPlan(random: () => number): Partial<Plan> {
+  const { below, pick } = chance(random)
+  return {
+    when: { failures: 1, of: null, down_for: pick(0, 0, 45, 200), successes: 1 },
+    steps: Array.from({ length: 1 + below(4) }, () => randomStep(random)),
+    flapping: pick(null, null, { changes: 3 + below(3), within: 300 + below(2000) }),
+  }
+}
+
+/** Runs a property over many stories; what fails names the story that repeats it. */
+function forAll(run: (random: () => number, story: number) => string | null): string | null {
+  const only = process.env.ALERT_STORY
+  const first = only === undefined ? 0 : Number(only)
+  for (let story = first; story < (only === undefined ? STORIES : first + 1); story++) {
+    const failure = run(randomOf(SEED + story * 7919), story)
+    if (failure !== null) return `ALERT_SEED=${SEED} ALERT_STORY=${story}: ${failure}`
+  }
+  return null
+}
+
+test('1: tellings in random evaluation intervals equal the plan, and none is told twice', (t) => {
+  const failure = forAll((random) => {
+    const { below } = chance(random)
+    const plan = { ...randomPlan(random), flapping: null }
+    const end = 1000 + below(5000)
+    const late = () => below(60) * SECOND
+    const told = (lateness?: () => number) => {
+      const story = new Story({ plan, channels: Array(CHANNELS).fill({}), ...(lateness && { late: lateness }) })
+      // Long enough after the end that what was due before it has been said.
+      story.flip('down', 0).until(end)
+      return story
+    }
+    const exact = told()
+    const loose = told(late)
+    const first = plan.when?.down_for ?? 0
+    const expected = planned(plan.steps ?? [], end - first)
+    const said = new Set(exact.tellings.map(({ channelId, what }) => `${channelId} ${what}`))
+    for (const line of expected) if (!said.has(line)) return `${line} was not said; ${exact.said.join(', ')}`
+    const late60 = new Set(loose.messages.map(({ channel, step }) => `${channel} ${step}`))
+    const missing = exact.messages.filter(
+      ({ at, channel, step }) => at < end - 120 * 60 && !late60.has(`${channel} ${step}`),
+    )
+    if (missing.length > 0) return `late evaluations leave out ${JSON.stringify(missing)}`
+    const keys = exact.messages.map(({ at, channel }) => `${at} ${channel}`)
+    if (new Set(keys).size !== keys.length) return `told twice at once: ${exact.said.join(', ')}`
+    return null
+  })
+  t.is(failure, null)
+})
+
+/** Which integration hears the first words of which steps within a time, by the plan alone. */
+function planned(steps: readonly Step[], seconds: number): string[] {
+  const offsets = stepOffsets({ steps } as Plan)
+  return steps.flatMap((step, index) => {
+    if ((offsets[index] ?? 0) > seconds * SECOND) return []
+    return [1, 2, 3]
+      .filter((id) => step.channels === null || step.channels.includes(uuidOf(id)))
+      .map((id) => `${id} first`)
+  })
+}
+
+test('2: after a resolved incident the last message per attempted integration is a recovery, and only for those', (t) => {
+  const failure = forAll((random) => {
+    const { below, pick } = chance(random)
+    const channels = Array.from({ length: CHANNELS }, () => ({ isOwn: below(4) > 0 }))
+    const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
+    const story = new Story({
+      plan: randomPlan(random),
+      severity: pick('critical', 'critical', 'info'),
+      channels,
+      outcome: () => pick(...outcomes),
+      late: () => pick(0, 0, below(30), below(600)) * SECOND,
+    })
+    let at = 0
+    let isDown = false
+    for (let turn = below(12) + 2; turn > 0; turn--) {
+      at += 1 + below(pick(20, 200, 3000))
+      story.until(at)
+      at = Math.max(at, Math.ceil((story.now - START_SECONDS) / SECOND))
+      const what = pick('flip', 'flip', 'flip', 'ack', 'unack', 'change', 'pause')
+      if (what === 'flip') {
+        isDown = !isDown
+        story.flip(isDown ? 'down' : 'up', at)
+      } else if (what === 'ack' && story.incident && story.incident.state !== 'acknowledged') story.ack()
+      else if (what === 'unack' && story.incident?.state === 'acknowledged') story.unack()
+      else if (what === 'change' && story.policy) {
+        const plan = { ...story.policy.plan, ...randomPlan(random) }
+        story.policy = { ...story.policy, version: story.policy.version + 1, plan }
+      }
+    }
+    if (isDown) story.flip('up', at + 1)
+    story.until(at + 100_000)
+    return checkRecoveries(story)
+  })
+  t.is(failure, null)
+})
+
+const START_SECONDS = Date.UTC(2026, 10, 22, 10) * 1000
+
+function checkRecoveries(story: Story): string | null {
+  for (const incident of story.incidents) {
+    if (incident.state !== 'resolved') return `an incident stays ${incident.state}, held by ${incident.held}`
+    const tellings = story.tellings.filter(({ incidentId }) => incidentId === incident.id)
+    for (const channel of new Set(tellings.map(({ channelId }) => channelId))) {
+      const own = tellings.filter(({ channelId }) => channelId === channel)
+      const isOwed = own.some(({ status, attempts }) => status === 'down' && attempts > 0)
+      const recoveries = own.filter(({ status }) => status === 'up').length
+      if (recoveries !== (isOwed ? 1 : 0)) return `integration ${channel}: owed ${isOwed}, told ${recoveries} times`
+      if (isOwed && own.at(-1)?.status !== 'up') return `integration ${channel}: the last message is no recovery`
+      const isLeft = own.some(
+        ({ state, attempts, status }) => status === 'down' && state === 'pending' && attempts === 0,
+      )
+      if (isLeft) return `integration ${channel}: a message that nobody needs is still to be sent`
+    }
+  }
+  return null
+}
+
+test('an acknowledged incident is told nobody, whatever passes', (t) => {
+  const failure = forAll((random) => {
+    const { below } = chance(random)
+    const story = new Story({ plan: { ...randomPlan(random), flapping: null }, channels: Array(CHANNELS).fill({}) })
+    story.flip('down', 0).until(below(3000)).ack()
+    const before = story.messages.length
+    story.until(20_000)
+    return story.messages.length === before ? null : `told ${story.said.slice(before).join(', ')}`
+  })
+  t.is(failure, null)
+})
