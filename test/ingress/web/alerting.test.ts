@@ -1,16 +1,16 @@
 import test from 'ava'
-import { openApp, type TestApp } from '../../support/app.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
-let app: TestApp
+let app: HttpProduct
 let team: Team
 let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openApp({ workers: ['ping-evaluator', 'notifier', 'sweeper'] })
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'notifier', 'sweeper'] })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)
