@@ -80,19 +80,7 @@ export function createMetrics() {
     handled: histogram('signalbox_message_seconds', 'Time to handle a message.', ['queue', 'outcome'], LATENCY_BUCKETS),
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
-    alertDecisions: counter(
-      'signalbox_alert_decisions_total',
-      'Decisions about who is told of a check, by what was decided and why.',
-      ['outcome', 'reason'],
-    ),
-    incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
-      'state',
-    ]),
-    alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
-    unprocessedFlips: gauge(
-      'signalbox_unprocessed_flips',
-      'Changes of status that nobody has been told of yet; counted up to 10,000.',
-    ),
+    ...alertMetrics({ counter, gauge }),
     sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
     clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
     beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),
@@ -173,5 +161,24 @@ export async function serveMetrics(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** What the alerter and its sweep count. */
+function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'counter' | 'gauge'>) {
+  return {
+    alertDecisions: counter(
+      'signalbox_alert_decisions_total',
+      'Decisions about who is told of a check, by what was decided and why.',
+      ['outcome', 'reason'],
+    ),
+    incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
+      'state',
+    ]),
+    alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
+    unprocessedFlips: gauge(
+      'signalbox_unprocessed_flips',
+      'Changes of status that nobody has been told of yet; counted up to 10,000.',
+    ),
   }
 }
