@@ -108,7 +108,7 @@ export async function openToken(stack: BenchStack, port: number): Promise<string
   const { clientId, clientSecret } = await createClient(stack.db, createSecrets(stack.env.SECRET_KEY ?? ''), {
     name: 'Bench',
     env: 'SANDBOX',
-    families: ['risk-signals'],
+    families: ['risk-signals', 'agents'],
     scopes: [],
     hasApiKey: false,
     hasLmsSecret: false,

@@ -16,6 +16,20 @@ const PARTIES = {
   subcontractorGstin: '24AAFFS4321K1ZA',
   poValue: 1_250_000,
 }
+const TOOL_CALL = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: {
+    name: 'gstin_validate',
+    arguments: { gstin: PARTIES.buyerGstin },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+})
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
@@ -29,6 +43,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
   const cookie = await signIn(stack)
   const authorized = { authorization: `Bearer ${await openToken(stack, port)}` }
   const key = { 'X-Api-Key': rwKey }
+  const agent = await agentHeaders(base, authorized)
   const members = Object.fromEntries(Array.from({ length: 90_000 }, (_, n) => [`m${n}`, 0]))
   const object = JSON.stringify({ object: members })
   let addresses = 0
@@ -62,12 +77,32 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
         }),
       ),
     'H5 long descriptions': () => times(8, () => ask(`${base}/api/v3/checks/`, [200], { headers: key })),
+    'agent tools, a thousand calls of one key': () =>
+      times(1_000, () =>
+        ask(`${base}/mcp`, [200, 429], { method: 'POST', headers: { ...JSON_TYPE, ...agent }, body: TOOL_CALL }),
+      ),
     'H6 list of integrations': () =>
       ask(`${base}/api/v3/checks/${mailed}`, [400], {
         method: 'POST',
         headers: key,
         body: JSON.stringify({ channels: 'z,'.repeat(450_000) }),
       }),
+  }
+}
+
+/** What a client of the tools sends with a call (revision 2026-07-28), with a key of its own. */
+async function agentHeaders(base: string, authorized: Record<string, string>): Promise<Record<string, string>> {
+  const made = await ask(`${base}/v1/agents/keys`, [201], {
+    method: 'POST',
+    headers: { ...JSON_TYPE, ...authorized, 'x-idempotency-key': randomUUID() },
+    body: JSON.stringify({ name: 'bench', scopes: ['agents:invoke'] }),
+  })
+  return {
+    authorization: `Bearer ${JSON.parse(made).key}`,
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'gstin_validate',
   }
 }
 

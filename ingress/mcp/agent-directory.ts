@@ -9,8 +9,14 @@ const MAX_AGE_MS = 5_000
 export interface AgentDirectory {
   logins: LRUCache<string, AgentLogin>
   buckets: TokenBuckets
+  /** calls under way, by the key's id */
+  underWay: Map<string, number>
 }
 
 export function createAgentDirectory(callsPerMinute: number): AgentDirectory {
-  return { logins: new LRUCache({ max: 10_000, ttl: MAX_AGE_MS }), buckets: createTokenBuckets(callsPerMinute) }
+  return {
+    logins: new LRUCache({ max: 10_000, ttl: MAX_AGE_MS }),
+    buckets: createTokenBuckets(callsPerMinute),
+    underWay: new Map(),
+  }
 }

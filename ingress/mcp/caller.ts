@@ -131,6 +131,25 @@ export function limitAgent(
   if (!granted) throw new RateLimitedError('too many calls of this key', retryAfterSeconds)
 }
 
+/** Calls of one key at once: each holds a connection of the database now and then, and others need some too. */
+const CALLS_AT_ONCE = 16
+
+/**
+ * Counts a call as under way.
+ * @returns what ends it
+ * @throws RateLimitedError when the key has as many under way as it may
+ */
+export function beginCall({ keyId }: AgentCaller, { underWay }: AgentDirectory): () => void {
+  const count = underWay.get(keyId) ?? 0
+  if (count >= CALLS_AT_ONCE) throw new RateLimitedError('too many calls of this key at once', 1)
+  underWay.set(keyId, count + 1)
+  return () => {
+    const left = (underWay.get(keyId) ?? 1) - 1
+    if (left > 0) underWay.set(keyId, left)
+    else underWay.delete(keyId)
+  }
+}
+
 /**
  * A page of another origin must not call with what a browser holds, nor a name that resolves to us stand for ours
  * (DNS rebinding).

@@ -6,6 +6,7 @@ import { defineRoute, type Route } from '../route.ts'
 import {
   type AgentCaller,
   authenticateAgent,
+  beginCall,
   limitAgent,
   RESOURCE_METADATA_PATH,
   refuseForeignOrigin,
@@ -44,7 +45,12 @@ const toolsRoute = defineRoute({
     limitAgent(caller, response, deps, deps.agents)
     const serve = () => toolServer(caller, response, deps)
     const refuse = (message: unknown) => missingScope(message, caller)
-    await answerMessage(request, response, { serve, refuse, log: deps.log })
+    const end = beginCall(caller, deps.agents)
+    try {
+      await answerMessage(request, response, { serve, refuse, log: deps.log })
+    } finally {
+      end()
+    }
   },
 })
 

@@ -14,6 +14,9 @@ const CLOSING = 'Evidence, not a recommendation.'
 /** Where in `_meta` a client finds the id under which the audit has its call. */
 const CALL_ID = 'signalbox/callId'
 
+/** The outcome of a call that nobody waits for any more. */
+const CANCELLED = 'CANCELLED'
+
 const DAY_SECONDS = 86_400
 
 /**
@@ -42,6 +45,7 @@ async function answerOf(
     const text = `${JSON.stringify(output)}\n${CLOSING}`
     return { result: { structuredContent: output, content: [{ type: 'text', text }] }, code: 'OK' }
   } catch (error) {
+    if (call.signal.aborted) return { result: { isError: true, content: [] }, code: CANCELLED }
     const { code, message, errors, retryAfterSeconds } = toProblem(error, call.response, deps)
     const body = {
       code,

@@ -25,7 +25,7 @@ export interface AgentCall {
   tool: string
   /** SHA-256 of the arguments in canonical JSON */
   argumentsDigest: Buffer
-  /** `OK`, or the code of the error */
+  /** `OK`, the code of the error, or `CANCELLED` when nobody waited for the answer any more */
   code: string
   units: number
   durationMs: number
