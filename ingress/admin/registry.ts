@@ -3,6 +3,7 @@ import { clientCommands } from './client.ts'
 import type { Command, OfflineCommand } from './command.ts'
 import { documentCommands } from './config-document.ts'
 import { deadLetterCommands } from './dead-letters.ts'
+import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { keyCommands } from './key.ts'
 import { openApiCommand } from './openapi.ts'
@@ -27,6 +28,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...webhookCommands,
   ...shardCommands,
   resealCommand,
+  demoCommand,
   doctorCommand,
   settingsCommand,
   openApiCommand,

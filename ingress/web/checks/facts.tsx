@@ -5,7 +5,7 @@ import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toDate, toSeconds } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
-import { KindTile } from '../components/icons.tsx'
+import { KindIcon } from '../components/icons.tsx'
 import { humanDuration, inZone } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 import { snippets } from './snippets.ts'
@@ -166,7 +166,7 @@ export function UsedIntegrations(props: {
         <ul class="bare">
           {used.map((channel) => (
             <li key={channel.uuid}>
-              <KindTile kind={channel.kind} label={labelOfKind(channel.kind)} />{' '}
+              <KindIcon kind={channel.kind} />{' '}
               <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>
               {channel.disabledAt !== null && <span class="pill bad">switched off</span>}
             </li>

@@ -45,18 +45,28 @@ export function Filters(props: {
           <label class="hidden" for="q">
             Search checks
           </label>
-          <input id="q" name="q" type="search" value={filter.search} placeholder="Search" maxLength={100} />
+          <input
+            id="q"
+            name="q"
+            type="search"
+            value={filter.search}
+            placeholder="Search"
+            aria-keyshortcuts="/"
+            maxLength={100}
+          />
           <label class="hidden" for="sort">
             Order
           </label>
           <select id="sort" name="sort" data-submit>
             {checkSorts.map((sort) => (
-              <option key={sort} value={sort} selected={sort === context.query.get('sort')}>
+              <option key={sort} value={sort} selected={sort === (context.query.get('sort') ?? 'status')}>
                 {sortNames[sort]}
               </option>
             ))}
           </select>
-          <button type="submit">Show</button>
+          <noscript>
+            <button type="submit">Show</button>
+          </noscript>
         </form>
       </div>
       {tags.length > 0 && (
@@ -67,12 +77,13 @@ export function Filters(props: {
             return (
               <li key={tag}>
                 <a
-                  class={down > 0 ? 'tag has-down' : 'tag'}
+                  class="tag"
                   href={withQuery(context, { tag: wanted })}
                   aria-current={isOn ? 'true' : undefined}
                   title={down > 0 ? `${down} of ${count} down` : `${count} checks`}
                 >
-                  {tag} <small>{down > 0 ? `${down} of ${count} down` : count}</small>
+                  {down > 0 && <span class="dot" />}
+                  {tag} <small>{down > 0 ? `${down}/${count}` : count}</small>
                 </a>
               </li>
             )
@@ -94,7 +105,9 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
   return (
     <Form context={context} action={`/projects/${projectUuid}/checks/bulk`} class="bulk" id="bulk-form">
       <input type="hidden" name="back" value={context.request.originalUrl} />
-      <span class="bulk-label">With those selected</span>
+      <b class="bulk-label" id="bulk-count">
+        With those selected
+      </b>
       <span class="bulk-buttons">
         <button type="submit" name="do" value="pause" id="bulk-pause">
           Pause

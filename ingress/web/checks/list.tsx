@@ -2,6 +2,8 @@ import { listChannels, type StoredChannel } from '#shared/monitoring/channels/st
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { formatCursor, parseListQuery, summarise } from '#shared/monitoring/pages/check-list.ts'
 import { groupChecks, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { downDays } from '#shared/monitoring/pages/down-days.ts'
+import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
@@ -12,10 +14,13 @@ import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
+import { AttentionStrip } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { CheckRow } from './row.tsx'
+import { rowState } from './row-state.ts'
 
 const PAGE_SIZE = 50
+const DAYS = 30
 
 export function checkListPages(pages: Pages): void {
   pages.get('/projects/:project/checks', showList)
@@ -39,6 +44,11 @@ async function showList(context: Context): Promise<void> {
   const { page: checks, nextCursor: next } = paged(found, PAGE_SIZE, ({ sortKey, id }) =>
     formatCursor({ key: sortKey, id }),
   )
+  const flips = await listFlipsOfChecks(
+    db,
+    checks.map(({ id }) => id),
+  )
+  const failing = channels.filter(({ lastError }) => lastError !== '')
   const { statuses: counts, total, tags } = summary
   const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
@@ -80,6 +90,9 @@ async function showList(context: Context): Promise<void> {
         <Empty workspace={workspace} channels={channels} mayEdit={mayEdit} />
       ) : (
         <>
+          <div data-region="attention">
+            <AttentionStrip down={down} failing={failing} />
+          </div>
           <div data-region="filters">
             <Filters context={context} counts={counts} total={total} tags={tags} filter={filter} />
           </div>
@@ -92,14 +105,20 @@ async function showList(context: Context): Promise<void> {
                 <caption class="hidden">Checks of {project.name}</caption>
                 <Columns />
                 <tbody>
-                  {checks.map((check) => (
-                    <CheckRow
-                      key={check.uuid}
-                      {...row}
-                      check={check}
-                      status={shownStatus(check, now, nextOccurrence)}
-                    />
-                  ))}
+                  {checks.map((check) => {
+                    const status = shownStatus(check, now, nextOccurrence)
+                    const known = flips.get(check.id) ?? []
+                    return (
+                      <CheckRow
+                        key={check.uuid}
+                        {...row}
+                        check={check}
+                        status={status}
+                        state={rowState(check, status, known)}
+                        days={downDays(known, DAYS, now)}
+                      />
+                    )
+                  })}
                 </tbody>
               </table>
             )}
@@ -115,12 +134,27 @@ function Columns() {
   return (
     <thead>
       <tr>
-        <th scope="col">Status</th>
-        <th scope="col">Name and tags</th>
-        <th scope="col">Ping address</th>
-        <th scope="col">Schedule</th>
-        <th scope="col">Last ping</th>
-        <th scope="col">Integrations</th>
+        <th scope="col" class="c-status">
+          <input type="checkbox" id="select-all" data-scripted hidden aria-label="Select all of this page" />
+          <span class="hidden">Status</span>
+        </th>
+        <th scope="col">Check</th>
+        <th scope="col" class="c-days">
+          Last 30 days
+        </th>
+        <th scope="col">State</th>
+        <th scope="col" class="c-when">
+          Schedule
+        </th>
+        <th scope="col" class="c-last">
+          Last ping
+        </th>
+        <th scope="col" class="c-next">
+          Next
+        </th>
+        <th scope="col" class="c-channels">
+          Told
+        </th>
         <th scope="col">
           <span class="hidden">Actions</span>
         </th>

@@ -1,29 +1,33 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
-import { nextPing } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
+import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
-import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { type Micros, toSeconds } from '#shared/time.ts'
-import { Copyable, Form } from '../components/form.tsx'
-import { KindTile, StatusGlyph } from '../components/icons.tsx'
-import { Ago } from '../components/time.tsx'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { DayBar } from '../components/day-bar.tsx'
+import { Form } from '../components/form.tsx'
+import { Icon, KindIcon, StatusGlyph } from '../components/icons.tsx'
+import { Ago, Distance } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { everyText, humanDuration } from '../frame/format.ts'
 import { checkPath } from '../frame/workspace.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import type { RowState } from './row-state.ts'
 
-/** Beyond it a row says how many more there are; the check's own page has all. */
-const SHOWN_CHANNELS = 6
+/** Beyond them a row says how many more there are; the check's own page has all. */
+const SHOWN_CHANNELS = 4
+const SHOWN_TAGS = 2
 
 export interface RowProps {
   context: Context
   check: ListedCheck
   project: MemberProject
   status: ShownStatus
+  state: RowState
+  days: readonly DownDay[]
   /** integrations that work */
   channels: readonly StoredChannel[]
   pingBase: string
@@ -33,14 +37,16 @@ export interface RowProps {
   now: Micros
 }
 
+/** One check in one line of the list. */
 export function CheckRow(props: RowProps) {
-  const { check, status, now, pingBase, pingKey, mayEdit } = props
+  const { check, status, state, now, mayEdit } = props
   const path = checkPath(check, props.project)
-  const url =
-    pingKey !== null && check.slug !== '' ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
-  const tags = splitTags(check.tags)
   return (
-    <tr class={`is-${status}`} id={`check-${mayEdit ? check.uuid : uniqueKey(check.uuid)}`}>
+    <tr
+      class={`is-${status}`}
+      id={`check-${mayEdit ? check.uuid : uniqueKey(check.uuid)}`}
+      data-turns={state.turns === null ? undefined : toIsoSeconds(state.turns)}
+    >
       <td class="c-status">
         {mayEdit && (
           <input
@@ -48,96 +54,101 @@ export function CheckRow(props: RowProps) {
             name="check"
             value={check.uuid}
             form="bulk-form"
+            data-name={nameOf(check)}
             aria-label={`Select ${nameOf(check)}`}
           />
         )}
         <StatusGlyph status={status} isRunning={check.lastStart !== null} />
       </td>
       <td class="c-name">
-        <a href={path}>{nameOf(check)}</a>
-        {tags.length > 0 && (
-          <span class="row-tags">
-            {tags.map((tag) => (
-              <span class="tag small" key={tag}>
-                {tag}
-              </span>
-            ))}
-          </span>
-        )}
+        <div>
+          <a href={path} title={nameOf(check)}>
+            {nameOf(check)}
+          </a>
+          <Tags tags={splitTags(check.tags)} />
+        </div>
       </td>
-      <td class="c-url">
-        {mayEdit ? (
-          <Copyable text={url} label={`ping address of ${nameOf(check)}`} />
-        ) : (
-          <span class="muted">not shown</span>
-        )}
+      <td class="c-days">
+        <DayBar days={props.days} isSlim />
+      </td>
+      <td class="c-state">
+        <StateText state={state} status={status} now={now} />
       </td>
       <td class="c-when">
         <ScheduleText check={check} />
       </td>
-      <td class="c-last">
-        <LastPing check={check} status={status} now={now} />
+      <td class="c-last">{check.lastPing === null ? '–' : <Ago at={check.lastPing} now={now} />}</td>
+      <td class="c-next">
+        {state.due === null ? '–' : state.due < now ? 'overdue' : <Ago at={state.due} now={now} />}
       </td>
       <td class="c-channels">
         <Toggles {...props} />
       </td>
-      <td class="c-actions">
-        {mayEdit && (
-          <Form
-            context={props.context}
-            action={`${path}/${status === 'paused' ? 'resume' : 'pause'}`}
-            inline={status === 'paused' ? 'Resumed' : 'Paused'}
-          >
-            <input type="hidden" name="back" value={props.context.request.originalUrl} />
-            <button
-              type="submit"
-              class="quiet"
-              aria-label={`${status === 'paused' ? 'Resume' : 'Pause'} ${nameOf(check)}`}
-            >
-              {status === 'paused' ? 'Resume' : 'Pause'}
-            </button>
-          </Form>
-        )}
-      </td>
+      <td class="c-actions">{mayEdit && <Menu {...props} path={path} />}</td>
     </tr>
   )
 }
 
-function ScheduleText({ check }: { check: ListedCheck | Parameters<typeof nextPing>[0] }) {
+function Tags({ tags }: { tags: readonly string[] }) {
+  const more = tags.slice(SHOWN_TAGS)
   return (
     <>
-      {check.kind === 'simple' ? (
-        <span>{everyText(check.timeoutSeconds)}</span>
-      ) : (
-        <span title={check.tz}>
-          <code>{check.schedule}</code>
+      {tags.slice(0, SHOWN_TAGS).map((tag) => (
+        <span class="tag small" key={tag}>
+          {tag}
+        </span>
+      ))}
+      {more.length > 0 && (
+        <span class="tag small" title={more.join(' ')}>
+          +{more.length}
         </span>
       )}
-      <small>grace {humanDuration(check.graceSeconds)}</small>
     </>
   )
 }
 
-function LastPing({ check, status, now }: { check: ListedCheck; status: ShownStatus; now: Micros }) {
-  const due = status === 'up' || status === 'grace' ? nextPing({ ...check, lastStart: null }, nextOccurrence) : null
+/** How it stands, in words. */
+function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
   return (
-    <>
-      {check.lastPing === null ? <span class="muted">never</span> : <Ago at={check.lastPing} now={now} />}
-      {check.lastDuration !== null && (
-        <small title="Length of the last run">took {humanDuration(toSeconds(check.lastDuration))}</small>
+    <span class={`state is-${status}`}>
+      <b>
+        {state.word}
+        {state.since !== null && state.since <= now && (
+          <>
+            {' '}
+            <Distance at={state.since} now={now} />
+          </>
+        )}
+      </b>
+      {state.why !== '' && (
+        <span class="why">
+          {' · '}
+          {state.why}
+          {state.at !== null && (
+            <>
+              {' '}
+              <Ago at={state.at} now={now} />
+            </>
+          )}
+        </span>
       )}
-      {due !== null && (
-        <small>
-          {due < now ? 'due' : 'next'} <Ago at={due} now={now} />
-        </small>
-      )}
-    </>
+    </span>
+  )
+}
+
+function ScheduleText({ check }: { check: ListedCheck }) {
+  const title = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down`
+  return (
+    <span title={check.kind === 'simple' ? title : `${check.tz}. ${title}`}>
+      {check.kind === 'simple' ? everyText(check.timeoutSeconds).replace('every ', '') : <code>{check.schedule}</code>}
+      <span class="muted"> + {humanDuration(check.graceSeconds)}</span>
+    </span>
   )
 }
 
 /** One form for all of them: the pressed button says which. Without the right to edit they only show. */
 function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
-  if (channels.length === 0) return <span class="muted">none</span>
+  if (channels.length === 0) return <span class="muted">–</span>
   const shown = channels.slice(0, SHOWN_CHANNELS)
   const more = channels.length - shown.length
   return (
@@ -158,11 +169,55 @@ function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
             title={`${label}: ${isOn ? 'on' : 'off'}`}
             disabled={!mayEdit}
           >
-            <KindTile kind={channel.kind} label={labelOfKind(channel.kind)} />
+            <KindIcon kind={channel.kind} />
           </button>
         )
       })}
       {more > 0 && <small>+{more}</small>}
     </Form>
+  )
+}
+
+/** What is seldom needed of a row. */
+function Menu(props: RowProps & { path: string }) {
+  const { context, check, status, pingBase, pingKey, path } = props
+  const name = nameOf(check)
+  const bySlug = pingKey !== null && check.slug !== ''
+  const url = bySlug ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
+  const verb = status === 'paused' ? 'resume' : 'pause'
+  const label = status === 'paused' ? 'Resume' : 'Pause'
+  return (
+    <details class="menu row-menu">
+      <summary aria-label={`More of ${name}`}>
+        <Icon name="more" />
+      </summary>
+      <ul>
+        <li>
+          <button type="button" data-copy={url} aria-label={`Copy ping address of ${name}`} hidden>
+            Copy ping address
+          </button>
+        </li>
+        <li>
+          <form method="post" action={`/ping/${check.uuid}`} data-inline="Pinged">
+            <button type="submit" aria-label={`Ping ${name} now`}>
+              Ping now
+            </button>
+          </form>
+        </li>
+        <li>
+          <Form context={context} action={`${path}/${verb}`} inline={status === 'paused' ? 'Resumed' : 'Paused'}>
+            <input type="hidden" name="back" value={context.request.originalUrl} />
+            <button type="submit" aria-label={`${label} ${name}`}>
+              {label}
+            </button>
+          </Form>
+        </li>
+        <li>
+          <a href={`${path}/edit`} aria-label={`Edit ${name}`}>
+            Edit
+          </a>
+        </li>
+      </ul>
+    </details>
   )
 }

@@ -1,4 +1,5 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { iconOfKind } from '../frame/look.ts'
 
 /** Our mark: a signal arm in its box. Beside it the name is always written out. */
 export function Logo() {
@@ -59,11 +60,16 @@ export function StatusGlyph({ status, isRunning = false }: { status: ShownStatus
   )
 }
 
-const kindColours = 8
+/** A line icon in the colour of the text beside it. */
+export function Icon({ name }: { name: string }) {
+  return <span class={`icon i-${name}`} aria-hidden="true" />
+}
 
-/** Two letters on a tile, drawn by the style, stand for a kind of integration: no brand's drawing is needed to tell them apart. */
-export function KindTile({ kind, label }: { kind: string; label: string }) {
-  const letters = label.replace(/[^A-Za-z]/g, '').slice(0, 2)
-  const colour = [...kind].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % kindColours
-  return <span class={`tile tile-${colour}`} data-letters={letters} aria-hidden="true" />
+/** What stands for a kind of integration; its name is always beside it or in its title. */
+export function KindIcon({ kind }: { kind: string }) {
+  return (
+    <span class="tile" aria-hidden="true">
+      <Icon name={iconOfKind(kind)} />
+    </span>
+  )
 }

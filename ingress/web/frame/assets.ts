@@ -1,35 +1,28 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join, parse } from 'node:path'
+import { join } from 'node:path'
 import { Router } from 'express'
+import { type Asset, assetOf } from './asset.ts'
+import { fonts, lookRules } from './look.ts'
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-}
-
-interface Asset {
-  path: string
-  type: string
-  content: Buffer
-}
-
-/** A file beside the code. Its address holds a hash of its content, so browsers keep it for good. */
+/** A file beside the code. */
 export function loadAsset(folder: string, file: string): Asset {
-  const content = readFileSync(join(folder, file))
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
-  const { name, ext } = parse(file)
-  return { path: `/assets/${name}-${hash}${ext}`, type: TYPES[ext] ?? 'application/octet-stream', content }
+  return assetOf(file, readFileSync(join(folder, file)))
+}
+
+/** The common style, in the order in which its parts build on each other. */
+function loadStyle(): Asset {
+  const parts = ['tokens.css', 'app.css', 'list.css'].map((file) => readFileSync(join(FOLDER, file), 'utf8'))
+  return assetOf('style.css', Buffer.from([lookRules(), ...parts].join('\n')))
 }
 
 const FOLDER = join(import.meta.dirname, 'assets')
 
 /** The files that pages refer to. */
 export const assets = {
-  style: loadAsset(FOLDER, 'app.css'),
+  style: loadStyle(),
   script: loadAsset(FOLDER, 'app.js'),
   live: loadAsset(FOLDER, 'live.js'),
+  list: loadAsset(FOLDER, 'list.js'),
   icon: loadAsset(FOLDER, 'icon.svg'),
   iconDown: loadAsset(FOLDER, 'icon-down.svg'),
 } as const
@@ -37,7 +30,7 @@ export const assets = {
 /** Serves the common files, and those of `more`. */
 export function createAssetRouter(more: readonly Asset[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  for (const { path, type, content } of [...Object.values(assets), ...more]) {
+  for (const { path, type, content } of [...Object.values(assets), ...fonts, ...more]) {
     router.get(path, (_request, response) => {
       response
         .set({

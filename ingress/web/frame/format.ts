@@ -40,7 +40,7 @@ export function relativeTime(at: Micros, now: Micros): string {
 }
 
 /** How far apart two instants are, in one unit: `22 min`. */
-function distanceText(at: Micros, now: Micros): string {
+export function distanceText(at: Micros, now: Micros): string {
   const distance = Math.abs(Math.round(toSeconds(at - now)))
   const [size, name] = UNITS.find(([unit]) => distance >= unit) ?? UNITS[3]
   return `${Math.floor(distance / size)} ${name}`

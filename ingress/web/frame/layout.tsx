@@ -2,11 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import type { Micros } from '#shared/time.ts'
-import { Logo } from '../components/icons.tsx'
+import { Icon, Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Exact } from '../components/time.tsx'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
+import { fonts } from './look.ts'
 import { type Area, navigation } from './navigation.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -53,9 +54,11 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           data-up={assets.icon.path}
           data-down={assets.iconDown.path}
         />
+        <link rel="preload" href={fonts[0]?.path} as="font" type="font/woff2" crossOrigin="anonymous" />
         <link rel="stylesheet" href={assets.style.path} />
         <script src={assets.script.path} defer />
         <script src={assets.live.path} defer />
+        {frame.area === 'checks' && <script src={assets.list.path} defer />}
       </head>
       <body class={frame.workspace ? 'framed' : 'plain'}>
         <a class="skip" href="#main">
@@ -162,6 +165,7 @@ function Sidebar(props: {
               {section.links.map((link) => (
                 <li key={link.href}>
                   <a href={link.href} aria-current={link.area === area ? 'page' : undefined}>
+                    <Icon name={link.area} />
                     {link.label}
                     {(link.count ?? 0) > 0 && (
                       <span class="count" title={link.counted}>

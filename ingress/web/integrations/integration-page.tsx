@@ -3,12 +3,11 @@ import type { SentMessage } from '#shared/monitoring/pages/integration-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
-import { KindTile } from '../components/icons.tsx'
+import { KindIcon } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { checkPath } from '../frame/workspace.ts'
 import type { IntegrationView } from './integrations-view.ts'
-import { labelOfKind } from './labels.ts'
 
 interface Props {
   context: Context
@@ -23,7 +22,7 @@ export function IntegrationPage({ context, view }: Props) {
       </p>
       <div class="page-head">
         <h1 class="check-title">
-          <KindTile kind={view.channel.kind} label={labelOfKind(view.channel.kind)} /> {view.name}
+          <KindIcon kind={view.channel.kind} /> {view.name}
         </h1>
         {view.mayEdit && (
           <div class="row">

@@ -1,6 +1,6 @@
 import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
-import { KindTile } from '../components/icons.tsx'
+import { KindIcon } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { IntegrationListView, ListedIntegration } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
@@ -51,7 +51,7 @@ function Integrations({ view }: { view: IntegrationListView }) {
           {view.channels.map((channel) => (
             <tr key={channel.uuid}>
               <td>
-                <KindTile kind={channel.kind} label={labelOfKind(channel.kind)} />{' '}
+                <KindIcon kind={channel.kind} />{' '}
                 <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>{' '}
                 <small>{labelOfKind(channel.kind)}</small>
               </td>
@@ -99,7 +99,7 @@ export function CataloguePage({ base }: { base: string }) {
       <ul class="project-list catalogue">
         {[...channelKinds.values()].map((kind) => (
           <li key={kind.kind} class="card">
-            <KindTile kind={kind.kind} label={kind.label} />
+            <KindIcon kind={kind.kind} />
             <a class="stretched" href={`${base}/new/${kind.kind}`}>
               {kind.label}
             </a>

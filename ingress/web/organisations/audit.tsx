@@ -29,7 +29,7 @@ export function auditPages(pages: Pages): void {
         {entries.length > 0 && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           <section class="card table-card scroll" tabIndex={0} aria-label="Entries">
-            <table class="plain-table">
+            <table class="plain-table stacked">
               <thead>
                 <tr>
                   <th scope="col">When (UTC)</th>

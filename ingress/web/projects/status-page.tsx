@@ -6,10 +6,10 @@ import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import { findStatusPageByToken } from '#shared/monitoring/pages/status-page-store.ts'
 import { asTenant } from '#shared/platform/database/tenant.ts'
 import { toIsoMillis } from '#shared/time.ts'
+import { DayBar } from '../components/day-bar.tsx'
 import { StatusGlyph, statusNames } from '../components/icons.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { humanDuration } from '../frame/format.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
 import { readPublicHistory } from './public-history.ts'
@@ -78,7 +78,6 @@ function overall(total: number, down: number, late: number): string {
 }
 
 function PublicCheck({ name, status, days }: { name: string; status: ShownStatus; days: readonly DownDay[] }) {
-  const bad = days.filter((day) => (day.seconds ?? 0) > 0)
   return (
     <div class="public-check">
       <div class="row">
@@ -87,28 +86,7 @@ function PublicCheck({ name, status, days }: { name: string; status: ShownStatus
           <StatusGlyph status={status} /> {statusNames[status]}
         </span>
       </div>
-      <svg
-        class="days"
-        viewBox={`0 0 ${days.length * 4} 28`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={
-          bad.length === 0 ? 'No downtime in this time.' : `Downtime on ${bad.length} of ${days.length} days.`
-        }
-      >
-        {days.map((day, index) => (
-          <rect
-            key={day.date}
-            class={day.seconds === null ? 'day none' : day.seconds > 0 ? 'day bad' : 'day'}
-            x={index * 4 + 0.5}
-            width="3"
-            y={day.seconds !== null && day.seconds > 0 ? 0 : 4}
-            height={day.seconds !== null && day.seconds > 0 ? 28 : 24}
-          >
-            <title>{`${day.date}: ${day.seconds === null ? 'not known' : day.seconds > 0 ? `down ${humanDuration(day.seconds)}` : 'no downtime'}`}</title>
-          </rect>
-        ))}
-      </svg>
+      <DayBar days={days} />
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { revokeAgentKey } from '#shared/tenancy/operations/revoke-agent-key.ts'
 import { toMillis } from '#shared/time.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { AgentsPage, type AgentsView } from './agents-page.tsx'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 
@@ -30,7 +31,7 @@ export function agentPages(pages: Pages): void {
   })
 }
 
-/** Makes a key and shows it in the answer, which is the only time it can be seen. */
+/** Makes a key, which the next page shows once. */
 async function create(context: FormContext): Promise<void> {
   const console = await openConsole(context, 'manage')
   const { deps, form } = context
@@ -47,7 +48,9 @@ async function create(context: FormContext): Promise<void> {
     const maker = { organisationId: console.organisationId, env: console.env, scopes }
     const actor = personOf(context, console.session)
     const { key } = await transaction(deps.db, (tx) => createAgentKey(tx, actor, maker, input, toMillis(deps.now())))
-    await show(context, console, { newKey: key })
+    const path = `${console.base}/agents`
+    leaveFlash(context, path, { secret: key })
+    redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await show(context, console, { errors: error.errors })
@@ -80,7 +83,7 @@ async function heldScopes(context: Context, console: Console): Promise<string[]>
 async function show(
   context: Context,
   console: Console,
-  { newKey = null, errors = [] }: { newKey?: string | null; errors?: readonly FieldError[] } = {},
+  { errors = [] }: { errors?: readonly FieldError[] } = {},
 ): Promise<void> {
   const { db } = context.deps
   const entitlements = await listEntitlements(db, console.organisationId)
@@ -103,7 +106,7 @@ async function show(
     scopes: [...grantableScopes(held, console.env)].filter((scope) => scope !== 'agents:invoke').toSorted(),
     projects: console.projects.filter(({ organisationId }) => organisationId === console.organisationId),
     mayManage: mayIn(console, 'manage') && isEntitled,
-    newKey,
+    newKey: context.flash.secret ?? null,
     errors,
   }
   const status = errors.length > 0 ? 400 : 200

@@ -55,14 +55,15 @@ async function shownValues(db: Knex, projectId: number, now: Micros): Promise<Sq
   return [now, inGrace.map(({ id }) => id), now, now]
 }
 
+/** Down, late, all others. */
+const RANK = `CASE ${SHOWN} WHEN 'down' THEN '0' WHEN 'grace' THEN '1' ELSE '2' END`
+
 const SORTS = {
   name: { key: 'lower(c.name)', type: 'text' },
   created: { key: 'c.id', type: 'bigint' },
   'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
-  status: {
-    key: `CASE c.status WHEN 'down' THEN 0 WHEN 'up' THEN 1 WHEN 'new' THEN 2 ELSE 3 END`,
-    type: 'bigint',
-  },
+  // Bytewise: a project of ten thousand is sorted for each page, and collating costs more than all the rest.
+  status: { key: `(${RANK} || lower(c.name)) COLLATE "C"`, type: 'text' },
 } as const satisfies Record<CheckSort, { key: string; type: string }>
 
 /**
@@ -76,15 +77,18 @@ export async function listCheckPage(
 ): Promise<ListedCheck[]> {
   const { key, type } = SORTS[page.sort]
   const where = await conditions(db, projectId, page.filter, page.now)
-  const after = page.after ? `AND (${key}, c.id) > (?::${type}, ?::bigint)` : ''
+  const after = page.after ? `WHERE ("sortKey", id) > (?::${type}, ?::bigint)` : ''
+  const ranked = page.sort === 'status' ? await shownValues(db, projectId, page.now) : []
   return await query<ListedCheck>(
     db,
-    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, ${key} AS "sortKey",
+    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, "sortKey",
             coalesce((SELECT array_agg(channels.uuid::text) FROM check_channels
                       JOIN channels ON channels.id = check_channels.channel_id
                       WHERE check_channels.check_id = c.id), '{}') AS "channelIds"
-     FROM checks c WHERE ${where.sql} ${after} ORDER BY ${key}, c.id LIMIT ?`,
-    [...where.values, ...(page.after ? [page.after.key, page.after.id] : []), page.limit],
+     FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${after}
+           ORDER BY "sortKey", id LIMIT ?) AS page JOIN checks c ON c.id = page.id
+     ORDER BY "sortKey", c.id`,
+    [...ranked, ...where.values, ...(page.after ? [page.after.key, page.after.id] : []), page.limit],
   )
 }
 

@@ -1,7 +1,7 @@
 import type { ShownStatus } from '../checks/check.ts'
 import { splitTags } from '../checks/tags.ts'
 
-export const checkSorts = ['name', 'status', 'last-ping', 'created'] as const
+export const checkSorts = ['status', 'name', 'last-ping', 'created'] as const
 export type CheckSort = (typeof checkSorts)[number]
 
 /** Which checks are listed: all conditions must hold. */
@@ -28,7 +28,7 @@ export function parseListQuery(query: URLSearchParams): {
   after: ListCursor | null
 } {
   const status = query.get('status') ?? ''
-  const sort = checkSorts.find((name) => name === query.get('sort')) ?? 'name'
+  const sort = checkSorts.find((name) => name === query.get('sort')) ?? 'status'
   return {
     filter: {
       tags: [...new Set(query.getAll('tag').filter((tag) => tag !== '' && tag.isWellFormed()))].slice(0, 20),
@@ -50,7 +50,7 @@ function parseCursor(text: string | null, sort: CheckSort): ListCursor | null {
   try {
     const [key, id]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (typeof id !== 'number' || !Number.isSafeInteger(id)) return null
-    if (sort === 'name') return typeof key === 'string' && !key.includes('\0') ? { key, id } : null
+    if (sort === 'name' || sort === 'status') return typeof key === 'string' && !key.includes('\0') ? { key, id } : null
     return typeof key === 'number' && Number.isSafeInteger(key) ? { key, id } : null
   } catch {
     return null

@@ -47,7 +47,7 @@ test.serial('a row changes while a box in it is ticked and has the focus, and ke
   await box.check()
   await box.focus()
   await fetch(`${url}/fail`)
-  await rowOf(page, 'Focused job').getByRole('img', { name: 'Down' }).waitFor()
+  await rowOf(page, 'Focused job').getByRole('img', { name: 'Down', exact: true }).waitFor()
   t.true(await box.isChecked())
   t.true(await box.evaluate((element) => element === document.activeElement))
 })

@@ -165,6 +165,11 @@ document.addEventListener('submit', async (event) => {
   try {
     const answer = await fetch(form.action, { method: 'POST', body, signal: AbortSignal.timeout(PATIENCE_MS) })
     if (!answer.ok) throw new Error(String(answer.status))
+    if (!answer.headers.get('content-type')?.startsWith('text/html')) {
+      document.dispatchEvent(new CustomEvent('page:said', { detail: form.dataset.inline }))
+      await run()
+      return
+    }
     const text = await answer.text()
     show(text)
     const said = new DOMParser().parseFromString(text, 'text/html').querySelector('main > .notice')

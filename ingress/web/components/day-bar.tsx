@@ -1,0 +1,46 @@
+import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
+import { humanDuration } from '../frame/format.ts'
+
+/** Days as bars, oldest left; bad ones are taller, and not only red. */
+export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isSlim?: boolean }) {
+  const bad = days.filter(({ seconds }) => (seconds ?? 0) > 0).length
+  const known = days.filter(({ seconds }) => seconds !== null).length
+  const label =
+    known === 0
+      ? 'Nothing is known yet.'
+      : bad === 0
+        ? `No outage in ${days.length} days.`
+        : `Outages on ${bad} of ${days.length} days.`
+  return (
+    <svg
+      class={isSlim ? 'days slim' : 'days'}
+      viewBox={`0 0 ${days.length * 4} 28`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <title>{label}</title>
+      {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
+      {!isSlim &&
+        days.map((day, index) => (
+          <rect key={day.date} class="day-hover" x={index * 4} width="4" y="0" height="28">
+            <title>{titleOf(day)}</title>
+          </rect>
+        ))}
+    </svg>
+  )
+}
+
+/** One path per look: a list of fifty checks would have thousands of rectangles. */
+function paths(days: readonly DownDay[]): { look: string; d: string }[] {
+  const looks = { good: '', bad: '', none: '' }
+  for (const [index, { seconds }] of days.entries()) {
+    const look = seconds === null ? 'none' : seconds > 0 ? 'bad' : 'good'
+    looks[look] += look === 'bad' ? `M${index * 4} 0h3v28h-3z` : `M${index * 4} 4h3v20h-3z`
+  }
+  return Object.entries(looks).map(([look, d]) => ({ look, d }))
+}
+
+function titleOf({ date, seconds }: DownDay): string {
+  return `${date}: ${seconds === null ? 'not known' : seconds > 0 ? `down ${humanDuration(seconds)}` : 'no downtime'}`
+}

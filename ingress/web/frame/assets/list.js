@@ -1,0 +1,65 @@
+// Keys and counts for a long list of checks. Everything works without it.
+
+const boxes = () => [...document.querySelectorAll('input[name=check]')]
+const rows = () => [...document.querySelectorAll('.checks tbody tr')]
+const search = document.querySelector('#q')
+
+function count() {
+  const label = document.querySelector('#bulk-count')
+  if (!label) return
+  const all = boxes()
+  const ticked = all.filter((box) => box.checked).length
+  label.textContent = `${ticked} of ${all.length} selected`
+  const every = document.querySelector('#select-all')
+  if (!every) return
+  every.checked = ticked > 0 && ticked === all.length
+  every.indeterminate = ticked > 0 && ticked < all.length
+}
+
+document.addEventListener('change', ({ target }) => {
+  if (target.id === 'select-all') for (const box of boxes()) box.checked = target.checked
+  if (target.id === 'select-all' || target.name === 'check') count()
+})
+document.addEventListener('page:shown', count)
+
+function move(step) {
+  const all = rows()
+  const at = all.findIndex((row) => row.contains(document.activeElement))
+  const row = all[at === -1 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))]
+  row?.querySelector('.c-name a').focus()
+  row?.scrollIntoView({ block: 'nearest' })
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.target.matches('input:not([type=checkbox]), textarea, select') || document.querySelector('dialog[open]')) {
+    if (event.key === 'Escape' && event.target === search) search.blur()
+    return
+  }
+  if (event.key === '/' && search) {
+    event.preventDefault()
+    search.focus()
+    search.select()
+  } else if (event.key === 'j') move(1)
+  else if (event.key === 'k') move(-1)
+  else if (event.key === 'x') {
+    const box = rows()
+      .find((row) => row.contains(document.activeElement))
+      ?.querySelector('input[name=check]')
+    if (box) {
+      box.checked = !box.checked
+      count()
+    }
+  }
+})
+
+let typing = 0
+search?.addEventListener('input', () => {
+  clearTimeout(typing)
+  typing = setTimeout(() => search.form.requestSubmit(), 600)
+})
+if (search && new URL(location.href).searchParams.has('q')) {
+  search.focus()
+  search.setSelectionRange(search.value.length, search.value.length)
+}
+count()

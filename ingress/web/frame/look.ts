@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Asset, assetOf } from './asset.ts'
+
+/** Latin alone: what else names hold is drawn by the system's font. */
+const FONTS = [
+  {
+    family: 'Inter Variable',
+    file: import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
+  },
+  {
+    family: 'JetBrains Mono Variable',
+    file: import.meta.resolve('@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2'),
+  },
+] as const
+const LINE_FOLDER = folderOf(import.meta.resolve('heroicons/24/outline/bell.svg'))
+const MARK_FOLDER = folderOf(import.meta.resolve('simple-icons/icons/github.svg'))
+
+const LINES: Readonly<Record<string, string>> = {
+  checks: 'check-circle',
+  integrations: 'bell',
+  badges: 'tag',
+  settings: 'cog-6-tooth',
+  packs: 'document-check',
+  projects: 'squares-2x2',
+  members: 'users',
+  audit: 'clipboard-document-list',
+  account: 'user-circle',
+  copy: 'square-2-stack',
+  more: 'ellipsis-horizontal',
+  search: 'magnifying-glass',
+  down: 'chevron-down',
+  book: 'book-open',
+  send: 'paper-airplane',
+  email: 'envelope',
+  webhook: 'link',
+  group: 'rectangle-group',
+  sms: 'chat-bubble-left',
+  call: 'phone',
+  chat: 'chat-bubble-left-right',
+  push: 'device-phone-mobile',
+  oncall: 'lifebuoy',
+}
+
+/** Marks of services whose licence (CC0) lets anybody show them; services without one get a neutral glyph. */
+const MARKS: Readonly<Record<string, string>> = {
+  discord: 'discord',
+  github: 'github',
+  googlechat: 'googlechat',
+  matrix: 'matrix',
+  mattermost: 'mattermost',
+  ntfy: 'ntfy',
+  opsgenie: 'opsgenie',
+  pd: 'pagerduty',
+  pushbullet: 'pushbullet',
+  rocketchat: 'rocketdotchat',
+  signal: 'signal',
+  telegram: 'telegram',
+  trello: 'trello',
+  victorops: 'splunk',
+  whatsapp: 'whatsapp',
+  zulip: 'zulip',
+}
+
+const NEUTRAL: Readonly<Record<string, string>> = {
+  slack: 'chat',
+  msteamsw: 'chat',
+  gotify: 'push',
+  po: 'push',
+  pagertree: 'oncall',
+  spike: 'oncall',
+}
+
+/** The icon that stands for a kind of integration. */
+export function iconOfKind(kind: string): string {
+  return NEUTRAL[kind] ?? (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind) ? kind : 'webhook')
+}
+
+export const fonts: readonly Asset[] = FONTS.map(({ file }) =>
+  assetOf(basename(file), readFileSync(fileURLToPath(file))),
+)
+
+/** Rules for the fonts and, as masks in the colour of the text around them, for the icons. */
+export function lookRules(): string {
+  const faces = FONTS.map(
+    ({ family }, index) =>
+      `@font-face{font-family:"${family}";font-weight:100 900;font-display:swap;src:url(${fonts[index]?.path}) format("woff2")}`,
+  )
+  const icons = [
+    ...Object.entries(LINES).map(([name, file]) => maskOf(name, join(LINE_FOLDER, `${file}.svg`))),
+    ...Object.entries(MARKS).map(([name, file]) => maskOf(name, join(MARK_FOLDER, `${file}.svg`))),
+  ]
+  return [...faces, ...icons].join('\n')
+}
+
+function maskOf(name: string, file: string): string {
+  const svg = readFileSync(file, 'utf8').replace(/<title>.*?<\/title>|\n */g, '')
+  return `.i-${name}{--icon:url("data:image/svg+xml,${encodeURIComponent(svg)}")}`
+}
+
+function folderOf(address: string): string {
+  return dirname(fileURLToPath(address))
+}
