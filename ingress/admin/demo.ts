@@ -1,5 +1,4 @@
-import type { Knex } from 'knex'
-import { insertDemo } from '#shared/monitoring/operations/insert-demo.ts'
+import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { type Command, operatorOf, UsageError } from './command.ts'
 
@@ -10,7 +9,9 @@ export const demoCommand: Command = {
   help: ['Refuses a database that holds other checks.'],
   options: { history: { description: 'with 90 days of outages and pings' } },
   async run(given, context) {
-    const project = await onlyEmptyProject(context.db)
+    const project = await findEmptyProject(context.db)
+    if (project === 'taken') throw new UsageError('this database holds checks: a demo is made in an empty one')
+    if (project === null) throw new UsageError('there is no project: make one with “project create”')
     const days = given.history === true ? 90 : 0
     const made = await transaction(context.db, (tx) => insertDemo(tx, operatorOf(context), project, days, context))
     return {
@@ -18,19 +19,4 @@ export const demoCommand: Command = {
       text: `${made.checks} checks and ${made.flips} changes of status, in the project ${project.name}`,
     }
   },
-}
-
-interface EmptyProject {
-  id: number
-  uuid: string
-  name: string
-  organisationId: number
-}
-
-/** @throws UsageError when there is other data, or no project */
-async function onlyEmptyProject(db: Knex): Promise<EmptyProject> {
-  if (await db('checks').first('id')) throw new UsageError('this database holds checks: a demo is made in an empty one')
-  const project = await db('projects').orderBy('id').first('id', 'uuid', 'name', 'organisation_id AS organisationId')
-  if (!project) throw new UsageError('there is no project: make one with “project create”')
-  return { ...project, id: Number(project.id), organisationId: Number(project.organisationId) }
 }

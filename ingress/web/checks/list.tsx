@@ -1,9 +1,9 @@
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { formatCursor, parseListQuery, summarise } from '#shared/monitoring/pages/check-list.ts'
-import { groupChecks, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { groupChecks, type ListedCheck, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
-import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
+import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
@@ -16,7 +16,7 @@ import { liveAddress } from '../frame/live.ts'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { AttentionStrip } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
-import { CheckRow } from './row.tsx'
+import { CheckRow, type RowProps } from './row.tsx'
 import { rowState } from './row-state.ts'
 
 const PAGE_SIZE = 50
@@ -101,32 +101,44 @@ async function showList(context: Context): Promise<void> {
             {checks.length === 0 ? (
               <p class="empty">No check fits these filters.</p>
             ) : (
-              <table class="checks">
-                <caption class="hidden">Checks of {project.name}</caption>
-                <Columns />
-                <tbody>
-                  {checks.map((check) => {
-                    const status = shownStatus(check, now, nextOccurrence)
-                    const known = flips.get(check.id) ?? []
-                    return (
-                      <CheckRow
-                        key={check.uuid}
-                        {...row}
-                        check={check}
-                        status={status}
-                        state={rowState(check, status, known)}
-                        days={downDays(known, DAYS, now)}
-                      />
-                    )
-                  })}
-                </tbody>
-              </table>
+              <Checks row={row} checks={checks} flips={flips} />
             )}
             <Pager context={context} next={next} isFirst={after === null} />
           </div>
         </>
       )}
     </>,
+  )
+}
+
+/** The rows, each with what is known of its last days. */
+function Checks(props: {
+  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>
+  checks: readonly ListedCheck[]
+  flips: ReadonlyMap<number, CheckFlip[]>
+}) {
+  const { row, checks, flips } = props
+  return (
+    <table class="checks">
+      <caption class="hidden">Checks of {row.project.name}</caption>
+      <Columns />
+      <tbody>
+        {checks.map((check) => {
+          const status = shownStatus(check, row.now, nextOccurrence)
+          const known = flips.get(check.id) ?? []
+          return (
+            <CheckRow
+              key={check.uuid}
+              {...row}
+              check={check}
+              status={status}
+              state={rowState(check, status, known)}
+              days={downDays(known, DAYS, row.now)}
+            />
+          )
+        })}
+      </tbody>
+    </table>
   )
 }
 

@@ -149,3 +149,19 @@ async function insertPings(
     [id, failed, quiet, period, failed, failed],
   )
 }
+
+/**
+ * The first project, while nothing is in it.
+ * @returns null when there is none; `taken` when the database holds checks
+ */
+export async function findEmptyProject(
+  db: Knex,
+): Promise<Pick<Project, 'id' | 'name' | 'organisationId'> | 'taken' | null> {
+  if ((await query<{ id: number }>(db, 'SELECT id FROM checks LIMIT 1', [])).length > 0) return 'taken'
+  const rows = await query<Pick<Project, 'id' | 'name' | 'organisationId'>>(
+    db,
+    'SELECT id, name, organisation_id AS "organisationId" FROM projects ORDER BY id LIMIT 1',
+    [],
+  )
+  return rows[0] ?? null
+}
