@@ -26,4 +26,5 @@ COPY ingress ingress
 RUN mkdir -p /var/lib/signalbox && chown node:node /var/lib/signalbox
 USER node
 EXPOSE 8080 2525
-CMD ["node", "--import", "tsx", "ingress/main.ts"]
+# The first two are explained in stack/ingress-heap.ts.
+CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "--import", "tsx", "ingress/main.ts"]

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
 import { freePort } from '../stack/free-port.ts'
+import { INGRESS_HEAP } from '../stack/ingress-heap.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -42,8 +43,13 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     ...extra,
   }
 
-  function run(file: string, args: readonly string[], settings: Record<string, string> = {}): ChildProcess {
-    const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+  function run(
+    file: string,
+    args: readonly string[],
+    settings: Record<string, string> = {},
+    heap: readonly string[] = [],
+  ): ChildProcess {
+    const child = spawn(process.execPath, [...heap, '--import', 'tsx', file, ...args], {
       cwd: root,
       env: { ...env, ...settings },
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -61,7 +67,7 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     env,
     async ingress() {
       const port = await freePort()
-      const child = run('ingress/main.ts', [], { PORT: String(port) })
+      const child = run('ingress/main.ts', [], { PORT: String(port) }, INGRESS_HEAP)
       await answering(`http://127.0.0.1:${port}/readyz`)
       return { port, child }
     },

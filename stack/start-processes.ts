@@ -1,6 +1,7 @@
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { settings as known } from '#shared/platform/process/settings.ts'
 import { freePort, portTrouble } from './free-port.ts'
+import { INGRESS_HEAP } from './ingress-heap.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
 import type { StackState } from './state.ts'
@@ -66,7 +67,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
 async function processPlans(settings: Readonly<Record<string, string>>, state: StackState): Promise<ProcessPlan[]> {
   const first = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
   const entries = [
-    { name: 'ingress', command: ['ingress/main.ts'] },
+    { name: 'ingress', command: [...INGRESS_HEAP, 'ingress/main.ts'] },
     { name: 'smtp', command: ['ingress/smtp.ts'] },
     { name: 'workers', command: ['workers/main.ts'] },
   ]

@@ -12,6 +12,7 @@ import type { IngressDeps } from '../../ingress/deps.ts'
 import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
 import { openIngress } from '../../ingress/open-ingress.ts'
 import { freePort } from '../../stack/free-port.ts'
+import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { openWorkers } from '../../workers/open-workers.ts'
 import { workers } from '../../workers/registry.ts'
@@ -195,7 +196,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
     spawn(what, args = [], extra = {}) {
-      const child = spawn(process.execPath, ['--import', 'tsx', entryFiles[what], ...withAlerter(args)], {
+      const heap = what === 'ingress' ? INGRESS_HEAP : []
+      const child = spawn(process.execPath, [...heap, '--import', 'tsx', entryFiles[what], ...withAlerter(args)], {
         cwd: root,
         env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],

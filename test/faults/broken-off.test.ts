@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import { freePort } from '../../stack/free-port.ts'
+import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
+import { eventually } from '../support/eventually.ts'
+import { listeningPort, openProduct, type Product } from '../support/product.ts'
+
+const BROKEN_OFF = 4_000
+const SIDE_BY_SIDE = 50
+/** What may be left of each of them. A socket that something holds on to, with its request, is over ten times as much. */
+const BYTES_LEFT_EACH = 1_500
+/** By which a process grows without the options it is started with; it then keeps more than the limit. */
+const FLOOD = 15_000
+const LIMIT_BYTES = 250 * 1024 * 1024
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: unknown = runInNewContext('gc')
+
+async function addCheck(product: Product): Promise<string> {
+  const { id } = await product.project()
+  const [check] = await product.db('checks').insert({ project_id: id }).returning('uuid')
+  return String(check?.uuid)
+}
+
+/** Clients whose headers promise a body that does not come. */
+async function breakOff(port: number, uuid: string, count: number): Promise<void> {
+  const request = `POST /ping/${uuid} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`
+  let left = count
+  const one = async () => {
+    while (left-- > 0) {
+      await new Promise<void>((resolve) => {
+        const socket = connect({ port, host: '127.0.0.1' })
+        socket.once('error', () => socket.destroy()).once('close', () => resolve())
+        socket.once('connect', () => socket.write(request, () => socket.resetAndDestroy()))
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one))
+}
+
+/** Bytes that are held on to, after a collection. */
+function held(): number {
+  if (typeof collectGarbage === 'function') collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+test.serial(`B20 ${BROKEN_OFF} clients that break off in the middle of a ping leave nothing behind`, async (t) => {
+  await using product = await openProduct()
+  const uuid = await addCheck(product)
+  const { base } = await product.ingress()
+  const port = Number(new URL(base).port)
+  // What the first ones leave are caches and compiled code.
+  await breakOff(port, uuid, BROKEN_OFF / 4)
+  const before = held()
+  await breakOff(port, uuid, BROKEN_OFF)
+  await eventually('the memory to be free again', () => held() < before + BROKEN_OFF * BYTES_LEFT_EACH)
+  t.pass()
+})
+
+test.serial(`B20 an ingress as it is started is small after ${FLOOD} clients that broke off`, async (t) => {
+  await using product = await openProduct()
+  const uuid = await addCheck(product)
+  const metricsPort = await freePort()
+  const ingress = product.spawn('ingress', [], { METRICS_PORT: String(metricsPort) })
+  await breakOff(await listeningPort(ingress), uuid, FLOOD)
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  const resident = Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1])
+  t.true(resident < LIMIT_BYTES, `${Math.round(resident / 1024 / 1024)} MB`)
+})
+
+test('however an ingress is started, its heap is bounded in the same way', (t) => {
+  const options = INGRESS_HEAP.join(' ')
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  t.is(scripts.ingress, `node ${options} --import tsx ingress/main.ts`)
+  const command = /^CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '[]'
+  t.deepEqual(JSON.parse(command), ['node', ...INGRESS_HEAP, '--import', 'tsx', 'ingress/main.ts'])
+})
