@@ -57,6 +57,15 @@ export const rulesSchema = z
   .object({
     policy: z.uuid().nullable().describe('The policy that applies; null: the one that matches.'),
     severity: severity.nullable().describe('`critical` by default.'),
+    parents: z
+      .array(z.union([z.object({ check: z.uuid() }), z.object({ tag: z.string() })]))
+      .max(20)
+      .nullable()
+      .describe('What the check depends on: while it is down nobody is told of the check.'),
+    parents_mode: z
+      .enum(['any', 'all'])
+      .nullable()
+      .describe('Whether any of them, or only all of them together, hold it.'),
   })
   .meta({ id: 'Rules' })
 

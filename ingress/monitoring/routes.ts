@@ -13,6 +13,7 @@ import type { ApiVersion } from './operation.ts'
 import { pingRoutes } from './pings.ts'
 import { policyRoutes } from './policies.ts'
 import { statusRoute } from './status.ts'
+import { windowRoutes } from './windows.ts'
 
 /** Every operation that may be called from pages of any origin, versions 3 to 1. */
 export const monitoringRoutes: readonly Route[] = [
@@ -20,6 +21,7 @@ export const monitoringRoutes: readonly Route[] = [
   ...integrationRoutes,
   ...documentRoutes,
   ...policyRoutes,
+  ...windowRoutes,
   ...incidentRoutes,
   ...badgeImageRoutes,
   ...version(2),

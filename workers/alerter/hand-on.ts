@@ -5,6 +5,7 @@ import type { Decided } from '#shared/monitoring/alerting/incident.ts'
 import { claimDueIncidents, lockOpenIncidents, saveIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { tellDirectly } from '#shared/monitoring/alerting/recovery.ts'
 import { insertTellings, withdrawTellings } from '#shared/monitoring/alerting/telling-store.ts'
+import { wakeChildren } from '#shared/monitoring/dependencies/parent-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
@@ -78,6 +79,7 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
           : [],
       ),
     )
+    if (flips.length > 0) await wakeChildren(tx, [...new Set(cases.map(({ facts }) => facts.check.projectId))])
     await markProcessed(
       tx,
       flips.map(({ id }) => id),

@@ -15,6 +15,8 @@ import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
+import { loadGates } from './load-gates.ts'
+import { loadParents } from './load-parents.ts'
 import type { ReadChannel } from './read-channel.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
@@ -59,26 +61,33 @@ export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: Re
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
   const tellings = Map.groupBy(await lockTellings(tx, told), ({ incidentId }) => incidentId)
+  const gatesOf = await loadGates(tx, found, nowMicros())
+  const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
+  const heldOf = await loadParents(tx, children, nowMicros())
   const channelsOf = await loadChannels(tx, found, tellings, readChannel)
 
-  return found.map(({ check, policy, ...one }) => ({
-    ...one,
-    facts: {
-      check,
-      flip: one.flip,
-      recentFlips: (flips.get(check.id) ?? []).map(({ at }) => at),
-      policy: policy ?? (rules.get(check.id)?.hasParents ? IMPLICIT_POLICY : null),
-      severity: rules.get(check.id)?.severity ?? 'critical',
-      finishes: finishes.get(check.id) ?? [],
-      channels: channelsOf(check, policy, one.incident),
-      tellings: tellings.get(one.incident?.id ?? '') ?? [],
-      gates: [],
-      isInCycle: false,
-      groupOpensAt: null,
-      newId: randomUUID(),
-      previous: previous.get(check.id) ?? null,
-    },
-  }))
+  return found.map(({ check, policy, ...one }) => {
+    const { gates, isInWindow } = gatesOf({ check, ...one })
+    const parent = heldOf(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
+    return {
+      ...one,
+      facts: {
+        check,
+        flip: one.flip,
+        recentFlips: (flips.get(check.id) ?? []).map(({ at }) => at),
+        policy: policy ?? (rules.get(check.id)?.hasParents || isInWindow ? IMPLICIT_POLICY : null),
+        severity: rules.get(check.id)?.severity ?? 'critical',
+        finishes: finishes.get(check.id) ?? [],
+        channels: channelsOf(check, policy, one.incident),
+        tellings: tellings.get(one.incident?.id ?? '') ?? [],
+        gates: parent.gate ? [...gates, parent.gate] : gates,
+        isInCycle: parent.isInCycle,
+        groupOpensAt: null,
+        newId: randomUUID(),
+        previous: previous.get(check.id) ?? null,
+      },
+    }
+  })
 }
 
 /** For checks that somebody may have reason to hold back, and that no policy applies to. */

@@ -10,6 +10,7 @@ import type { Telling } from './incident.ts'
 /** What the alerter must know of a check. */
 export interface AlertedCheck extends CheckSchedule {
   id: number
+  uuid: string
   projectId: number
   name: string
   tags: string
@@ -21,7 +22,7 @@ export interface AlertedCheck extends CheckSchedule {
 export async function alertedChecks(tx: Knex, checkIds: readonly number[]): Promise<AlertedCheck[]> {
   return await query<AlertedCheck>(
     tx,
-    `SELECT id, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
+    `SELECT id, uuid, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
             grace_seconds AS "graceSeconds", schedule, tz,
             EXISTS (SELECT 1 FROM flips WHERE flips.check_id = checks.id AND flips.processed_at IS NULL
                       AND ${isNews('flips')}) AS "hasFlip"

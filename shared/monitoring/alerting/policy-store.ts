@@ -84,23 +84,24 @@ export async function alertingChanged(tx: Knex, projectId: number): Promise<void
 export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
   const [rules] = await query<RuleFields>(
     db,
-    `SELECT p.uuid AS policy, r.severity FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id
+    `SELECT p.uuid AS policy, r.severity, r.parents, r.parents_mode FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id
      WHERE r.check_id = ?`,
     [checkId],
   )
-  return rules ?? { policy: null, severity: 'critical' }
+  return rules ?? { policy: null, severity: 'critical', parents: [], parents_mode: 'any' }
 }
 
 export async function saveRules(
   tx: Knex,
   checkId: number,
-  { policyId, severity }: { policyId: number | null; severity: Severity },
+  { policyId, severity, parents, parents_mode: mode }: Omit<RuleFields, 'policy'> & { policyId: number | null },
 ): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO check_rules (check_id, policy_id, severity) VALUES (?, ?, ?)
-     ON CONFLICT (check_id) DO UPDATE SET policy_id = excluded.policy_id, severity = excluded.severity`,
-    [checkId, policyId, severity],
+    `INSERT INTO check_rules (check_id, policy_id, severity, parents, parents_mode) VALUES (?, ?, ?, ?::jsonb, ?)
+     ON CONFLICT (check_id) DO UPDATE SET policy_id = excluded.policy_id, severity = excluded.severity,
+       parents = excluded.parents, parents_mode = excluded.parents_mode`,
+    [checkId, policyId, severity, JSON.stringify(parents), mode],
   )
 }
 

@@ -1,6 +1,7 @@
 import { ValidationError } from '../../errors.ts'
 import { MAX_CHANNELS_LENGTH, type NamedChannel, resolveChannels } from '../checks/channels-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import type { Parent, ParentsMode } from '../dependencies/parents.ts'
 import {
   invalid,
   isGiven,
@@ -130,10 +131,13 @@ export interface RuleFields {
   /** uuid; null: the one that matches */
   policy: string | null
   severity: Policy['plan']['steps'][number]['severity']
+  /** what it depends on (alerting 4) */
+  parents: readonly Parent[]
+  parents_mode: ParentsMode
 }
 
 /** What the rules of a check may hold, in the order in which they are looked at. */
-const RULES = ['policy', 'severity']
+const RULES = ['policy', 'severity', 'parents', 'parents_mode']
 
 /** Reads a change of a check's rules. @throws ValidationError with the first thing that is wrong */
 export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
@@ -147,7 +151,27 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
     body.severity === undefined
       ? current.severity
       : optional(body.severity, 'critical', (it) => readChoice(it, `${path}severity`, SEVERITIES))
+  const parents =
+    body.parents === undefined
+      ? current.parents
+      : optional<readonly Parent[]>(body.parents, [], (it) => readParents(it, `${path}parents`))
+  const mode =
+    body.parents_mode === undefined
+      ? current.parents_mode
+      : optional<ParentsMode>(body.parents_mode, 'any', (it) => readChoice(it, `${path}parents_mode`, ['any', 'all']))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
   if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not known')
-  return { policy, severity }
+  return { policy, severity, parents, parents_mode: mode }
+}
+
+function readParents(value: JsonValue, path: string): Parent[] {
+  return readList(value, path, { max: 20 }).map((it, index) => {
+    const parent = readObject(it, `${path}[${index}]`)
+    const isCheck = isGiven(parent.check)
+    refuseUnknown(parent, `${path}[${index}]`, [isCheck ? 'check' : 'tag'])
+    if (isCheck) return { check: readText(parent.check, `${path}[${index}].check`, { max: 100 }) }
+    const tag = readText(parent.tag, `${path}[${index}].tag`, { min: 1, max: 100 })
+    if (/\s/.test(tag)) throw invalid(`${path}[${index}].tag`, 'has unexpected value')
+    return { tag }
+  })
 }

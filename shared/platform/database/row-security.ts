@@ -54,6 +54,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   quota_notices: ofProject,
   status_pages: ofProject,
   verified_recipients: ofProject,
+  windows: ofProject,
   agent_budget_days: through('agent_keys', 'agent_budget_days.agent_key_id'),
   agent_key_days: through('agent_keys', 'agent_key_days.agent_key_id'),
   agent_key_projects: through('agent_keys', 'agent_key_projects.agent_key_id'),

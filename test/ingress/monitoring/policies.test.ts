@@ -138,12 +138,17 @@ test("a check names its policy and says how bad it is; others' policies are not 
   const { project, call, post } = await someone()
   const other = await someone()
   const check = await addCheck(app.deps, project.id)
+  const FREE = { parents: [], parents_mode: 'any' }
   const path = `/checks/${check.uuid}/rules`
-  t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical' })
+  t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })
   const { id } = jsonOf(await post('/policies/', { name: 'x', steps: [{}] }))
-  t.deepEqual(jsonOf(await post(path, { policy: id })), { policy: id, severity: 'critical' })
-  t.deepEqual(jsonOf(await post(path, { severity: 'warning' })), { policy: id, severity: 'warning' })
-  t.deepEqual(jsonOf(await post(path, { policy: null, severity: null })), { policy: null, severity: 'critical' })
+  t.deepEqual(jsonOf(await post(path, { policy: id })), { policy: id, severity: 'critical', ...FREE })
+  t.deepEqual(jsonOf(await post(path, { severity: 'warning' })), { policy: id, severity: 'warning', ...FREE })
+  t.deepEqual(jsonOf(await post(path, { policy: null, severity: null })), {
+    policy: null,
+    severity: 'critical',
+    ...FREE,
+  })
   t.deepEqual(jsonOf(await post(path, { severity: 'bad' })), {
     error: 'json validation error: severity has unexpected value',
   })
@@ -154,7 +159,7 @@ test("a check names its policy and says how bad it is; others' policies are not 
   t.is((await post(`/policies/${foreign.id}`, { name: 'mine' })).status, 404)
   t.is((await other.call('GET', path)).status, 403)
   await call('DELETE', `/policies/${id}`)
-  t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical' })
+  t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })
 })
 
 test('no answer for checks gains a member', async (t) => {

@@ -5,6 +5,7 @@ import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
+import { pruneWindows } from '#shared/monitoring/windows/window-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
@@ -18,6 +19,8 @@ const PAGE = 5_000
 const DEDUPLICATION_DAYS = 7
 /** Days for which incidents that are over are kept (alerting 2). */
 const INCIDENT_DAYS = 400
+/** Days for which a maintenance window is kept after its end. */
+const PAST_WINDOW_DAYS = 90
 
 /**
  * Removes what is past its time, a page at a time, away from the hot path. Flips stay for at least the current month
@@ -38,6 +41,7 @@ export const retention: Sweep = {
     await pruneStarts(db)
     await pruneBeats(db, deps.config.flipRetentionDays)
     await pruneGaps(db, deps.config.auditRetentionDays)
+    await pruneWindows(db, PAST_WINDOW_DAYS)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
     await pruneBuckets(db)

@@ -1,0 +1,72 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { CheckTimes } from '../checks/status.ts'
+import { shownStatus } from '../checks/status.ts'
+import { splitTags } from '../checks/tags.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+import type { Node, Parent, ParentsMode } from './parents.ts'
+
+export interface StoredNode extends Node {
+  projectId: number
+  isUp: boolean
+  /** when its open incident began */
+  downAt: Micros | null
+  /** its newest flip to up */
+  upAt: Micros | null
+}
+
+type Row = CheckTimes &
+  Pick<StoredNode, 'uuid' | 'name' | 'projectId' | 'downAt' | 'upAt'> & {
+    tags: string
+    parents: Parent[] | null
+    mode: ParentsMode | null
+  }
+
+/** The checks of projects as nodes of the graph of what depends on what. */
+export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micros): Promise<StoredNode[]> {
+  const rows = await query<Row>(
+    db,
+    `SELECT c.uuid, c.name, c.project_id AS "projectId", c.tags, c.kind, c.timeout_seconds AS "timeoutSeconds",
+            c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status, c.n_pings AS "nPings",
+            ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
+            c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
+            ${microsOf('c.alert_after')} AS "alertAfter", ${microsOf('c.excused_at')} AS "excusedAt",
+            r.parents, r.parents_mode AS mode, ${microsOf('i.down_at')} AS "downAt",
+            CASE WHEN c.status = 'up' THEN (SELECT ${microsOf('max(at)')} FROM flips
+                                            WHERE flips.check_id = c.id AND to_status = 'up') END AS "upAt"
+     FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+       LEFT JOIN incidents i ON i.check_id = c.id AND i.resolved_at IS NULL
+     WHERE c.project_id = ANY(?::bigint[])`,
+    [projectIds],
+  )
+  return rows.map((row) => ({
+    uuid: row.uuid,
+    name: row.name,
+    projectId: row.projectId,
+    tags: splitTags(row.tags),
+    parents: row.parents ?? [],
+    mode: row.mode ?? 'any',
+    state: stateOf(row, now),
+    isUp: row.status === 'up',
+    downAt: row.downAt,
+    upAt: row.upAt,
+  }))
+}
+
+function stateOf(check: CheckTimes, now: Micros): Node['state'] {
+  if (check.status === 'down') return 'down'
+  if (check.status !== 'up') return 'fine'
+  return shownStatus(check, now, nextOccurrence) === 'up' ? 'fine' : 'late'
+}
+
+/** A check of these projects changed: what parents hold there is looked at again. */
+export async function wakeChildren(tx: Knex, projectIds: readonly number[]): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE incidents SET next_at = now()
+     WHERE project_id = ANY(?::bigint[]) AND held IN ('PARENT_DOWN', 'PARENT_LATE') AND resolved_at IS NULL`,
+    [projectIds],
+  )
+}

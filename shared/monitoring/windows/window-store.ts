@@ -1,0 +1,100 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { WindowFields } from './read-window.ts'
+import type { Window } from './window.ts'
+
+export interface StoredWindow extends Window {
+  id: number
+  projectId: number
+}
+
+interface Row extends Omit<StoredWindow, 'time'> {
+  starts: Micros | null
+  ends: Micros | null
+  every: string | null
+  for: number | null
+  tz: string
+}
+
+const COLUMNS = `id, uuid, project_id AS "projectId", name, match, checks::text[] AS checks, ${microsOf('starts_at')} AS starts,
+  ${microsOf('ends_at')} AS ends, every, for_seconds AS "for", tz, uptime, shown`
+
+function windowOf({ starts, ends, every, for: length, tz, ...row }: Row): StoredWindow {
+  const time = every === null ? { starts: starts ?? 0, ends: ends ?? 0 } : { every, for: length ?? 0, tz }
+  return { ...row, time }
+}
+
+/** The maintenance windows of projects, the newest first. */
+export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
+  const sql = `SELECT ${COLUMNS} FROM windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
+  return (await query<Row>(db, sql, [projectIds])).map(windowOf)
+}
+
+/** @returns null when the project has no such window */
+export async function findWindow(db: Knex, projectId: number, uuid: string): Promise<StoredWindow | null> {
+  const sql = `SELECT ${COLUMNS} FROM windows WHERE project_id = ? AND uuid = ?::uuid`
+  const [row] = await query<Row>(db, sql, [projectId, uuid])
+  return row ? windowOf(row) : null
+}
+
+/** Stores a window, new when `id` is null. @returns null when it was deleted meanwhile */
+export async function saveWindow(
+  tx: Knex,
+  projectId: number,
+  id: number | null,
+  { name, match, checks, time, uptime, shown }: WindowFields,
+): Promise<StoredWindow | null> {
+  const once = 'starts' in time ? time : null
+  const again = 'starts' in time ? null : time
+  const values = [
+    name,
+    match,
+    checks,
+    once?.starts ?? null,
+    once?.ends ?? null,
+    again?.every ?? null,
+    again?.for ?? null,
+    again?.tz ?? 'UTC',
+    uptime,
+    shown,
+  ]
+  const at = timestampOf('?::bigint')
+  const placed = `?, ?, ?::uuid[], ${at}, ${at}, ?, ?::int, ?, ?, ?`
+  const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, uptime, shown'
+  const rows =
+    id === null
+      ? await query<Row>(
+          tx,
+          `INSERT INTO windows (${columns}, project_id) VALUES (${placed}, ?) RETURNING ${COLUMNS}`,
+          [...values, projectId],
+        )
+      : await query<Row>(
+          tx,
+          `UPDATE windows SET (${columns}) = (${placed}) WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`,
+          [...values, projectId, id],
+        )
+  const [row] = rows
+  return row ? windowOf(row) : null
+}
+
+/** @returns whether there was one */
+export async function deleteWindow(tx: Knex, id: number): Promise<boolean> {
+  return (await execute(tx, 'DELETE FROM windows WHERE id = ?', [id])) === 1
+}
+
+/** Forgets windows that ended so many days ago. */
+export async function pruneWindows(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM windows WHERE ends_at < now() - make_interval(days => ?::int)', [days])
+}
+
+/** Which of these are checks of a project. @param uuids as somebody wrote them */
+export async function knownChecks(db: Knex, projectId: number, uuids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ uuid: string }>(
+    db,
+    'SELECT uuid::text FROM checks WHERE project_id = ? AND uuid::text = ANY(?::text[])',
+    [projectId, uuids],
+  )
+  return rows.map(({ uuid }) => uuid)
+}

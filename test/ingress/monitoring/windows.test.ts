@@ -1,0 +1,77 @@
+import test from 'ava'
+import { z } from 'zod'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
+
+let app: HttpProduct
+test.before(async () => {
+  app = await openProduct({ listener: 'http', isBound: true })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const jsonOf = (answer: Answer) => z.record(z.string(), z.unknown()).parse(anyJson(answer))
+
+async function someone() {
+  const { project, rwKey, roKey } = await addProject(app.deps)
+  const call = (method: string, path: string, body?: unknown, key = rwKey) =>
+    send(app.url, `/api/v3${path}`, {
+      method,
+      headers: { 'X-Api-Key': key },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return { project, roKey, call, post: (path: string, body: unknown) => call('POST', path, body) }
+}
+
+test('windows are made, read, changed and deleted; a read-only key reads them', async (t) => {
+  const { call, post, roKey } = await someone()
+  const once = {
+    name: 'Patch night',
+    match: 'db',
+    starts: '2026-11-22T01:00:00+00:00',
+    ends: '2026-11-22T03:00:00+00:00',
+  }
+  const made = await post('/windows/', { ...once, uptime: 'exclude', shown: true })
+  t.is(made.status, 201)
+  const { id } = jsonOf(made)
+  t.deepEqual(jsonOf(made), { id, checks: [], ...once, uptime: 'exclude', shown: true })
+  const weekly = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
+  t.like(jsonOf(await post(`/windows/${id}`, weekly)), { ...weekly, name: 'Patch night', uptime: 'exclude' })
+  t.is((await call('GET', `/windows/${id}`, undefined, roKey)).status, 200)
+  t.is((await call('POST', `/windows/${id}`, { name: 'x' }, roKey)).status, 401)
+  t.like(jsonOf(await call('GET', '/windows/', undefined, roKey)), { windows: [{ id }] })
+  t.is((await call('DELETE', `/windows/${id}`)).status, 200)
+  t.is((await call('GET', `/windows/${id}`)).status, 404)
+})
+
+test('a window names checks of its own project alone, and belongs to it', async (t) => {
+  const [one, other] = [await someone(), await someone()]
+  const foreign = await addCheck(app.deps, other.project.id)
+  const refused = await one.post('/windows/', { checks: [foreign.uuid], for: 3600 })
+  t.is(refused.status, 400)
+  t.deepEqual(jsonOf(refused), { error: `invalid check identifier: ${foreign.uuid}` })
+  const { id } = jsonOf(await other.post('/windows/', { checks: [foreign.uuid], for: 3600 }))
+  t.is((await one.call('GET', `/windows/${id}`)).status, 404)
+  t.is((await one.call('DELETE', `/windows/${id}`)).status, 404)
+})
+
+test('parents are kept; a ring is refused and named; a check of another project is unknown', async (t) => {
+  const { project, call, post } = await someone()
+  const router = await addCheck(app.deps, project.id, { name: 'router' })
+  const web = await addCheck(app.deps, project.id, { name: 'web' })
+  const parents = [{ check: router.uuid }]
+  t.like(jsonOf(await post(`/checks/${web.uuid}/rules`, { parents, parents_mode: 'all' })), {
+    parents,
+    parents_mode: 'all',
+  })
+  t.like(jsonOf(await call('GET', `/checks/${web.uuid}/rules`)), { parents, parents_mode: 'all' })
+  const ring = await post(`/checks/${router.uuid}/rules`, { parents: [{ check: web.uuid }] })
+  t.is(ring.status, 400)
+  t.deepEqual(jsonOf(ring), { error: 'json validation error: parents make a cycle: router > web > router' })
+  const foreign = await addCheck(app.deps, (await someone()).project.id)
+  const unknown = await post(`/checks/${web.uuid}/rules`, { parents: [{ check: foreign.uuid }] })
+  t.deepEqual(jsonOf(unknown), { error: `invalid check identifier: ${foreign.uuid}` })
+  t.like(jsonOf(await post(`/checks/${web.uuid}/rules`, { parents: null })), { parents: [] })
+})

@@ -1,0 +1,85 @@
+import test from 'ava'
+import { readWindow } from '#shared/monitoring/windows/read-window.ts'
+import { isAbout, timesOf, type Window } from '#shared/monitoring/windows/window.ts'
+import { microsOfSeconds } from '#shared/time.ts'
+
+const HOUR = microsOfSeconds(3600)
+const utc = (text: string) => Date.parse(text) * 1000
+const NOW = utc('2026-11-22T00:00:00Z')
+const weekly: Window['time'] = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
+
+test('property 5: a recurring window begins by the wall clock over both changes of clocks, and lasts as long as ever', (t) => {
+  const daily: Window['time'] = { every: '30 2 * * *', for: 5400, tz: 'Europe/Riga' }
+  // On 2026-10-25 at 04:00 clocks went back, on 2027-03-28 at 03:00 they go forward.
+  const begins = (from: string, until: string) =>
+    timesOf({ time: daily }, utc(from), utc(until)).map(({ from: begin }) => new Date(begin / 1000).toISOString())
+  t.deepEqual(begins('2026-10-24T00:00:00Z', '2026-10-27T00:00:00Z'), [
+    '2026-10-23T23:30:00.000Z',
+    '2026-10-24T23:30:00.000Z',
+    '2026-10-26T00:30:00.000Z',
+  ])
+  t.deepEqual(begins('2027-03-27T02:00:00Z', '2027-03-30T02:00:00Z'), [
+    '2027-03-28T00:30:00.000Z',
+    '2027-03-28T23:30:00.000Z',
+    '2027-03-29T23:30:00.000Z',
+  ])
+  for (let day = 0; day < 400; day++) {
+    const from = utc('2026-03-01T00:00:00Z') + day * 24 * HOUR
+    for (const time of timesOf({ time: daily }, from, from + 24 * HOUR)) {
+      t.is(time.until - time.from, microsOfSeconds(5400))
+      t.true(time.until > from && time.from < from + 24 * HOUR)
+    }
+  }
+})
+
+test('a window touches what it overlaps, and nothing that only borders on it', (t) => {
+  const once = { time: { starts: NOW, ends: NOW + HOUR } }
+  t.deepEqual(timesOf(once, NOW + HOUR, NOW + 2 * HOUR), [])
+  t.deepEqual(timesOf(once, NOW - HOUR, NOW), [])
+  t.is(timesOf(once, NOW + HOUR - 1, NOW + 2 * HOUR).length, 1)
+  t.deepEqual(timesOf({ time: weekly }, utc('2026-11-21T00:30:00Z'), utc('2026-11-21T00:31:00Z')), [
+    { from: utc('2026-11-21T00:00:00Z'), until: utc('2026-11-21T02:00:00Z') },
+  ])
+})
+
+test('match and checks select together', (t) => {
+  const window = { ...readWindow({ match: 'db prod', checks: ['a'], for: 60 }, null, NOW), uuid: 'w' }
+  t.true(isAbout(window, { uuid: 'a', tags: [] }))
+  t.true(isAbout(window, { uuid: 'b', tags: ['prod', 'db', 'x'] }))
+  t.false(isAbout(window, { uuid: 'b', tags: ['db'] }))
+  t.true(isAbout({ ...window, match: '*' }, { uuid: 'b', tags: [] }))
+})
+
+test('a snooze begins now; what is not named stays, null resets', (t) => {
+  const snooze = readWindow({ checks: ['a'], for: 3600 }, null, NOW + 7)
+  t.deepEqual(snooze.time, { starts: NOW, ends: NOW + HOUR })
+  t.deepEqual(readWindow({ name: 'n' }, snooze, NOW).time, snooze.time)
+  t.is(readWindow({ uptime: null }, { ...snooze, uptime: 'exclude' }, NOW).uptime, 'count')
+})
+
+const wrong: [Record<string, unknown>, string][] = [
+  [{ match: '*', name: 1 }, 'name is not a string'],
+  [{ match: '*', name: 'x'.repeat(101) }, 'name is too long'],
+  [{ for: 60 }, 'match is missing'],
+  [{ match: '*' }, 'ends is missing'],
+  [{ match: '*', checks: 'a', for: 60 }, 'checks is not an array'],
+  [{ match: '*', checks: Array.from({ length: 501 }, () => 'a'), for: 60 }, 'checks is too long'],
+  [{ match: '*', starts: 'tomorrow', for: 60 }, 'starts has unexpected value'],
+  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-11-22T01:00:59+00:00' }, 'ends is too small'],
+  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-12-23T01:00:00+00:00' }, 'ends is too large'],
+  [{ match: '*', for: 59 }, 'for is too small'],
+  [{ match: '*', for: 2_592_001 }, 'for is too large'],
+  [{ match: '*', for: 60, ends: '2026-11-22T01:00:00+00:00' }, 'for has unexpected value'],
+  [{ match: '*', every: '0 2 * * *', for: 60, starts: '2026-11-22T01:00:00+00:00' }, 'every has unexpected value'],
+  [{ match: '*', every: 'never', for: 60 }, 'every is not a valid cron or OnCalendar expression'],
+  [{ match: '*', every: '0 2 * * *' }, 'for is missing'],
+  [{ match: '*', every: '0 2 * * *', for: 60, tz: 'Mars' }, 'tz is not a valid timezone'],
+  [{ match: '*', for: 60, uptime: 'maybe' }, 'uptime has unexpected value'],
+  [{ match: '*', for: 60, shown: 1 }, 'shown is not a boolean'],
+  [{ match: '*', for: 60, evry: 1 }, 'evry is not known'],
+]
+for (const [body, message] of wrong) {
+  test(`refused: ${message} (${JSON.stringify(body).slice(0, 60)})`, (t) => {
+    t.throws(() => readWindow(body as never, null, NOW), { message: `json validation error: ${message}` })
+  })
+}

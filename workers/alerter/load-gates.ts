@@ -1,0 +1,47 @@
+import type { Knex } from 'knex'
+import type { AlertedCheck } from '#shared/monitoring/alerting/fact-store.ts'
+import type { Gate, Incident } from '#shared/monitoring/alerting/incident.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
+import { isAbout, timesOf } from '#shared/monitoring/windows/window.ts'
+import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import type { Micros } from '#shared/time.ts'
+
+interface Asked {
+  check: AlertedCheck
+  incident: Incident | null
+}
+
+/** What holds the messages of checks: maintenance windows, and time in which we cannot hear them (alerting 3, 5). */
+export async function loadGates(
+  tx: Knex,
+  asked: readonly Asked[],
+  now: Micros,
+): Promise<(one: Asked) => { gates: Gate[]; isInWindow: boolean }> {
+  const projectIds = [...new Set(asked.map(({ check }) => check.projectId))]
+  const windows = Map.groupBy(await windowsOf(tx, projectIds), ({ projectId }) => projectId)
+  const since = (incident: Incident | null) => incident?.lookedAt ?? now
+  const gaps = (await gapsSince(tx, Math.min(now, ...asked.map(({ incident }) => since(incident))))).filter(
+    ({ door }) => door === 'http',
+  )
+  const blind = gaps.map(({ from, until }): Gate => ({ reason: 'BLIND', since: from, until }))
+  return ({ check, incident }) => {
+    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const maintenance = (windows.get(check.projectId) ?? [])
+      .filter((window) => isAbout(window, about))
+      .flatMap((window) =>
+        timesOf(window, since(incident), now + 1).map(
+          ({ from, until }): Gate => ({
+            reason: 'MAINTENANCE',
+            since: from,
+            until,
+            detail: { window: window.uuid, name: window.name },
+          }),
+        ),
+      )
+    return {
+      gates: [...blind, ...maintenance],
+      isInWindow: maintenance.some(({ until }) => until !== null && until > now),
+    }
+  }
+}
