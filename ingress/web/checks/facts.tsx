@@ -32,14 +32,15 @@ export function HowToPing(props: { check: Check; base: string; pingKey: string |
         {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
         <code>/log</code> to leave a note, or <code>/</code> and an exit status.
       </p>
-      <div class="snippets">
+      <details class="snippets" open={check.nPings === 0}>
+        <summary>Snippets for shell, cron, Python, Node.js, PowerShell, Go and mail</summary>
         {snippets(slugUrl ?? url, email, check).map((snippet, index) => (
           <details key={snippet.id} name="snippet" open={index === 0}>
             <summary>{snippet.label}</summary>
             <CodeBlock text={snippet.text} label={`${snippet.label} lines`} />
           </details>
         ))}
-      </div>
+      </details>
     </section>
   )
 }

@@ -3,8 +3,9 @@ import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { downtimeByMonth, knownSince } from '#shared/monitoring/flips/downtime.ts'
-import { listFlips } from '#shared/monitoring/flips/store.ts'
 import { checkFingerprint, findCreation } from '#shared/monitoring/pages/check-log-store.ts'
+import { downDays } from '#shared/monitoring/pages/down-days.ts'
+import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
 import { listPings, lookBack } from '#shared/monitoring/pings/store.ts'
 import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/uses-store.ts'
@@ -21,12 +22,14 @@ import { liveAddress } from '../frame/live.ts'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
 import { DurationChart } from './chart.tsx'
 import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
+import { Figures } from './figures.tsx'
 import { CheckLog, readLog } from './log.tsx'
 import { runsOf } from './runs.ts'
 import { statusSentence } from './status-sentence.ts'
 import { loadToldBy, ToldByCard } from './told-by.tsx'
 
 const MONTHS = 3
+const DAYS = 90
 /** Pings that the chart looks at. */
 const CHARTED = 200
 
@@ -47,9 +50,9 @@ async function showCheck(context: Context): Promise<void> {
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flips, pings, keys, log, createdAt, limited, toldBy] = await Promise.all([
+  const [channels, flipsOf, pings, keys, log, createdAt, limited, toldBy] = await Promise.all([
     listChannels(deps.db, project.id),
-    listFlips(deps.db, check.id, { from: null, before: null }),
+    listFlipsOfChecks(deps.db, [check.id]),
     listPings(deps.db, check.id, afterN, CHARTED),
     listProjectKeys(deps.db, project.id),
     readLog(context, check, afterN),
@@ -57,11 +60,14 @@ async function showCheck(context: Context): Promise<void> {
     findLimitedPings(deps.db, check.id),
     loadToldBy(deps.db, check),
   ])
+  const flips = flipsOf.get(check.id) ?? []
+  const since = knownSince(check, flips, createdAt)
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
   const status = shownStatus(check, now, nextOccurrence)
   const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
+  const runs = runsOf(pings, durations, check.lastStart, now)
   sendPage(
     context,
     {
@@ -84,7 +90,7 @@ async function showCheck(context: Context): Promise<void> {
         {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
       </div>
       <div data-region="status">
-        <p class={`sentence is-${status}`}>{statusSentence(check, status, now)}</p>
+        <p class={`sentence is-${status}`}>{statusSentence(check, status, now, flips.at(-1))}</p>
       </div>
       {splitTags(check.tags).length > 0 && (
         <p class="row-tags">
@@ -99,6 +105,14 @@ async function showCheck(context: Context): Promise<void> {
 
       <div class="check-grid">
         <div class="check-main">
+          <Figures
+            check={check}
+            status={status}
+            days={downDays(flips, DAYS, now)}
+            runs={runs}
+            since={since}
+            now={now}
+          />
           {mayEdit && (
             <HowToPing
               check={check}
@@ -109,7 +123,7 @@ async function showCheck(context: Context): Promise<void> {
           )}
           <section class="card" data-region="durations" aria-labelledby="durations">
             <h2 id="durations">Durations</h2>
-            <DurationChart runs={runsOf(pings, durations, check.lastStart, now)} />
+            <DurationChart runs={runs} />
           </section>
           {limited && <LimitedNotice limited={limited} perMinute={deps.config.pingRateLimitPerMinute} now={now} />}
           <CheckLog context={context} path={path} log={log} now={now} />
@@ -117,7 +131,7 @@ async function showCheck(context: Context): Promise<void> {
         <div class="check-side">
           <section class="card" data-region="downtime" aria-labelledby="downtime">
             <h2 id="downtime">Last three months</h2>
-            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={knownSince(check, flips, createdAt)} />
+            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={since} />
           </section>
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
@@ -145,6 +159,9 @@ function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused:
   const path = `/checks/${props.workspace.check.uuid}`
   return (
     <div class="row">
+      <form method="post" action={`/ping/${props.workspace.check.uuid}`} data-inline="Pinged">
+        <button type="submit">Ping now</button>
+      </form>
       <Form context={props.context} action={`${path}/${props.isPaused ? 'resume' : 'pause'}`}>
         <button type="submit">{props.isPaused ? 'Resume' : 'Pause'}</button>
       </Form>

@@ -1,11 +1,17 @@
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
+import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import type { Micros } from '#shared/time.ts'
-import { everyText, humanDuration, relativeTime } from '../frame/format.ts'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { distanceText, everyText, humanDuration, relativeTime } from '../frame/format.ts'
 
 /** How a check stands, in words: what is, since when, and what happens next. */
-export function statusSentence(check: Check, status: ShownStatus, now: Micros): string {
+export function statusSentence(
+  check: Check,
+  status: ShownStatus,
+  now: Micros,
+  lastFlip: CheckFlip | undefined,
+): string {
   const last = check.lastPing === null ? null : relativeTime(check.lastPing, now)
   const running = check.lastStart === null ? '' : ` A run started ${relativeTime(check.lastStart, now)}.`
   switch (status) {
@@ -18,7 +24,7 @@ export function statusSentence(check: Check, status: ShownStatus, now: Micros): 
     case 'down':
       if (check.lastStart !== null && check.status !== 'down')
         return `Down: the run that started ${relativeTime(check.lastStart, now)} took longer than its grace time.`
-      return last === null ? `Down.${running}` : `Down. The last ping came ${last}.${running}`
+      return `${downText(check, lastFlip, now)}${last === null ? '' : ` The last ping came ${last}.`}${running}`
     case 'grace': {
       const down = goingDownAt(check, nextOccurrence)
       const until = down === null ? '' : ` It goes down ${relativeTime(down, now)} unless one arrives.`
@@ -30,6 +36,14 @@ export function statusSentence(check: Check, status: ShownStatus, now: Micros): 
       return `Up. The last ping came ${last ?? 'a moment ago'}.${next}${running}`
     }
   }
+}
+
+/** Since when, and why. A deadline that has passed counts, whether or not the sweep has found it. */
+function downText(check: Check, flip: CheckFlip | undefined, now: Micros): string {
+  const since = flip?.to === 'down' ? flip.at : check.alertAfter
+  if (since === null) return 'Down.'
+  const why = flip?.to === 'down' && flip.reason === 'fail' ? 'a failure was reported' : 'no ping came in time'
+  return `Down for ${distanceText(since, now)}, since ${toIsoSeconds(since).slice(11, 19)} UTC: ${why}.`
 }
 
 /** What is expected, in words. */

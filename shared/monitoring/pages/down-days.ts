@@ -1,4 +1,5 @@
 import { type Micros, microsOfSeconds, toIsoMillis, toSeconds } from '../../time.ts'
+import type { Downtime } from '../flips/downtime.ts'
 import type { Flip } from '../flips/view.ts'
 
 export interface DownDay {
@@ -36,4 +37,16 @@ export function downDays(flips: readonly Flip[], days: number, now: Micros): Dow
       seconds: isKnown ? Math.floor(toSeconds(micros)) : null,
     }
   })
+}
+
+/** What those days sum up to, from when anything was known. */
+export function knownDowntime(days: readonly DownDay[], since: Micros, now: Micros): Downtime {
+  const begin = Math.floor(now / DAY) * DAY - (days.length - 1) * DAY
+  const seconds = days.reduce((sum, day) => sum + (day.seconds ?? 0), 0)
+  return {
+    from: Math.max(since, begin),
+    until: now,
+    seconds,
+    count: days.filter((day) => (day.seconds ?? 0) > 0).length,
+  }
 }

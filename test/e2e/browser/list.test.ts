@@ -1,0 +1,50 @@
+import test from 'ava'
+import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { openInstallation, setUp } from './installation.ts'
+
+test('the list shows fifteen checks of sixty at once, what is down first, and is used by keyboard', async (t) => {
+  await using app = await openInstallation()
+  await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
+  const page = await browser.context.newPage()
+  const broken: string[] = []
+  page.on('pageerror', (error) => broken.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
+  await setUp(app, page)
+  const project = await findEmptyProject(app.deps.db)
+  if (project === null || project === 'taken') throw new Error('the project is not empty')
+  await transaction(app.deps.db, (tx) => insertDemo(tx, { kind: 'operator', name: 'test' }, project, 90, app.deps))
+  t.is(await findEmptyProject(app.deps.db), 'taken')
+  await page.reload()
+  const heights = await page
+    .locator('.checks tbody tr')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+  t.true(
+    heights.every((height) => height <= 43),
+    heights.join(),
+  )
+  const seen = await page
+    .locator('.checks tbody tr')
+    .evaluateAll((rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length)
+  t.true(seen >= 15, `${seen} rows are seen`)
+  const looks = await page.locator('.checks tbody tr').evaluateAll((rows) => rows.map(({ className }) => className))
+  t.deepEqual(looks.slice(0, 7), [...Array(6).fill('is-down'), 'is-grace'])
+  t.true(await page.getByText('Alerts cannot be sent').isVisible())
+
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  t.is(await page.locator('#bulk-count').textContent(), '1 of 50 selected')
+  await page.getByRole('checkbox', { name: 'Select all of this page' }).check()
+  t.is(await page.locator('#bulk-count').textContent(), '50 of 50 selected')
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  t.regex((await page.getByRole('dialog').textContent()) ?? '', /Delete 50 checks \(.* and 45 more\)/)
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.press('/')
+  t.is(await page.evaluate(() => document.activeElement?.id), 'q')
+  await page.keyboard.type('ledger')
+  await page.waitForURL(/q=ledger/)
+  t.is(await page.locator('.checks tbody tr').count(), 4)
+  t.deepEqual(broken, [])
+})
