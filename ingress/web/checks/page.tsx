@@ -92,16 +92,7 @@ async function showCheck(context: Context): Promise<void> {
       <div data-region="status">
         <p class={`sentence is-${status}`}>{statusSentence(check, status, now, flips.at(-1))}</p>
       </div>
-      {splitTags(check.tags).length > 0 && (
-        <p class="row-tags">
-          {splitTags(check.tags).map((tag, index) => (
-            <span class="tag small" key={`${tag}${index}`}>
-              {tag}
-            </span>
-          ))}
-        </p>
-      )}
-      {check.desc !== '' && <p class="desc">{check.desc}</p>}
+      <About tags={splitTags(check.tags)} desc={check.desc} />
 
       <div class="check-grid">
         <div class="check-main">
@@ -141,6 +132,23 @@ async function showCheck(context: Context): Promise<void> {
         </div>
       </div>
     </>,
+  )
+}
+
+function About({ tags, desc }: { tags: readonly string[]; desc: string }) {
+  return (
+    <>
+      {tags.length > 0 && (
+        <p class="row-tags">
+          {tags.map((tag, index) => (
+            <span class="tag small" key={`${tag}${index}`}>
+              {tag}
+            </span>
+          ))}
+        </p>
+      )}
+      {desc !== '' && <p class="desc">{desc}</p>}
+    </>
   )
 }
 
