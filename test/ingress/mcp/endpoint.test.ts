@@ -87,7 +87,7 @@ for (const era of ERAS) {
   })
 }
 
-test('a page of another origin and a name that is not ours are refused, also with a key', async (t) => {
+test('B40 a page of another origin and a name that is not ours are refused, also with a key', async (t) => {
   const { key } = await makeKey(client)
   const authorization = `Bearer ${key}`
   const own = new URL(product.config.publicUrl).origin
@@ -124,7 +124,7 @@ test('a key that expired or was revoked, and a family that was taken away, are n
   await refused('the family to be missed', key, 403)
 })
 
-test('a token for the API, a token for the tools and an agent key are each refused at the other doors', async (t) => {
+test('B40 a token for the API, a token for the tools and an agent key are each refused at the other doors', async (t) => {
   const { clientId, clientSecret } = client.credentials
   const ask = (resource: string) =>
     askToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
