@@ -2,6 +2,7 @@ import type { Tool } from './tool.ts'
 import { checkCreate, checkFlips, checkGet, checkPause, checkResume, checksList } from './tools/checks.ts'
 import { anchorVerify, gstinValidate, usageGet } from './tools/evidence.ts'
 import { alertExplain } from './tools/explain.ts'
+import { firstFinancingCheck, firstFinancingRegister } from './tools/financing.ts'
 import { riskSignalsGet, riskSignalsRun } from './tools/packs.ts'
 
 /** Every tool, in the order in which they are listed (families 8.3). */
@@ -10,6 +11,8 @@ export const tools: readonly Tool[] = [
   anchorVerify,
   riskSignalsRun,
   riskSignalsGet,
+  firstFinancingCheck,
+  firstFinancingRegister,
   usageGet,
   checksList,
   checkGet,

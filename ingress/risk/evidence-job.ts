@@ -103,10 +103,12 @@ export async function askOnce(
   return answerOf(await awaitOutcome(deps, caller, kind, id, waitMs), provisional(id))
 }
 
-interface AskContext {
+/** Who asks, and how long it waits for the answer. */
+export interface AskContext {
   caller: Owner
   deps: IngressDeps
-  request: Request
+  /** `Prefer` says how long to wait */
+  request: Pick<Request, 'headers'>
   setHeader(name: string, value: string): void
   once: Once
 }

@@ -1,15 +1,18 @@
+import type { Knex } from 'knex'
 import { z } from 'zod'
 import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { CheckBody, type CheckRequest } from '#shared/risk/first-financing/requests.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation } from './limits.ts'
 
-const FOLDER = '/v1/first-financing/checks'
+export const CHECKS = '/v1/first-financing/checks'
+const FOLDER = CHECKS
 
 const CheckSchema = z
   .object({
@@ -51,19 +54,29 @@ const checkRoute = write({
   params: {},
   body: CheckBody,
   responses: waitingResponses({ 200: CheckSchema }),
-  async perform(context) {
-    const { window, statement, ...receivable } = context.body
-    const { caller, deps } = context
-    const request: CheckRequest = { receivable, window, statement }
-    return await askWorker(context, {
-      kind: 'financing.check',
-      message: financingRequested,
-      folder: FOLDER,
-      request,
-      before: (tx) => countEvaluation(tx, caller, { isCheck: true, window }, deps),
-    })
-  },
+  perform: (context) => askCheck(context, context.body),
 })
+
+/** Has a check made. @param admit what else must hold, in its transaction @throws RateLimitedError */
+export async function askCheck(
+  context: AskContext,
+  body: z.output<typeof CheckBody>,
+  admit?: (tx: Knex.Transaction) => Promise<void>,
+): Promise<StoredAnswer> {
+  const { window, statement, ...receivable } = body
+  const { caller, deps } = context
+  const request: CheckRequest = { receivable, window, statement }
+  return await askWorker(context, {
+    kind: 'financing.check',
+    message: financingRequested,
+    folder: FOLDER,
+    request,
+    async before(tx) {
+      await countEvaluation(tx, caller, { isCheck: true, window }, deps)
+      await admit?.(tx)
+    },
+  })
+}
 
 const readCheck = read({
   ...common,

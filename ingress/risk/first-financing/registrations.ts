@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
 import { z } from 'zod'
 import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
@@ -23,18 +24,20 @@ import { stateAfter } from '#shared/risk/first-financing/states.ts'
 import { openedReceivable, RegistrationSchema, registrationView } from '#shared/risk/first-financing/view.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation, limitOpen } from './limits.ts'
 
-const FOLDER = '/v1/first-financing/registrations'
+export const REGISTRATIONS = '/v1/first-financing/registrations'
+const FOLDER = REGISTRATIONS
 const common = { tags: ['First financing'], access: withScope('first-financing:register') } as const
 const params = { registrationId: idParam('registrationId of the registration') }
 
@@ -48,22 +51,30 @@ const registerRoute = write({
   params: {},
   body: RegistrationRequestBody,
   responses: waitingResponses({ 200: RegistrationSchema, 201: RegistrationSchema }),
-  async perform(context) {
-    const { dueDate = null, dealId = null, lenderRef = null, ...fields } = context.body
-    const { caller, deps } = context
-    const request: RegistrationBody = { fields, dueDate, dealId, lenderRef }
-    return await askWorker(context, {
-      kind: 'financing.registration',
-      message: financingRequested,
-      folder: FOLDER,
-      request,
-      async before(tx) {
-        await limitOpen(tx, caller, deps)
-        await countEvaluation(tx, caller, { isCheck: false, window: false }, deps)
-      },
-    })
-  },
+  perform: (context) => askRegistration(context, context.body),
 })
+
+/** Has a receivable registered. @param admit what else must hold, in its transaction @throws RateLimitedError */
+export async function askRegistration(
+  context: AskContext,
+  body: z.output<typeof RegistrationRequestBody>,
+  admit?: (tx: Knex.Transaction) => Promise<void>,
+): Promise<StoredAnswer> {
+  const { dueDate = null, dealId = null, lenderRef = null, ...fields } = body
+  const { caller, deps } = context
+  const request: RegistrationBody = { fields, dueDate, dealId, lenderRef }
+  return await askWorker(context, {
+    kind: 'financing.registration',
+    message: financingRequested,
+    folder: FOLDER,
+    request,
+    async before(tx) {
+      await limitOpen(tx, caller, deps)
+      await countEvaluation(tx, caller, { isCheck: false, window: false }, deps)
+      await admit?.(tx)
+    },
+  })
+}
 
 const OwnRegistrationSchema = RegistrationSchema.extend({
   receivable: z
