@@ -12,6 +12,7 @@ export const sealedColumns: readonly { table: string; column: string; purpose: S
   { table: 'evidence_jobs', column: 'sealed_request', purpose: 'evidence-request' },
   { table: 'financing_registrations', column: 'sealed_receivable', purpose: 'financing' },
   { table: 'financing_disputes', column: 'sealed_reason', purpose: 'financing' },
+  { table: 'entity_records', column: 'sealed_values', purpose: 'entity' },
   { table: 'domain_keys', column: 'sealed_key', purpose: 'domain-key' },
   { table: 'log_keys', column: 'sealed_seed', purpose: 'log-key' },
   { table: 'invoice_keys', column: 'sealed_private_key', purpose: 'invoice-key' },

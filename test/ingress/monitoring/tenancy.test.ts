@@ -45,7 +45,21 @@ async function someProject() {
     severity: 'critical',
     down_at: new Date(),
   })
-  return { ...project, check, channel, policy, incident }
+  return { ...project, check, channel, policy, incident, window: await someWindow(project) }
+}
+
+/** Made as its owner would: a body that its rules take. */
+async function someWindow({ rwKey }: TestProject): Promise<string> {
+  const body = JSON.stringify({
+    name: 'theirs',
+    match: '*',
+    starts: '2026-12-01T00:00:00Z',
+    ends: '2026-12-01T01:00:00Z',
+  })
+  const answer = await send(app.url, '/api/v3/windows/', { method: 'POST', headers: { 'X-Api-Key': rwKey }, body })
+  const { id } = jsonOf(answer) as { id?: string }
+  if (id === undefined) throw new Error(`no window was made: ${answer.text}`)
+  return id
 }
 
 type Owned = Awaited<ReturnType<typeof someProject>>
@@ -57,6 +71,7 @@ function pathOf(route: Route, owned: Owned): string {
     unique_key: uniqueKey(owned.check.uuid),
     n: '1',
     policy: owned.policy.uuid,
+    window: owned.window,
     incident: owned.incident,
   }
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
@@ -83,7 +98,8 @@ async function stored({ project }: TestProject): Promise<string> {
     'SELECT r.* FROM check_rules r JOIN checks c ON c.id = r.check_id WHERE c.project_id = ?',
     [project.id],
   )
-  return JSON.stringify([checks, channels, sent, policies, incidents, rules])
+  const windows = await query(app.deps.db, 'SELECT * FROM windows WHERE project_id = ? ORDER BY id', [project.id])
+  return JSON.stringify([checks, channels, sent, policies, incidents, rules, windows])
 }
 
 test('B01: the matrix covers every operation that names something', (t) => {
