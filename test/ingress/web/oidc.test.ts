@@ -106,11 +106,9 @@ test.serial('B16: the code of another issuer, or one without the right state, is
 test.serial('an invitation is accepted by a verified identity with exactly that address', async (t) => {
   const owner = await signedIn(app, 'ada@example.com')
   const members = `/organisations/${team.organisationUuid}/members`
-  const invited = await owner.post(
-    `/organisations/${team.organisationUuid}/invitations`,
-    { email: 'new@example.com', role: 'member' },
-    members,
-  )
+  const invitations = `/organisations/${team.organisationUuid}/invitations`
+  await owner.post(invitations, { email: 'new@example.com', role: 'member' }, members)
+  const invited = await owner.get(members)
   const path = new URL(/http:\S+\/invitations\/[\w-]{43}/.exec(invited.text)?.[0] ?? '').pathname
   for (const [sub, email, email_verified] of [
     ['eve', 'eve@example.com', true],
