@@ -1,4 +1,5 @@
 import type { Tool } from './tool.ts'
+import { acceptanceGet, antiDilutionGet, entityVerify, leiResolve } from './tools/businesses.ts'
 import { checkCreate, checkFlips, checkGet, checkPause, checkResume, checksList } from './tools/checks.ts'
 import { anchorVerify, gstinValidate, usageGet } from './tools/evidence.ts'
 import { alertExplain } from './tools/explain.ts'
@@ -11,8 +12,12 @@ export const tools: readonly Tool[] = [
   anchorVerify,
   riskSignalsRun,
   riskSignalsGet,
+  entityVerify,
+  leiResolve,
   firstFinancingCheck,
   firstFinancingRegister,
+  acceptanceGet,
+  antiDilutionGet,
   usageGet,
   checksList,
   checkGet,

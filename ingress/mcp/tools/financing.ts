@@ -1,15 +1,10 @@
-import type { Knex } from 'knex'
 import { z } from 'zod'
 import { CheckBody, RegistrationRequestBody } from '#shared/risk/first-financing/requests.ts'
-import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
-import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
-import { toSeconds } from '#shared/time.ts'
-import type { AskContext } from '../../risk/evidence-job.ts'
 import { askCheck, CHECKS } from '../../risk/first-financing/checks.ts'
 import { askRegistration, REGISTRATIONS } from '../../risk/first-financing/registrations.ts'
 import { parseWith } from '../../risk/json-body.ts'
-import { onceFor } from '../once.ts'
-import { defineTool, IDEMPOTENT, type ToolCall } from '../tool.ts'
+import { askEvidence, EvidenceSchema } from '../ask-evidence.ts'
+import { defineTool, IDEMPOTENT } from '../tool.ts'
 
 // Identifiers are plain strings, and unknown members pass here: the rules of the API answer, not this schema.
 const Receivable = z.looseObject({
@@ -20,9 +15,6 @@ const Receivable = z.looseObject({
   documentDate: z.string().describe('YYYY-MM-DD'),
 })
 
-/** What the API answers: ids, codes, dates, tiers and hashes, and no text of others. */
-const Evidence = z.looseObject({ status: z.string().optional(), state: z.string().optional() })
-
 export const firstFinancingCheck = defineTool({
   name: 'first_financing_check',
   title: 'Ask whether a receivable is financed elsewhere',
@@ -32,10 +24,14 @@ export const firstFinancingCheck = defineTool({
   scope: 'first-financing:check',
   annotations: IDEMPOTENT,
   input: Receivable,
-  output: Evidence,
+  output: EvidenceSchema,
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(CheckBody, args, 'the arguments')
-    return await ask(call, CHECKS, idempotencyKey, args, (context, admit) => askCheck(context, body, admit))
+    return await askEvidence(
+      call,
+      { route: CHECKS, family: 'first-financing', idempotencyKey, args },
+      (context, admit) => askCheck(context, body, admit),
+    )
   },
 })
 
@@ -48,37 +44,13 @@ export const firstFinancingRegister = defineTool({
   scope: 'first-financing:register',
   annotations: IDEMPOTENT,
   input: Receivable,
-  output: Evidence,
+  output: EvidenceSchema,
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(RegistrationRequestBody, args, 'the arguments')
-    return await ask(call, REGISTRATIONS, idempotencyKey, args, (context, admit) =>
-      askRegistration(context, body, admit),
+    return await askEvidence(
+      call,
+      { route: REGISTRATIONS, family: 'first-financing', idempotencyKey, args },
+      (context, admit) => askRegistration(context, body, admit),
     )
   },
 })
-
-/** Asks as the POST at `route` with the same key and body would; a new question costs a unit of the key's budget. */
-async function ask(
-  call: ToolCall,
-  route: string,
-  idempotencyKey: string,
-  args: Record<string, unknown>,
-  work: (context: AskContext, admit: (tx: Knex.Transaction) => Promise<void>) => Promise<StoredAnswer>,
-): Promise<z.infer<typeof Evidence>> {
-  const { caller, deps } = call
-  const now = toSeconds(deps.now())
-  const once = onceFor(caller, route, idempotencyKey, args)
-  const context: AskContext = { caller, deps, request: { headers: {} }, setHeader: () => {}, once }
-  let isNew = false
-  try {
-    const answer = await work(context, async (tx) => {
-      await spendBudget(tx, caller, 'first-financing', now)
-      isNew = true
-    })
-    if (isNew) call.units = 1
-    return JSON.parse(answer.body)
-  } catch (error) {
-    if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
-    throw error
-  }
-}

@@ -13,13 +13,23 @@ import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
 import { findTimeline } from '#shared/risk/acceptance/store.ts'
 import { summaryOf } from '#shared/risk/acceptance/summary.ts'
 import { gstin } from '#shared/risk/evidence/values.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
+import type { IngressDeps } from '../../deps.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { Answer } from '../answer.ts'
-import { askOnce, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import {
+  type AskContext,
+  askOnce,
+  askWorker,
+  pollingResponses,
+  readOutcome,
+  waitingResponses,
+} from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { validationError } from '../json-body.ts'
 import { read, write } from '../risk-route.ts'
@@ -65,9 +75,16 @@ const readRecord = read({
   summary: 'A record, as it was anchored',
   params: { acceptanceId: idParam('acceptanceId of the record') },
   responses: pollingResponses(AcceptanceSchema),
-  handle: ({ caller, params: { acceptanceId }, deps }) =>
-    readOutcome(deps, caller, { kind: 'acceptance.record', folder: FOLDER, id: acceptanceId, what: 'record' }),
+  handle: async ({ caller, params: { acceptanceId }, deps }) => {
+    const answer = await readAcceptance(deps, caller, acceptanceId)
+    return new Answer(answer.status, answer.body, answer.headers)
+  },
 })
+
+/** A record of the owner's as it was anchored, or that a worker is at it. @throws NotFoundError */
+export async function readAcceptance(deps: IngressDeps, owner: Owner, id: string): Promise<StoredAnswer> {
+  return await readOutcome(deps, owner, { kind: 'acceptance.record', folder: FOLDER, id, what: 'record' })
+}
 
 const adjustmentRoute = write({
   tags,
@@ -129,6 +146,16 @@ const timelineRoute = read({
 
 const DILUTION_PATH = '/v1/risk-signals/anti-dilution'
 
+export const DilutionQuery = z.strictObject({
+  supplierGstin: gstin,
+  buyerGstin: gstin,
+  gstConsent: z
+    .string()
+    .regex(/^[!-~]{1,200}$/)
+    .optional()
+    .meta({ description: 'handle of the supplier’s consent' }),
+})
+
 const dilutionRoute = read({
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
@@ -138,33 +165,29 @@ const dilutionRoute = read({
   description:
     'From the supplier’s return about the buyer and the organisation’s own records; measured once per pair and Indian day. Ratios are null below nine known months.',
   params: {},
-  query: z.strictObject({
-    supplierGstin: gstin,
-    buyerGstin: gstin,
-    gstConsent: z
-      .string()
-      .regex(/^[!-~]{1,200}$/)
-      .optional()
-      .meta({ description: 'handle of the supplier’s consent' }),
-  }),
+  query: DilutionQuery,
   responses: pollingResponses(AntiDilutionSchema),
   async handle({ caller, query, request, deps }) {
-    const { supplierGstin, buyerGstin } = query
-    const day = indianDay(toMillis(deps.now()))
-    const self = `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`
-    const answer = await askOnce(
-      { caller, deps, request, setHeader: () => {} },
-      {
-        kind: 'dilution.answer',
-        message: dilutionRequested,
-        self,
-        request: query,
-        question: hash('sha256', `${supplierGstin}>${buyerGstin}/${day}`, 'buffer'),
-      },
-    )
+    const answer = await askDilution({ caller, deps, request, setHeader: () => {} }, query)
     return new Answer(answer.status, answer.body, answer.headers)
   },
 })
+
+/** Has the dilution of a pair measured, once an Indian day. */
+export async function askDilution(
+  context: Omit<AskContext, 'once'>,
+  query: z.output<typeof DilutionQuery>,
+): Promise<StoredAnswer> {
+  const { supplierGstin, buyerGstin } = query
+  const day = indianDay(toMillis(context.deps.now()))
+  return await askOnce(context, {
+    kind: 'dilution.answer',
+    message: dilutionRequested,
+    self: `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`,
+    request: query,
+    question: hash('sha256', `${supplierGstin}>${buyerGstin}/${day}`, 'buffer'),
+  })
+}
 
 export const acceptanceRoutes: readonly Route[] = [
   recordRoute,

@@ -8,11 +8,20 @@ import { listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { validateLei } from '#shared/risk/identifiers/lei.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { Answer } from '../answer.ts'
-import { askOnce, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import {
+  type AskContext,
+  type Asked,
+  askOnce,
+  askWorker,
+  pollingResponses,
+  readOutcome,
+  waitingResponses,
+} from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
@@ -72,14 +81,18 @@ const verifyAgain = write({
   body: z.strictObject({}),
   isBodyOptional: true,
   responses: waitingResponses({ 201: VerificationSchema }),
-  async perform(context) {
-    const { deps, caller, params } = context
-    const entity = await ownEntity(deps.db, caller, params.vei)
-    const held = await listIdentifiers(deps.db, entity.id)
-    const request = VerificationBody.parse(Object.fromEntries(held.map(({ type, value }) => [type, value])))
-    return await askWorker(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request })
-  },
+  perform: (context) => askEntity(context, context.params.vei),
 })
+
+/** Has an entity verified by the identifiers held. @throws ValidationError, NotFoundError for its identifier */
+export async function askEntity(context: AskContext, vei: string, before?: Asked['before']): Promise<StoredAnswer> {
+  const { deps, caller } = context
+  const entity = await ownEntity(deps.db, caller, vei)
+  const held = await listIdentifiers(deps.db, entity.id)
+  const request = VerificationBody.parse(Object.fromEntries(held.map(({ type, value }) => [type, value])))
+  const asked: Asked = { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request }
+  return await askWorker(context, before ? { ...asked, before } : asked)
+}
 
 const readLei = read({
   tags,
@@ -121,9 +134,18 @@ const resolveLei = write({
   params: {},
   body: LeiResolveBody,
   responses: waitingResponses({ 200: LeiAnswerSchema }),
-  perform: (context) =>
-    askWorker(context, { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request: context.body }),
+  perform: (context) => askLei(context, context.body),
 })
+
+/** Has a legal entity identifier looked for. */
+export async function askLei(
+  context: AskContext,
+  request: z.output<typeof LeiResolveBody>,
+  before?: Asked['before'],
+): Promise<StoredAnswer> {
+  const asked: Asked = { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request }
+  return await askWorker(context, before ? { ...asked, before } : asked)
+}
 
 const readResolution = read({
   tags,

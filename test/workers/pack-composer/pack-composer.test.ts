@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { queueOf } from '#shared/contracts/define-message.ts'
 import { packRequested } from '#shared/contracts/pack-requested.ts'
 import { EVENTS_EXCHANGE } from '#shared/contracts/topology.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -42,7 +43,9 @@ async function finished(client: ApiClient, packId: string) {
   })
 }
 
-for (const point of ['pack-gathered', 'pack-half-stored', 'pack-stored', 'before-ack']) {
+const BEFORE_ACK = `before-ack-of-${queueOf(packRequested, 'pack-composer')}`
+
+for (const point of ['pack-gathered', 'pack-half-stored', 'pack-stored', BEFORE_ACK]) {
   test.serial(`a composer killed at ${point} leaves one pack, one unit, one log entry`, async (t) => {
     await using product = await openProduct()
     const { base } = await product.ingress()

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { LeiResolveBody } from '#shared/risk/businesses/requests.ts'
+import { askDilution, DilutionQuery, readAcceptance } from '../../risk/acceptance/routes.ts'
+import { parseWith } from '../../risk/json-body.ts'
+import { askEntity, askLei } from '../../risk/kyb/verifications.ts'
+import { askEvidence, EvidenceSchema } from '../ask-evidence.ts'
+import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
+import { UntrustedSchema, untrusted } from '../untrusted.ts'
+
+export const entityVerify = defineTool({
+  name: 'entity_verify',
+  title: 'Verify a business once more',
+  description:
+    'Asks the registries again about an entity that the organisation holds, by its verified entity identifier. What a ' +
+    'registry does not answer is MISSING with a reason. One metered unit.',
+  scope: 'kyb:read',
+  annotations: IDEMPOTENT,
+  input: z.object({ vei: z.string(), idempotencyKey: z.string() }),
+  output: EvidenceSchema,
+  run: ({ vei, idempotencyKey }, call) =>
+    // The route of the API names the entity in its path, and its body is empty.
+    askEvidence(
+      call,
+      { route: `/mcp/entity_verify/${vei.slice(0, 300)}`, family: 'kyb', idempotencyKey, args: {} },
+      (context, admit) => askEntity(context, vei, admit),
+    ),
+})
+
+const WRITTEN = ['legalName', 'entityStatus', 'registrationStatus', 'registeredAs'] as const
+
+export const leiResolve = defineTool({
+  name: 'lei_resolve',
+  title: 'Find a legal entity identifier',
+  description:
+    'The record of a company by its number or name in the register of legal entity identifiers, with how it was matched ' +
+    'and how similar the name is. None found is null with a reason. One metered unit when found.',
+  scope: 'kyb:read',
+  annotations: IDEMPOTENT,
+  input: z.looseObject({
+    idempotencyKey: z.string(),
+    cin: z.string().optional(),
+    legalName: z.string().optional(),
+  }),
+  output: z.looseObject(Object.fromEntries(WRITTEN.map((name) => [name, UntrustedSchema.nullable().optional()]))),
+  async run({ idempotencyKey, ...args }, call) {
+    const body = parseWith(LeiResolveBody, args, 'the arguments')
+    const question = { route: '/v1/kyb/lei/resolve', family: 'kyb', idempotencyKey, args } as const
+    const answer = await askEvidence(call, question, (context, admit) => askLei(context, body, admit))
+    // The register's own words are outside text; the rest are identifiers, dates and codes of ours.
+    const marked = WRITTEN.flatMap((name) => {
+      const text = answer[name]
+      return typeof text === 'string' ? [[name, untrusted('GLEIF', text)]] : []
+    })
+    return { ...answer, ...Object.fromEntries(marked) }
+  },
+})
+
+export const acceptanceGet = defineTool({
+  name: 'acceptance_get',
+  title: 'Read an acceptance record',
+  description:
+    'What a buyer is recorded to have accepted or rejected of a receivable, with its evidence tier and anchor.',
+  scope: 'acceptance:read',
+  annotations: READ_ONLY,
+  input: z.object({ acceptanceId: z.string() }),
+  output: EvidenceSchema,
+  run: async ({ acceptanceId }, { caller, deps }) =>
+    JSON.parse((await readAcceptance(deps, caller, acceptanceId)).body),
+})
+
+export const antiDilutionGet = defineTool({
+  name: 'anti_dilution_get',
+  title: 'How much of what was invoiced was taken back',
+  description:
+    'Credit notes and rejections of a supplier and buyer, from the supplier’s return and the organisation’s own records, ' +
+    'measured once per pair and Indian day. Ratios are null below nine known months.',
+  scope: 'risk-signals:read',
+  annotations: READ_ONLY,
+  input: z.looseObject({ supplierGstin: z.string(), buyerGstin: z.string(), gstConsent: z.string().optional() }),
+  output: EvidenceSchema,
+  async run(args, { caller, deps }) {
+    const query = parseWith(DilutionQuery, args, 'the arguments')
+    const answer = await askDilution({ caller, deps, request: { headers: {} }, setHeader: () => {} }, query)
+    return JSON.parse(answer.body)
+  },
+})

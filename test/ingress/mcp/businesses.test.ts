@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { openClient } from '../../support/platform-client.ts'
+import { openProduct } from '../../support/product.ts'
+import { callTool, connect, makeKey } from './agents.ts'
+
+const business = {
+  gstin: '29AAACR5678D1Z5',
+  cin: 'U28999MH2015PTC123456',
+  legalName: 'Synthetic Components Private Limited',
+}
+const scopes = ['agents:invoke', 'kyb:read', 'acceptance:read', 'risk-signals:read']
+
+test('an agent verifies an entity again, finds an identifier, and reads acceptance and dilution; the register’s words are marked', async (t) => {
+  await using product = await openProduct({ isBound: true })
+  const { base } = await product.ingress()
+  await product.workers(['kyb-verifier', 'acceptance-recorder', 'dilution-measurer'])
+  const [owner, stranger] = [await openClient(product, base), await openClient(product, base)]
+  const agent = await connect(base, (await makeKey(owner, { scopes })).key)
+  const other = await connect(base, (await makeKey(stranger, { scopes })).key)
+
+  const { json: verified } = await owner.post('/v1/kyb/verifications', business)
+  const args = { vei: verified.vei, idempotencyKey: randomUUID() }
+  const again = await callTool(agent, 'entity_verify', args)
+  t.is(again.result.vei, verified.vei)
+  t.not(again.result.verificationId, verified.verificationId)
+  t.deepEqual((await callTool(agent, 'entity_verify', args)).result, again.result)
+  t.like((await callTool(other, 'entity_verify', args)).result, { code: 'NOT_FOUND' })
+  const misspelt = { ...args, vei: `${verified.vei.slice(0, -1)}?`, idempotencyKey: randomUUID() }
+  t.like((await callTool(agent, 'entity_verify', misspelt)).result, { code: 'VALIDATION_ERROR' })
+
+  const { legalName } = business
+  const found = await callTool(agent, 'lei_resolve', { idempotencyKey: randomUUID(), legalName })
+  t.like(found.result, { matchBasis: 'NAME', legalName: { untrusted: true, source: 'GLEIF' } })
+
+  const record = {
+    receivableRef: 'F-1',
+    channel: 'BUYER_PORTAL',
+    action: 'ACCEPTED',
+    at: '2026-06-20T18:30:00.000Z',
+    declaredBy: 'SUPPLIER',
+  }
+  const { status, json: recorded } = await owner.post('/v1/acceptance/records', record)
+  t.is(status, 201, JSON.stringify(recorded))
+  const { acceptanceId } = recorded
+  t.deepEqual((await callTool(agent, 'acceptance_get', { acceptanceId })).result, recorded)
+  t.like((await callTool(other, 'acceptance_get', { acceptanceId })).result, { code: 'NOT_FOUND' })
+
+  const pair = { supplierGstin: '29AAACR5678D1Z5', buyerGstin: '27AAACB1234C1ZF' }
+  const diluted = await callTool(agent, 'anti_dilution_get', pair)
+  t.false(diluted.isError, JSON.stringify(diluted.result))
+  t.deepEqual((await callTool(agent, 'anti_dilution_get', pair)).result, diluted.result)
+  t.like((await callTool(agent, 'anti_dilution_get', { ...pair, buyerGstin: 'x' })).result, {
+    code: 'VALIDATION_ERROR',
+  })
+})
