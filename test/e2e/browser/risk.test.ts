@@ -100,6 +100,7 @@ test.serial('a share link opens for somebody without an account, and not after i
   await other.goto(link)
   t.true(await other.getByText(id).isVisible())
   await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('revoked', { exact: true }).waitFor()
   t.is((await other.reload())?.status(), 404)
 })

@@ -74,7 +74,7 @@ test('a test message to a group reaches its members as tests, in the log of each
   const group = await channel('group', { channels: [member] })
   await call('POST', `/channels/${group}/test`)
   for (const one of [group, member]) t.is((await ended(one, 1))[0]?.state, 'delivered')
-  t.is(sink.requests[0]?.path, '/TEST')
+  t.is(sink.requests[0]?.path, '/Test%20from%20Signalbox')
 })
 
 test('a check that is deleted while its alert is prepared takes the alert with it, and disables nothing', async (t) => {
