@@ -1,4 +1,6 @@
 import test from 'ava'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../ingress/admin/registry.ts'
@@ -7,7 +9,7 @@ import { freePort } from '../../stack/free-port.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
-import { openProduct, type Product } from '../support/product.ts'
+import { listeningPort, openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 interface Readiness {
@@ -85,25 +87,27 @@ test('the number is changed by the operator, never over the heads of pings that 
   await using product = await openProduct({ env: { PING_SHARDS: '4' } })
   const admin = adminOf(product)
   const project = await product.project()
-  const { base, deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
+  const running = product.spawn('ingress')
+  const base = `http://127.0.0.1:${await listeningPort(running)}`
+  const check = await insertCheck(product.db, project.id, DEFAULT_SETTINGS)
   const ping = async (to: string) => (await fetch(`${to}/ping/${check.uuid}`)).status
-  t.is(await ping(base), 200)
+  await eventually('the ingress to be ready', async () => (await ping(base)) === 200)
 
   const refused = await admin('shards', 'set', '--to', '2')
   t.is(refused.status, 1)
-  t.regex(refused.stderr, /pings\.\d holds 1 messages: let the evaluators finish/)
+  t.regex(refused.stderr, /pings\.\d holds \d+ messages: let the evaluators finish/)
   t.is(await ping(base), 200)
 
   const evaluators = await product.workers(['ping-evaluator'])
   await using probe = await openBrokerProbe(product.config.amqpUrl)
+  t.is(await running.stop(), 0)
   await eventually('the queues to be empty', async () => {
     const depths = await Promise.all([0, 1, 2, 3].map((shard) => probe.depth(`pings.${shard}`)))
     return depths.every((depth) => depth === 0)
   })
   const done = await admin('shards', 'set', '--to', '2', '--json')
   t.is(done.status, 0, done.stderr)
-  t.is(await ping(base), 503, 'who has the old number notices')
+  t.is(await ping((await product.ingress()).base), 503, 'who has the old number takes no part')
   await eventually('evaluators of the old number to stop', async () => (await probe.consumers('pings.3')) === 0)
   await evaluators[Symbol.asyncDispose]()
 
