@@ -74,7 +74,7 @@ export class Watchers {
   }
 
   /**
-   * @param sessionId who watches: the events end when this session does, or its person leaves or gets other rights
+   * @param sessionId who watches: the events end when the sign-in does, or its person leaves or gets other rights
    * @param seen the mark of what the page shows; when there is a newer one, it is told at once
    */
   async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {

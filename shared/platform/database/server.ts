@@ -15,7 +15,7 @@ export async function readServerClock(db: Knex): Promise<Micros> {
   return row.now
 }
 
-/** Version as the server counts (150004 is 15.4), and the role that this session has taken. */
+/** Version as the server counts (150004 is 15.4), and the role that the connection has taken. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
   const [row] = await query<{ version: number; role: string }>(
     db,
