@@ -1,5 +1,5 @@
-import { connect } from 'amqplib'
 import { CACHE_EXCHANGE } from '../../contracts/topology.ts'
+import { connectOnce } from './addresses.ts'
 
 /**
  * Tells every ingress process of changes, from a process that lives for one command.
@@ -8,8 +8,7 @@ import { CACHE_EXCHANGE } from '../../contracts/topology.ts'
 export async function announceOnce(url: string, changes: readonly object[]): Promise<boolean> {
   if (changes.length === 0) return true
   try {
-    const connection = await connect(url, { clientProperties: { connection_name: 'signalbox-admin' }, timeout: 5_000 })
-    connection.on('error', () => {})
+    const connection = await connectOnce(url, 'signalbox-admin')
     const channel = await connection.createConfirmChannel()
     channel.on('error', () => {})
     for (const change of changes) channel.publish(CACHE_EXCHANGE, '', Buffer.from(JSON.stringify(change)))

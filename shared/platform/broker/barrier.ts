@@ -23,21 +23,14 @@ interface Waiting {
   answer: () => void
 }
 
-/** Sends barriers and collects the answers on a queue of this process. Barriers of one event-loop turn are shared. */
+/** Sends barriers and collects the answers. Barriers of one event-loop turn are shared. */
 export function createBarriers(broker: Broker, options: { shards: number; metrics: Metrics }): Barriers {
   const { shards, metrics } = options
-  const replyTo = `replies.${randomUUID()}`
   const waiting = new Map<string, Waiting>()
   /** barriers of this turn, not sent yet: later callers of the same turn wait for the same one */
   let thisTurn = new Map<number, Promise<boolean>>()
 
-  broker.consume({
-    queue: replyTo,
-    prefetch: 1000,
-    noAck: true,
-    declare: (channel) => channel.assertQueue(replyTo, { exclusive: true, autoDelete: true, durable: false }),
-    onDelivery: ({ message }) => waiting.get(String(message.properties.correlationId))?.answer(),
-  })
+  const answers = broker.ask((correlationId) => waiting.get(correlationId)?.answer())
 
   function send(shard: number, timeoutMs: number): Promise<boolean> {
     const id = randomUUID()
@@ -51,14 +44,7 @@ export function createBarriers(broker: Broker, options: { shards: number; metric
     }
     const timer = setTimeout(() => end(false), timeoutMs)
     waiting.set(id, { promise, answer: () => end(true) })
-    broker.send({
-      exchange: '',
-      routingKey: pingQueue(shard),
-      body: EMPTY,
-      type: BARRIER_TYPE,
-      replyTo,
-      correlationId: id,
-    })
+    answers.ask({ exchange: '', routingKey: pingQueue(shard), body: EMPTY, type: BARRIER_TYPE, correlationId: id })
     return promise
   }
 

@@ -4,12 +4,15 @@ import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration }
 import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
+import { type BrokerAddresses, brokerAddresses, connectMs } from './addresses.ts'
+import { AnswerChannel, type Answers } from './answer-channel.ts'
 import { answered } from './broker-deadline.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
 import { inspectQueues, type QueueState } from './inspect-queues.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
 export interface BrokerOptions {
+  /** several, separated by commas, are the nodes of a cluster */
   url: string
   /** shown in the broker's list of connections */
   name: string
@@ -33,6 +36,11 @@ export interface Broker extends AsyncDisposable {
   /** Sends without a confirm: for barriers, replies and announcements, which may be lost. */
   send(message: UnconfirmedMessage): void
   consume(options: ConsumerOptions): Consumer
+  /**
+   * Questions to queues, unconfirmed, and the answers to them. No queue is declared for the answers, so that it works
+   * while a node of a cluster is frozen and nothing can be declared (scale 3.1).
+   */
+  ask(onAnswer: (correlationId: string) => void): Answers
   /** Declares the topology again on a live connection: something that should be there is not. */
   repair(): void
   /** Changes whenever the publishing channel is replaced; empty while there is none. */
@@ -44,11 +52,16 @@ export interface Broker extends AsyncDisposable {
   inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
   /** Why the broker cannot be used now; empty when it can. */
   problems(): string[]
+  /** Why nothing can be published now; empty when it can. What is consumed does not count. */
+  publishProblems(): string[]
   /** Resolves once both connections stand. */
   connected(): Promise<void>
 }
 
-const HEARTBEAT_SECONDS = 10
+/** Before the next attempt, in milliseconds, once every node was tried. */
+const AGAIN_MS = { first: 250, longest: 5_000, jitter: 0.3 }
+/** Longest wait of a process that starts for the topology of a cluster, which nobody can declare while a node is frozen. */
+const FIRST_TOPOLOGY_MS = 3_000
 /** Longest wait for the broker's goodbye. */
 const CLOSE_MS = 5_000
 /**
@@ -66,6 +79,7 @@ export function openBroker(options: BrokerOptions): Broker {
     log,
     metrics,
     repair: () => publishing.repair(),
+    isBlocked: () => publishing.isBlocked,
   })
   publishing.onModel((model) => publisher.attach(model))
   publishing.onBlocked((isBlocked) => metrics.brokerBlocked.set(isBlocked ? 1 : 0))
@@ -83,16 +97,18 @@ export function openBroker(options: BrokerOptions): Broker {
       consuming.onModel((model) => consumer.attach(model))
       return consumer
     },
+    ask(onAnswer) {
+      const answers = new AnswerChannel(onAnswer, log)
+      publishing.onModel((model) => answers.attach(model))
+      return answers
+    },
     repair: () => publishing.repair(),
     get publisherEpoch() {
       return publisher.epoch
     },
     inspect: (queues) => consuming.inspect(queues),
-    problems: () => [
-      ...publishing.problems(),
-      ...consuming.problems(),
-      ...[...consumers].flatMap((consumer) => consumer.problems()),
-    ],
+    problems: () => [publishing, consuming, ...consumers].flatMap((part) => part.problems()),
+    publishProblems: () => publishing.problems(),
     async connected() {
       await Promise.all([publishing.connected(), consuming.connected()])
     },
@@ -111,6 +127,9 @@ class Connection {
   readonly #options: BrokerOptions
   readonly #listeners = new Set<(model: ChannelModel | null) => void>()
   readonly #ready: Promise<RecoveringChannelModel>
+  readonly #addresses: BrokerAddresses
+  /** whether this process has seen the topology declared */
+  #isDeclared = false
   #model: ChannelModel | null = null
   #lastError = 'not connected yet'
   #blocked = ''
@@ -120,23 +139,21 @@ class Connection {
   constructor(name: 'publish' | 'consume', options: BrokerOptions) {
     this.#name = name
     this.#options = options
-    const url = new URL(options.url)
-    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS))
-    this.#ready = connect(url.href, {
+    this.#addresses = brokerAddresses(options.url)
+    this.#ready = connect(this.#addresses.target, {
+      ...this.#addresses.tls,
       noDelay: true,
       keepAlive: true,
       keepAliveDelay: 10_000,
-      timeout: 10_000,
+      timeout: connectMs(this.#addresses),
       clientProperties: { connection_name: `${options.name}:${name}` },
       recovery: {
-        initialDelay: 250,
-        maxDelay: 5_000,
-        jitter: 0.3,
+        calculateDelay: (attempt: number) => this.#delayMs(attempt),
         waitForConnect: false,
         setup: async (model: ChannelModel) => {
           // Nobody else listens yet, and a connection that breaks in here must not end the process.
           model.on('error', () => {})
-          await answered(model, 'the topology', declareTopology(model, options.queues, options.log))
+          await this.#prepare(model)
         },
       },
     })
@@ -144,6 +161,34 @@ class Connection {
       (recovering) => this.#listen(recovering),
       () => {},
     )
+  }
+
+  /** The next node at once; after a round of all of them longer and longer. */
+  #delayMs(attempt: number): number {
+    const round = Math.floor(attempt / this.#addresses.count)
+    if (attempt % this.#addresses.count !== 0) return 0
+    const base = Math.min(AGAIN_MS.longest / (1 + AGAIN_MS.jitter), AGAIN_MS.first * 2 ** (round - 1))
+    return base * (1 + AGAIN_MS.jitter * (2 * Math.random() - 1))
+  }
+
+  /**
+   * A single server may have lost its queues, so that they are declared before anything else. A cluster has its topology
+   * as a rule, and a frozen node keeps the others from declaring anything: there only a process that starts waits for it,
+   * and not for long.
+   */
+  async #prepare(model: ChannelModel): Promise<void> {
+    const declared = this.#declare(model)
+    if (this.#addresses.count === 1) return await answered(model, 'the topology', declared)
+    declared.then(
+      () => (this.#isDeclared = true),
+      (error: unknown) => this.#options.log.warn(describeError(error), 'topology.not-declared'),
+    )
+    if (this.#isDeclared) return
+    await Promise.race([declared.catch(() => {}), sleep(FIRST_TOPOLOGY_MS, undefined, { ref: false })])
+  }
+
+  async #declare(model: ChannelModel): Promise<void> {
+    await declareTopology(model, this.#options.queues, this.#options.log)
   }
 
   /** Tells of each connection that is made, and with null of its loss. */
@@ -159,6 +204,10 @@ class Connection {
 
   onBlocked(listener: (isBlocked: boolean) => void): void {
     this.#onBlocked = listener
+  }
+
+  get isBlocked(): boolean {
+    return this.#blocked !== ''
   }
 
   async connected(): Promise<void> {
@@ -178,9 +227,9 @@ class Connection {
       this.#isRepairing = false
       const model = this.#model
       if (!model) return
-      answered(model, 'the topology', declareTopology(model, this.#options.queues, this.#options.log)).catch(
-        (error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'),
-      )
+      const declared = this.#declare(model)
+      const repaired = this.#addresses.count === 1 ? answered(model, 'the topology', declared) : declared
+      repaired.catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
     }, REPAIR_AFTER_MS).unref()
   }
 
@@ -197,11 +246,12 @@ class Connection {
     recovering.on('connect', (model: ChannelModel) => {
       this.#model = model
       gauge.set(1)
-      log.info({ connection: this.#name }, 'broker.connected')
+      log.info({ connection: this.#name, node: this.#addresses.current() }, 'broker.connected')
       for (const listener of this.#listeners) listener(model)
     })
     const lost = (error: Error) => {
       this.#model = null
+      this.#addresses.next()
       this.#lastError = error.message
       this.#setBlocked('')
       gauge.set(0)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type ConfirmChannel, connect, type GetMessage } from 'amqplib'
+import type { ConfirmChannel, GetMessage } from 'amqplib'
 import { deadLetterQueueOf } from '../../contracts/define-message.ts'
+import { connectOnce } from './addresses.ts'
 import { type DeadLetteredMessage, revived } from './dead-letter.ts'
 import { inspectQueues, type QueueState } from './inspect-queues.ts'
 
@@ -28,8 +29,7 @@ export interface DeadLetterBox extends AsyncDisposable {
 
 /** @throws the driver's error when the broker cannot be reached */
 export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
-  const connection = await connect(url, { clientProperties: { connection_name: 'signalbox-admin' }, timeout: 10_000 })
-  connection.on('error', () => {})
+  const connection = await connectOnce(url, 'signalbox-admin')
 
   return {
     async look(queue) {

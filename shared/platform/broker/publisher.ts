@@ -40,9 +40,24 @@ interface Pending {
 const MAX_UNCONFIRMED = 20_000
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024
 const REOPEN_AFTER_MS = 200
+/**
+ * Messages in a row that the broker refused, or did not confirm in time, after which a channel is replaced. When the node
+ * that led a queue of a cluster is killed or frozen, RabbitMQ 3.10 may do so with everything on a channel that wrote to
+ * it, for ever, while a new channel finds the new leader.
+ */
+const FAILURES_IN_A_ROW = 3
+/**
+ * A younger channel is kept, in milliseconds: where a new one fails too, a queue is full, and what goes to the others must
+ * not be cut off again and again.
+ */
+const REPLACED_AFTER_MS = 5_000
 
 interface OpenChannel {
   channel: ConfirmChannel
+  /** monotonic milliseconds */
+  openedAt: number
+  /** of messages, since the last confirm */
+  failures: number
   unconfirmed: number
   unconfirmedBytes: number
 }
@@ -56,6 +71,7 @@ export class Publisher {
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #repair: () => void
+  readonly #isBlocked: () => boolean
   readonly #pending = new Map<string, Pending>()
   #open: OpenChannel | null = null
   #model: ChannelModel | null = null
@@ -65,11 +81,18 @@ export class Publisher {
   /** Names the current channel: what is published under one epoch reaches a queue in the order of publishing. */
   epoch = ''
 
-  constructor(options: { timeoutMs: number; log: Log; metrics: Metrics; repair: () => void }) {
+  constructor(options: {
+    timeoutMs: number
+    log: Log
+    metrics: Metrics
+    repair: () => void
+    isBlocked: () => boolean
+  }) {
     this.#timeoutMs = options.timeoutMs
     this.#log = options.log
     this.#metrics = options.metrics
     this.#repair = options.repair
+    this.#isBlocked = options.isBlocked
   }
 
   /** @param model the connection to publish through from now on; null while there is none */
@@ -98,7 +121,9 @@ export class Publisher {
         if (this.#pending.size === 0) this.#onEmpty()
       }
       const timer = setTimeout(() => {
-        settle(new UnavailableError('the broker did not confirm in time'))
+        const late = new UnavailableError('the broker did not confirm in time')
+        settle(late)
+        this.#count(sentOn, late)
       }, this.#timeoutMs)
       const pending: Pending = { sentOn, returned: false, settle }
       this.#pending.set(key, pending)
@@ -119,6 +144,7 @@ export class Publisher {
         sentOn.channel.publish(message.exchange, message.routingKey, message.body, properties, (error: unknown) => {
           sentOn.unconfirmed -= 1
           sentOn.unconfirmedBytes -= bytes
+          this.#count(sentOn, error)
           if (error) settle(new UnavailableError('the broker did not take the message', { cause: error }))
           else if (pending.returned) settle(new UnavailableError('no queue takes the message'))
           else settle(null)
@@ -141,6 +167,28 @@ export class Publisher {
     }
   }
 
+  #count(on: OpenChannel, error: unknown): void {
+    on.failures = error ? on.failures + 1 : 0
+    if (on.failures < FAILURES_IN_A_ROW || this.#open !== on || !this.#model) return
+    // A broker that blocks us reads nothing, so another channel would not even be opened.
+    if (this.#isBlocked() || performance.now() - on.openedAt < REPLACED_AFTER_MS) return
+    this.#log.warn(describeError(error), 'publisher.channel-replaced')
+    this.#lose(on, this.#model)
+    // It may not be answered; the channel is not used any more either way.
+    on.channel.close().catch(() => {})
+  }
+
+  /** What was under way on a channel is of unknown fate, and another one is opened. */
+  #lose(on: OpenChannel, model: ChannelModel): void {
+    if (this.#open === on) {
+      this.#open = null
+      this.epoch = ''
+    }
+    const lost = new UnavailableError('the connection to the broker was lost')
+    for (const pending of [...this.#pending.values()]) if (pending.sentOn === on) pending.settle(lost)
+    this.#reopenLater(model, lost)
+  }
+
   /** Waits until everything under way is settled; each has its deadline, so this ends. */
   async drain(): Promise<void> {
     this.#closing = true
@@ -161,7 +209,13 @@ export class Publisher {
       channel.close().catch(() => {})
       return
     }
-    const opened: OpenChannel = { channel, unconfirmed: 0, unconfirmedBytes: 0 }
+    const opened: OpenChannel = {
+      channel,
+      openedAt: performance.now(),
+      failures: 0,
+      unconfirmed: 0,
+      unconfirmedBytes: 0,
+    }
     channel.on('error', (error: Error) => {
       this.#log.warn(describeError(error), 'publisher.channel-failed')
       // Most likely an exchange that is gone.
@@ -173,15 +227,7 @@ export class Publisher {
       if (pending) pending.returned = true
       this.#repair()
     })
-    channel.on('close', () => {
-      if (this.#open === opened) {
-        this.#open = null
-        this.epoch = ''
-      }
-      const lost = new UnavailableError('the connection to the broker was lost')
-      for (const pending of [...this.#pending.values()]) if (pending.sentOn === opened) pending.settle(lost)
-      this.#reopenLater(model, lost)
-    })
+    channel.on('close', () => this.#lose(opened, model))
     this.#open = opened
     this.epoch = randomUUID()
   }

@@ -17,6 +17,8 @@ export interface MessageContext {
   /** the same for every copy of the message: the key of its effect */
   messageId: string
   log: Log
+  /** Says that what was stored stays stored: a process that dies later did not die of what is done already. */
+  progressed(): Promise<void>
 }
 
 export interface Subscription {
@@ -124,7 +126,10 @@ class Handling {
     const { metrics } = this.#deps
     const { run, deadlineMs = HANDLER_MS } = this.#subscription
     const messageId = String(delivery.message.properties.messageId ?? '')
-    const context = { messageId, log: this.#deps.log.child({ messageId }) }
+    const progressed = async () => {
+      if (wasRedelivered(delivery)) await this.#forget(delivery)
+    }
+    const context = { messageId, log: this.#deps.log.child({ messageId }), progressed }
     let firstError: unknown = null
     using waiting = countWaiting(metrics, [this.#queue])
     for (let failures = 0; delivery.isLive(); ) {

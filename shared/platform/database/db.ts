@@ -3,6 +3,7 @@ import knex, { type Knex } from 'knex'
 import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import pg from 'pg'
 import { UnavailableError } from '../../errors.ts'
+import { createDatabaseHosts, type DatabaseHosts } from './hosts.ts'
 import { type KnexQuery, runScoped, type ScopedConnection, takePipelineRole } from './scoped-connection.ts'
 import {
   createTimelineFence,
@@ -15,6 +16,7 @@ import {
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 export interface DatabaseOptions {
+  /** may name several servers, of which one is the primary */
   url: string
   /** shown in pg_stat_activity */
   name: string
@@ -42,10 +44,25 @@ class DiscardingClient extends PostgresClient {
     } catch (error) {
       if (isConnectionFailure(error)) {
         connection.__knex__disposed = error
+        connection.hosts?.doubt()
         // Without this, the rollback that follows would wait for the same silent server once more.
         connection.connection?.stream?.destroy()
       }
       throw error
+    }
+  }
+}
+
+/** A client whose connections that are refused let the servers be asked again which is the primary. */
+function clientOf(hosts: DatabaseHosts) {
+  return class extends DiscardingClient {
+    override async acquireRawConnection(): Promise<unknown> {
+      try {
+        return await super.acquireRawConnection()
+      } catch (error) {
+        hosts.doubt()
+        throw error
+      }
     }
   }
 }
@@ -57,6 +74,7 @@ type PooledConnection = FencedConnection &
   ScopedConnection & {
     /** knex's own mark: a connection that carries it is destroyed instead of lent again */
     __knex__disposed?: unknown
+    hosts?: DatabaseHosts
   }
 
 /**
@@ -65,19 +83,24 @@ type PooledConnection = FencedConnection &
  */
 export function openDatabase(options: DatabaseOptions): Knex {
   const { timeoutMs, fence = createTimelineFence() } = options
+  const hosts = createDatabaseHosts(options.url)
   const prepare = async (connection: PooledConnection) => {
+    connection.hosts = hosts
     try {
       await fence.admit(connection)
       await takePipelineRole(connection)
     } catch (error) {
+      hosts.doubt()
       connection.connection?.stream?.destroy() // the pool forgets a connection that it could not make ready
       throw error
     }
   }
   return knex({
-    client: DiscardingClient,
-    connection: {
-      connectionString: options.url,
+    client: clientOf(hosts),
+    connection: async () => ({
+      connectionString: await hosts.address(),
+      // Asked for again once a connection failed: the primary may be another server by then.
+      expirationChecker: hosts.isDoubted,
       application_name: options.name,
       connectionTimeoutMillis: timeoutMs,
       statement_timeout: timeoutMs,
@@ -87,7 +110,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
       query_timeout: timeoutMs + 1000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-    },
+    }),
     pool: {
       min: 0,
       max: options.poolSize,

@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { loadConfig } from '../process/config.ts'
 import { withLocalEnv } from '../process/local-env.ts'
+import { primaryAddress, splitHosts } from './hosts.ts'
 import { secureRows } from './row-security.ts'
 import { query } from './sql.ts'
 
@@ -47,7 +48,7 @@ export async function migrateAndSecure(addresses: {
   if (login.role === loginOf(databaseOwnerUrl).role) {
     return { applied, warning: 'row security is off: DATABASE_URL is the login that owns the tables' }
   }
-  const owner = new pg.Client({ connectionString: databaseOwnerUrl })
+  const owner = new pg.Client({ connectionString: await primaryAddress(databaseOwnerUrl) })
   await owner.connect()
   try {
     await untilOwnerLocked(owner)
@@ -73,7 +74,8 @@ async function untilOwnerLocked(owner: pg.Client): Promise<void> {
 }
 
 function loginOf(url: string): { role: string; password: string } {
-  const { username, password } = new URL(url)
+  const [address = url] = splitHosts(url)
+  const { username, password } = new URL(address)
   return { role: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
@@ -89,8 +91,9 @@ export async function pendingMigrations(db: Knex): Promise<string[]> {
 }
 
 async function withMigrationLock<T>(databaseUrl: string, work: (db: Knex) => Promise<T>): Promise<T> {
-  const lock = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } })
-  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } })
+  const connection = await primaryAddress(databaseUrl)
+  const lock = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } })
+  const db = knex({ client: 'pg', connection, pool: { min: 0, max: 2 } })
   try {
     // A lock of a transaction, not of a session: a pooler would keep the session, and with it the lock, after we ended.
     return await lock.transaction(async (tx) => {

@@ -78,6 +78,9 @@ function checkTogether(values: Record<string, unknown>, env: NodeJS.ProcessEnv, 
   if ((values.smtpTlsCert === undefined) !== (values.smtpTlsKey === undefined)) {
     problems.push('SMTP_TLS_CERT and SMTP_TLS_KEY go together')
   }
+  if ((values.oid4vpCert === undefined) !== (values.oid4vpKey === undefined)) {
+    problems.push('OID4VP_CERT and OID4VP_KEY go together')
+  }
   if (Boolean(env.OIDC_ISSUER) !== Boolean(env.OIDC_CLIENT_ID)) {
     problems.push('OIDC_ISSUER and OIDC_CLIENT_ID go together')
   }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ConnectionCap } from '../http/connection-cap.ts'
+import { productVersion } from './version.ts'
 
 /** Seconds; from a confirm on an idle machine to a deadline that passed. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -81,6 +82,7 @@ export function createMetrics() {
     outboxAge: gauge('signalbox_outbox_oldest_seconds', 'Age of the oldest message not yet published.'),
     outboxRows: gauge('signalbox_outbox_rows', 'Messages not yet published.'),
     ...alertMetrics({ counter, gauge }),
+    ...serverMetrics({ gauge }),
     sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
     clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
     beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),
@@ -175,10 +177,36 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
     incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
       'state',
     ]),
+    openRuns: gauge('signalbox_open_runs', 'Runs of watched checks that have not ended; counted every minute.'),
+    statementAge: gauge('signalbox_statement_age_seconds', 'For how long the oldest day has waited to be stated.'),
     alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
     unprocessedFlips: gauge(
       'signalbox_unprocessed_flips',
       'Changes of status that nobody has been told of yet; counted up to 10,000.',
     ),
+  }
+}
+
+/** What the sweeper sees of the servers below, and which version this process is. */
+function serverMetrics({ gauge }: Pick<ReturnType<typeof makersOf>, 'gauge'>) {
+  const info = gauge('signalbox_process_info', 'Always 1; which version of the product this process is.', ['version'])
+  info.set({ version: productVersion() }, 1)
+  return {
+    brokerNodes: gauge(
+      'signalbox_broker_nodes',
+      'Nodes of the broker: known, running, partitioned, with an alarm. Only with AMQP_ADMIN_URL.',
+      ['state'],
+    ),
+    queueMembers: gauge(
+      'signalbox_queue_members_online',
+      'Members of a durable queue that take part. Only with AMQP_ADMIN_URL.',
+      ['queue'],
+    ),
+    standbys: gauge('signalbox_database_standbys', 'Servers that stream from the database.'),
+    syncStandbys: gauge(
+      'signalbox_database_sync_standbys',
+      'Of them, those that a commit may wait for: all of them, or none where commits do not wait.',
+    ),
+    syncStandbysWanted: gauge('signalbox_database_sync_standbys_wanted', 'DATABASE_SYNC_STANDBYS.'),
   }
 }

@@ -33,8 +33,10 @@ export interface Platform {
   metrics: Metrics
   crashPoint: (point: string) => void
   readiness: Readiness
-  /** the same without the database, which accepting a ping does not need */
+  /** the same without the database, which accepting a ping does not need; a process that is busy or stops is not ready */
   pingReadiness: Readiness
+  /** why every ping that comes now is answered 503: less than what makes a process not ready for more of them */
+  pingRefusals: Readiness
   installation: Installation
 }
 
@@ -99,6 +101,7 @@ export async function openPlatform(
     crashPoint: createCrashPoints(config.crashAt),
     readiness,
     pingReadiness: createReadiness([installation.problems, broker.problems]),
+    pingRefusals: createReadiness([installation.problems, broker.publishProblems]),
     installation,
   }
 }

@@ -8,6 +8,8 @@ export type SealPurpose =
   | 'evidence-request'
   | 'financing'
   | 'flash'
+  | 'import-chunk'
+  | 'identity'
   | 'integration'
   | 'invoice-key'
   | 'kept-answer'
@@ -15,9 +17,17 @@ export type SealPurpose =
   | 'log-key'
   | 'mail'
   | 'pack-request'
+  | 'passkey'
   | 'ping-key'
+  | 'ping-secret'
+  | 'presentation'
+  | 'pool'
+  | 'recent-password'
+  | 'second-factor'
+  | 'second-step'
   | 'sign-in'
   | 'token-key'
+  | 'trade'
   | 'webhook-secret'
 
 /** What is done with SECRET_KEY: each use has a key of its own, derived from it. */
@@ -30,6 +40,10 @@ export interface Secrets {
   seal(purpose: SealPurpose, plain: string): string
   /** @throws Error when it was sealed under another key or for another purpose, or changed */
   open(purpose: SealPurpose, sealed: string): string
+  /** The same for bytes, which stay bytes. */
+  sealBytes(purpose: SealPurpose, plain: Buffer): Buffer
+  /** @throws Error as `open` */
+  openBytes(purpose: SealPurpose, sealed: Buffer): Buffer
   /** The same sealed under the present key; null when it is already. @throws Error as `open` */
   reseal(purpose: SealPurpose, sealed: string): string | null
   /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
@@ -48,13 +62,8 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
   const [sealKey] = sealKeys
   if (!digestKey || !sealKey) throw new Error('no secret key')
 
-  const seal = (purpose: SealPurpose, plain: string): string => {
-    const iv = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', sealKey, iv)
-    cipher.setAAD(associated(format, purpose))
-    const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-    return `${format}.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
-  }
+  const seal = (purpose: SealPurpose, plain: string): string =>
+    `${format}.${encrypt(sealKey, Buffer.from(plain, 'utf8'), associated(format, purpose)).toString('base64url')}`
   /** What is sealed, and the place of its key among ours. */
   const opened = (purpose: SealPurpose, sealed: string): { plain: string; place: number } => {
     const [version, data] = sealed.split('.')
@@ -62,7 +71,7 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
     const bytes = Buffer.from(data, 'base64url')
     for (const [place, key] of sealKeys.entries()) {
       const plain = decrypt(key, bytes, associated(version, purpose))
-      if (plain !== null) return { plain, place }
+      if (plain !== null) return { plain: plain.toString('utf8'), place }
     }
     throw new Error('sealed under another key, or for another purpose')
   }
@@ -72,6 +81,14 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
     digests: (text) => digestKeys.map((key) => hmac(key, text)),
     seal,
     open: (purpose, sealed) => opened(purpose, sealed).plain,
+    sealBytes: (purpose, plain) => encrypt(sealKey, plain, associated('v2', purpose)),
+    openBytes(purpose, sealed) {
+      for (const key of sealKeys) {
+        const plain = decrypt(key, sealed, associated('v2', purpose))
+        if (plain !== null) return plain
+      }
+      throw new Error('sealed under another key, or for another purpose')
+    },
     reseal(purpose, sealed) {
       const { plain, place } = opened(purpose, sealed)
       return place === 0 ? null : seal(purpose, plain)
@@ -97,12 +114,20 @@ function associated(format: SealFormat, purpose: SealPurpose): Buffer {
   return Buffer.from(format === 'v1' ? '' : purpose)
 }
 
-function decrypt(key: Buffer, bytes: Buffer, aad: Buffer): string | null {
+function encrypt(key: Buffer, plain: Buffer, aad: Buffer): Buffer {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  cipher.setAAD(aad)
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed])
+}
+
+function decrypt(key: Buffer, bytes: Buffer, aad: Buffer): Buffer | null {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
     decipher.setAAD(aad)
     decipher.setAuthTag(bytes.subarray(12, 28))
-    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
   } catch {
     return null
   }

@@ -1,59 +1,41 @@
 import { z } from 'zod'
-
-/** One setting: its schema (text in, value out), and what the documentation says of it. */
-interface Setting<T> {
-  schema: z.ZodType<T>
-  /** as written in the environment; absent when the setting is required or simply off */
-  fallback?: string
-  secret?: true
-  doc: string
-}
-
-function setting<T>(schema: z.ZodType<T>, doc: string, options: { fallback?: string; secret?: true } = {}): Setting<T> {
-  return { schema, doc, ...options }
-}
-
-const text = z.string().trim().min(1, 'is empty')
-const optionalText = text.optional()
-const url = (protocols: string[]) =>
-  text.refine(
-    (value) => {
-      const parsed = URL.parse(value)
-      return parsed !== null && protocols.includes(parsed.protocol)
-    },
-    `is not a URL with ${protocols.join(' or ')}`,
-  )
-const integer = (min: number, max: number) =>
-  text
-    .regex(/^\d+$/, 'is not a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min, `is below ${min}`).max(max, `is above ${max}`))
-const port = integer(0, 65535)
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-)
-const privateTargets = z.string().transform((value) => {
-  const trimmed = value.trim()
-  if (trimmed === '' || trimmed === 'false') return false
-  if (trimmed === 'true') return true
-  return trimmed.split(',').map((item) => item.trim())
-})
-const secretKey = text.min(32, 'is shorter than 32 characters')
+import {
+  databaseUrl,
+  integer,
+  list,
+  optionalText,
+  port,
+  privateTargets,
+  type Setting,
+  secretKey,
+  setting,
+  text,
+  url,
+  urls,
+} from './setting.ts'
 
 /** Every setting of the product. docs/settings.md is generated from this table. */
 export const settings = {
-  DATABASE_URL: setting(url(['postgres:', 'postgresql:']), 'PostgreSQL 15 or newer.', { secret: true }),
+  DATABASE_URL: setting(
+    databaseUrl,
+    'PostgreSQL 15 or newer. A primary and its standbys with commas between the hosts, `postgres://user:password@one:5432,two:5432/name`: connections go to the one that may be written to.',
+    { secret: true },
+  ),
   DATABASE_OWNER_URL: setting(
-    url(['postgres:', 'postgresql:']).optional(),
+    databaseUrl.optional(),
     'Only for migrations: the login that owns the tables. They then make the login of `DATABASE_URL`, which owns nothing and which row security binds.',
     { secret: true },
   ),
-  AMQP_URL: setting(url(['amqp:', 'amqps:']), 'RabbitMQ 3.10 or newer, with the virtual host as its path.', {
-    secret: true,
-  }),
+  AMQP_URL: setting(
+    urls(['amqp:', 'amqps:']),
+    'RabbitMQ 3.10 or newer, with the virtual host as its path. The nodes of a cluster with commas between them: each process starts at any of them and goes on to the next.',
+    { secret: true },
+  ),
+  AMQP_ADMIN_URL: setting(
+    urls(['http:', 'https:']).optional(),
+    'The management plugin of RabbitMQ, `http://user:password@host:15672`; of several nodes with commas between them. With it doctor and the metrics see the members and leaders of queues, and `admin broker repair` mends them. The user needs the tag `monitoring`, to repair `administrator`.',
+    { secret: true },
+  ),
   HOST: setting(
     text,
     'Address that the HTTP server and the e-mail ping listener use; `make up` sets `127.0.0.1`. On any but a loopback address well-known passwords, keys with few different characters and secret files open to other users are refused.',
@@ -211,6 +193,11 @@ export const settings = {
     { fallback: 'false' },
   ),
   DB_POOL: setting(integer(1, 200), 'Database connections per process.', { fallback: '10' }),
+  DATABASE_SYNC_STANDBYS: setting(
+    integer(0, 9),
+    'Standbys that a commit has to wait for in this installation; fewer are a finding of doctor and an alert.',
+    { fallback: '0' },
+  ),
   DATABASE_TIMEOUT_MS: setting(integer(100, 60_000), 'Longest wait for a connection, a lock or an answer.', {
     fallback: '5000',
   }),
@@ -231,10 +218,23 @@ export const settings = {
   TWILIO_ACCOUNT: setting(optionalText, 'Account SID at the gateway. Without it SMS, calls and WhatsApp are off.'),
   TWILIO_AUTH: setting(optionalText, 'Auth token at the gateway.', { secret: true }),
   TWILIO_FROM: setting(optionalText, 'Sender number at the gateway.'),
-  SMS_LIMIT_PER_MONTH: setting(integer(0, 1_000_000), 'SMS and WhatsApp messages per project and month.', {
+  APPRISE_URL: setting(
+    url(['http:', 'https:']).optional(),
+    'Address of an Apprise API, which sends for integrations of the kind `apprise`. Without it they are off.',
+  ),
+  SHELL_ENABLED: setting(
+    z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),
+    'Whether integrations of the kind `shell` run their commands, as the user of the notifier. Whoever may make integrations may then run anything there: only for an installation whose users all may.',
+    { fallback: 'false' },
+  ),
+  BOUNCE_DOMAIN: setting(
+    optionalText,
+    'Domain of the envelope sender of alert mails. What comes to it must be posted, mail by mail, to /api/v3/bounces/: an address that is none disables its integration then.',
+  ),
+  SMS_LIMIT_PER_MONTH: setting(integer(0, 1_000_000), 'SMS and WhatsApp messages per account and month.', {
     fallback: '500',
   }),
-  CALL_LIMIT_PER_MONTH: setting(integer(0, 1_000_000), 'Phone calls per project and month.', { fallback: '100' }),
+  CALL_LIMIT_PER_MONTH: setting(integer(0, 1_000_000), 'Phone calls per account and month.', { fallback: '100' }),
   TOKEN_LIFETIME_SECONDS: setting(integer(60, 3600), 'Lifetime of OAuth access tokens.', { fallback: '900' }),
   REGISTRIES: setting(
     optionalText,
@@ -243,8 +243,17 @@ export const settings = {
   ),
   CHECKPOINT_DIR: setting(
     text,
-    'Folder outside the database for the newest signed checkpoint of each log: guards against a restored backup.',
+    'Folder outside the database and its backups, for the newest signed checkpoint of each log and for marks of the database: guards against a restored backup.',
     { fallback: '.local/checkpoints' },
+  ),
+  OID4VP_CERT: setting(
+    optionalText,
+    'Certificate chain (PEM) with which requests to wallets are signed, its name that of PUBLIC_URL; goes with `OID4VP_KEY`. Without it production presents no requests.',
+  ),
+  OID4VP_KEY: setting(optionalText, 'Private key (PEM, P-256) of that certificate.', { secret: true }),
+  OID4VP_CA: setting(
+    optionalText,
+    'Certificates (PEM) beside the public ones to which servers of status lists and of issuers may chain.',
   ),
   WITNESS_URLS: setting(list, 'Witnesses that are asked to cosign checkpoints.', { fallback: '' }),
   WITNESS_KEYS: setting(list, 'Verifier keys of those witnesses, in the same order.', { fallback: '' }),

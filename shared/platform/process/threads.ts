@@ -36,6 +36,8 @@ const LIMITS: ThreadLimits = {
   taskMs: 20_000,
   memoryMb: 256,
 }
+/** Where processors are short the event loop goes first: it answers everybody, a thread one request. */
+const NICE_INCREMENT = 10
 /** A thread without work ends after this, but for the last. */
 const IDLE_MS = 60_000
 const RETRY_AFTER_SECONDS = 2
@@ -65,7 +67,9 @@ export function openThreads<Tasks extends ThreadTasks>(
       minThreads: 1,
       maxThreads: limits.threads,
       idleTimeout: IDLE_MS,
-      execArgv: ['--import', import.meta.resolve('tsx')],
+      niceIncrement: NICE_INCREMENT,
+      // Node reads TypeScript itself (no JSX, which no task needs): a thread begins in half the time of one with tsx.
+      execArgv: [],
       // A thread needs no settings, so it is given no secrets.
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: limits.memoryMb / 4 },

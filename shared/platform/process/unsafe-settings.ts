@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { splitHosts } from '../database/hosts.ts'
 
 /** A setting as it was given: its text, and the file it came from, if any. */
 export interface GivenSetting {
@@ -35,7 +36,9 @@ export function unsafeSettings(host: string, given: ReadonlyMap<string, GivenSet
   const problems: string[] = []
   for (const [name, { text, file, secret }] of given) {
     if (!secret) continue
-    if (hasWellKnownPassword(name, text)) problems.push(`${name} has a well-known password`)
+    // The addresses of a cluster's nodes have the login in common.
+    const first = name === 'AMQP_URL' ? text.split(',')[0] : name.startsWith('DATABASE_') ? splitHosts(text)[0] : text
+    if (hasWellKnownPassword(name, first ?? text)) problems.push(`${name} has a well-known password`)
     else if (/^SECRET_KEY/.test(name) && isWeakKey(text)) problems.push(`${name} has too few different characters`)
     if (file !== undefined && isOpenToOthers(resolve(file)))
       problems.push(`${name}_FILE is open to other users of this machine: chmod 600`)

@@ -1,0 +1,70 @@
+import type { Channel, ChannelModel } from 'amqplib'
+import { describeError, type Log } from '../process/log.ts'
+import { answered } from './broker-deadline.ts'
+import type { UnconfirmedMessage } from './publisher.ts'
+
+/** RabbitMQ's own address for answers to the channel that asked: no queue stands behind it. */
+const REPLY_TO = 'amq.rabbitmq.reply-to'
+const REOPEN_AFTER_MS = 200
+
+export interface Answers {
+  /** Sends a question; without a channel it is lost, as every question may be. */
+  ask(question: Omit<UnconfirmedMessage, 'replyTo'>): void
+}
+
+/** Asks and takes the answers on one channel, as that address demands. */
+export class AnswerChannel implements Answers {
+  readonly #onAnswer: (correlationId: string) => void
+  readonly #log: Log
+  #model: ChannelModel | null = null
+  #channel: Channel | null = null
+
+  constructor(onAnswer: (correlationId: string) => void, log: Log) {
+    this.#onAnswer = onAnswer
+    this.#log = log
+  }
+
+  /** @param model the connection to ask through from now on; null while there is none */
+  attach(model: ChannelModel | null): void {
+    this.#model = model
+    this.#channel = null
+    if (model) this.#tryOpen(model)
+  }
+
+  ask({ exchange, routingKey, body, ...properties }: Omit<UnconfirmedMessage, 'replyTo'>): void {
+    try {
+      this.#channel?.publish(exchange, routingKey, body, { ...properties, replyTo: REPLY_TO })
+    } catch (error) {
+      // The channel closed a moment ago and its event has not come yet.
+      this.#log.debug(describeError(error), 'question.not-sent')
+    }
+  }
+
+  #tryOpen(model: ChannelModel): void {
+    this.#openOn(model).catch((error: unknown) => this.#reopenLater(model, error))
+  }
+
+  async #openOn(model: ChannelModel): Promise<void> {
+    const channel = await answered(model, 'a channel to ask', model.createChannel())
+    channel.on('error', (error: Error) => this.#log.warn(describeError(error), 'answers.channel-failed'))
+    channel.on('close', () => {
+      if (this.#channel === channel) this.#channel = null
+      this.#reopenLater(model, new Error('the channel was closed'))
+    })
+    const take = (message: { properties: { correlationId?: unknown } } | null) => {
+      if (message) this.#onAnswer(String(message.properties.correlationId))
+    }
+    await answered(model, 'the consumer of answers', channel.consume(REPLY_TO, take, { noAck: true }))
+    if (this.#model === model) this.#channel = channel
+    else channel.close().catch(() => {})
+  }
+
+  #reopenLater(model: ChannelModel, error: unknown): void {
+    if (this.#model !== model) return
+    this.#log.debug(describeError(error), 'answers.channel-closed')
+    const timer = setTimeout(() => {
+      if (this.#model === model && !this.#channel) this.#tryOpen(model)
+    }, REOPEN_AFTER_MS)
+    timer.unref()
+  }
+}

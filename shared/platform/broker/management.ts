@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { describeError, type Log } from '../process/log.ts'
+import { brokerAddresses, splitAddresses } from './addresses.ts'
+import type { ClusterState } from './cluster-health.ts'
+
+/** The management plugin of RabbitMQ, at any node of several that answers. */
+export interface BrokerManagement {
+  /** @param queues those that matter; others are left out, and so are queues that have no members */
+  state(queues: readonly string[]): Promise<ClusterState>
+  /** Adds a member to a queue. @returns false when this broker cannot be asked to (before 3.13) */
+  addMember(queue: string, node: string): Promise<boolean>
+  /** Spreads the leaders of all queues over the nodes. */
+  rebalance(): Promise<void>
+}
+
+const ANSWER_MS = 5_000
+const NO_SUCH_PATH = 404
+const NOT_ALLOWED = 405
+
+const nodesShape = z.array(
+  z.object({
+    name: z.string(),
+    running: z.boolean(),
+    partitions: z.array(z.string()).default([]),
+    mem_alarm: z.boolean().default(false),
+    disk_free_alarm: z.boolean().default(false),
+  }),
+)
+const queuesShape = z.array(
+  z.object({
+    name: z.string(),
+    members: z.array(z.string()).optional(),
+    online: z.array(z.string()).optional(),
+    leader: z.string().nullish(),
+  }),
+)
+
+/**
+ * @param urls of the plugin, with commas between them: `http://user:password@one:15672,...`
+ * @param amqpUrl names the virtual host
+ */
+export function brokerManagement(urls: string, amqpUrl: string, log: Log): BrokerManagement {
+  const nodes = splitAddresses(urls).map((url) => new URL(url))
+  // What the address holds is still encoded, as a path of the plugin wants it; none is the host named `/`.
+  const vhost = brokerAddresses(amqpUrl).target.vhost || '%2F'
+
+  async function ask(path: string, method: 'GET' | 'POST' = 'GET', body?: unknown): Promise<Response> {
+    let failure: unknown = new Error('no address')
+    for (const node of nodes) {
+      try {
+        return await request(node, path, method, body)
+      } catch (error) {
+        failure = error
+        log.debug({ node: node.host, ...describeError(error) }, 'broker-management.not-reached')
+      }
+    }
+    throw new Error('the management plugin of RabbitMQ cannot be reached: check AMQP_ADMIN_URL', { cause: failure })
+  }
+
+  async function read<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    const response = await ask(path)
+    if (!response.ok) throw refusal(response, path)
+    return shape.parse(await response.json())
+  }
+
+  return {
+    async state(queues) {
+      const known = new Set(queues)
+      const columns = 'columns=name,members,online,leader'
+      const [found, listed] = await Promise.all([
+        read('api/nodes', nodesShape),
+        read(`api/queues/${vhost}?${columns}`, queuesShape),
+      ])
+      return {
+        nodes: found.map(({ name, running, partitions, mem_alarm, disk_free_alarm }) => ({
+          name,
+          running,
+          partitions,
+          alarms: [...(mem_alarm ? ['memory'] : []), ...(disk_free_alarm ? ['disk'] : [])],
+        })),
+        queues: listed
+          .filter(({ name }) => known.has(name))
+          .flatMap(({ name, members, online, leader }) =>
+            members ? [{ queue: name, members, online: online ?? [], leader: leader || null }] : [],
+          ),
+      }
+    },
+    async addMember(queue, node) {
+      const path = `api/queues/quorum/${vhost}/${encodeURIComponent(queue)}/replicas/add`
+      const response = await ask(path, 'POST', { node })
+      await response.body?.cancel()
+      if (response.status === NO_SUCH_PATH || response.status === NOT_ALLOWED) return false
+      if (!response.ok) throw refusal(response, path)
+      return true
+    },
+    async rebalance() {
+      const response = await ask('api/rebalance/queues', 'POST', {})
+      await response.body?.cancel()
+      if (!response.ok) throw refusal(response, 'api/rebalance/queues')
+    },
+  }
+}
+
+async function request({ origin, username, password }: URL, path: string, method: string, body: unknown) {
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return await fetch(`${origin}/${path}`, {
+    method,
+    headers: { Authorization: `Basic ${Buffer.from(login).toString('base64')}`, 'Content-Type': 'application/json' },
+    signal: AbortSignal.timeout(ANSWER_MS),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+/** Names no address, which holds a password. */
+function refusal({ status }: Response, path: string): Error {
+  const why = status === 401 ? ': its user needs the tag monitoring, and administrator to repair' : ''
+  return new Error(`the management plugin of RabbitMQ answers ${status} to ${path.split('?')[0]}${why}`)
+}

@@ -1,0 +1,81 @@
+import type { Knex } from 'knex'
+import type { SealPurpose, Secrets } from '../process/secrets.ts'
+import { sealedColumns } from './sealed-store.ts'
+import { query } from './sql.ts'
+
+/** Rows of each table, by its name. For a copy and what it was copied from: both see one moment. */
+export async function countRows(db: Knex): Promise<Record<string, number>> {
+  const tables = await query<{ name: string }>(
+    db,
+    `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+     AND relnamespace = 'public'::regnamespace ORDER BY relname`,
+  )
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const [row] = await query<{ rows: number }>(db, `SELECT count(*)::float AS rows FROM "${name}"`)
+    counts[name] = row?.rows ?? 0
+  }
+  return counts
+}
+
+/** Migrations that were applied, oldest first. */
+export async function appliedMigrations(db: Knex): Promise<string[]> {
+  return (await query<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
+}
+
+/** Identities whose next value was given already: the next insert would fail. */
+export async function sequencesBehind(db: Knex): Promise<string[]> {
+  const columns = await query<{ table: string; column: string; sequence: string }>(
+    db,
+    `SELECT c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('%I', c.relname), a.attname) AS sequence
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     WHERE a.attidentity <> '' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace ORDER BY 1, 2`,
+  )
+  const behind = []
+  for (const { table, column, sequence } of columns) {
+    const [row] = await query<{ isBehind: boolean }>(
+      db,
+      `SELECT coalesce((SELECT max("${column}") FROM "${table}") > last_value, false) AS "isBehind" FROM ${sequence}`,
+    )
+    if (row?.isBehind) behind.push(`${table}.${column}`)
+  }
+  return behind
+}
+
+/** Checks that have logged more pings than they count. */
+export async function checksThatCountTooFew(db: Knex): Promise<number> {
+  const [row] = await query<{ checks: number }>(
+    db,
+    `SELECT count(*)::float AS checks FROM checks c WHERE c.n_pings < (SELECT max(n) FROM pings p WHERE p.check_id = c.id)`,
+  )
+  return row?.checks ?? 0
+}
+
+/** Values of a column that are tried: with a wrong key the first one fails. */
+const TRIED = 20
+
+/** Columns of sealed values of which some does not open. */
+export async function sealedColumnsUnreadable(
+  db: Knex,
+  secrets: Pick<Secrets, 'open'>,
+): Promise<{ column: string; unreadable: number }[]> {
+  const found = []
+  for (const { table, column, purpose } of sealedColumns) {
+    const rows = await query<{ sealed: string }>(
+      db,
+      `SELECT ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${column} <> '' LIMIT ${TRIED}`,
+    )
+    const unreadable = rows.filter(({ sealed }) => !opens(secrets, purpose, sealed)).length
+    if (unreadable > 0) found.push({ column: `${table}.${column}`, unreadable })
+  }
+  return found
+}
+
+function opens(secrets: Pick<Secrets, 'open'>, purpose: SealPurpose, sealed: string): boolean {
+  try {
+    secrets.open(purpose, sealed)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,104 @@
+import type { Knex } from 'knex'
+import type { Micros } from '../../time.ts'
+import { microsOf } from './instants.ts'
+import { execute, query } from './sql.ts'
+
+/** A moment that this database has lived through. */
+export interface Mark {
+  id: string
+  at: Micros
+}
+
+const MARK_EVERY = '30 seconds'
+/** A copy outside that is older than this says nothing any more, and so closes the gate. */
+const KEPT = '7 days'
+/** Kept outside: more than a fail-over to a standby that lags may lose. */
+const NEWEST = 12
+
+/** The installation; its row is made when there is none. */
+export async function readInstallation(db: Knex): Promise<{ id: string; restoredFrom: Micros | null }> {
+  const select = `SELECT id, ${microsOf('restored_from')} AS "restoredFrom" FROM installation`
+  const read = async () => await query<{ id: string; restoredFrom: Micros | null }>(db, select)
+  const [known] = await read()
+  if (known) return known
+  await execute(db, 'INSERT INTO installation DEFAULT VALUES ON CONFLICT DO NOTHING', [])
+  const [made] = await read()
+  if (!made) throw new Error('the row of the installation was not stored')
+  return made
+}
+
+/** Of marks, those that this database has lived through. */
+export async function knownMarks(db: Knex, ids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(db, 'SELECT id FROM restore_marks WHERE id = ANY(?::uuid[])', [[...ids]])
+  return rows.map(({ id }) => id)
+}
+
+/** Makes a mark where the newest is half a minute old. @returns the newest ones, newest first */
+export async function makeMark(db: Knex): Promise<Mark[]> {
+  await execute(
+    db,
+    `WITH old AS (DELETE FROM restore_marks WHERE made_at < now() - interval '${KEPT}')
+     INSERT INTO restore_marks SELECT
+     WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${MARK_EVERY}')`,
+    [],
+  )
+  return await query<Mark>(
+    db,
+    `SELECT id, ${microsOf('made_at')} AS at FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`,
+  )
+}
+
+/** This database was found to be a restored copy; the moment is that of its newest mark. */
+export async function recordRestore(db: Knex): Promise<void> {
+  await execute(
+    db,
+    `UPDATE installation SET restored_from = coalesce((SELECT max(made_at) FROM restore_marks), now()), found_at = now()
+     WHERE restored_from IS NULL`,
+    [],
+  )
+}
+
+/**
+ * Until when something counts as the lost database's own: what lies a minute before the discovery, which takes seconds, or
+ * within a minute of the copy's newest mark, since a copy may be restored at once.
+ */
+const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
+
+/** What would have gone out by now and is not sent any more. */
+export interface Suppressed {
+  flips: number
+  notifications: number
+  mails: number
+  /** incidents whose next step was due; they are looked at again in a quarter of an hour, after recoveries */
+  postponed: number
+}
+
+/**
+ * Opens the gate of a restored copy: what was due in it was sent by the database that it was copied from, or is too old to
+ * be sent. Webhooks stay, since their receivers know each event by its id.
+ */
+export async function acceptRestore(db: Knex): Promise<Suppressed> {
+  return await db.transaction(async (tx) => {
+    const notifications = await execute(
+      tx,
+      `UPDATE notifications SET state = 'suppressed', finished_at = now(), next_attempt_at = NULL, lease_until = NULL,
+         error = 'The database was restored from a backup.'
+       WHERE state = 'pending' AND created_at <= ${BEFORE_RESTORE}`,
+      [],
+    )
+    const flips = await execute(
+      tx,
+      `UPDATE flips SET processed_at = now()
+       WHERE processed_at IS NULL AND at <= ${BEFORE_RESTORE}`,
+      [],
+    )
+    const postponed = await execute(
+      tx,
+      `UPDATE incidents SET next_at = now() + interval '15 minutes' WHERE next_at < now() + interval '15 minutes'`,
+      [],
+    )
+    const mails = await execute(tx, `DELETE FROM outgoing_mails WHERE created_at <= ${BEFORE_RESTORE}`, [])
+    await execute(tx, 'UPDATE installation SET restored_from = NULL, found_at = NULL', [])
+    return { flips, notifications, mails, postponed }
+  })
+}
