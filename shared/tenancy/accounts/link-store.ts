@@ -2,12 +2,14 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
-export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation'
+export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation' | 'change-address'
 
-const LIFETIMES = { 'set-up': '1 day', 'reset-password': '1 hour', invitation: '7 days' } as const satisfies Record<
-  LinkPurpose,
-  string
->
+const LIFETIMES = {
+  'set-up': '1 day',
+  'reset-password': '1 hour',
+  invitation: '7 days',
+  'change-address': '1 day',
+} as const satisfies Record<LinkPurpose, string>
 
 export interface OneTimeLink {
   id: number

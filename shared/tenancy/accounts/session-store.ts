@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import type { Theme } from './store.ts'
 
 /** A session ends this long after it began, and earlier when it is not used. */
 const LIFETIME = '30 days'
@@ -11,6 +12,9 @@ export interface Session {
   userUuid: string
   email: string
   name: string
+  theme: Theme
+  /** the person's own time zone; empty when they chose none */
+  tz: string
   /** the person's rights changed: it must get another id */
   renew: boolean
 }
@@ -31,8 +35,8 @@ export async function insertSession(
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
   const rows = await query<Session>(
     db,
-    `SELECT s.id, s.renew, u.id AS "userId", u.uuid AS "userUuid", u.email, u.name
-     FROM sessions s JOIN users u ON u.id = s.user_id
+    `SELECT s.id, s.renew, u.id AS "userId", u.uuid AS "userUuid", u.email, u.name, u.theme, coalesce(r.tz, '') AS tz
+     FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN user_reports r ON r.user_id = u.id
      WHERE s.digest = ANY(?::bytea[]) AND s.created_at > now() - ?::interval AND s.seen_at > now() - ?::interval`,
     [digests, LIFETIME, IDLE],
   )
@@ -73,8 +77,9 @@ export async function renewSession(db: Knex, id: number, digest: Buffer): Promis
   return changed === 1
 }
 
-export async function deleteSession(db: Knex, userId: number, id: number): Promise<void> {
-  await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])
+/** Ends one session of a person. @returns false when there is none of this id */
+export async function deleteSession(db: Knex, userId: number, id: number): Promise<boolean> {
+  return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }
 
 /** Ends all sessions of a person. @param but one that stays */

@@ -27,6 +27,25 @@ export async function findUser(db: Knex, id: number): Promise<User | null> {
   return rows[0] ?? null
 }
 
+/** For links that name a person; whoever asks has checked their signature. */
+export async function findUserByUuid(db: Knex, uuid: string): Promise<User | null> {
+  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
+  return rows[0] ?? null
+}
+
+/** Everybody of the installation, for its operator, with organisations and roles as `Acme (owner)`. */
+export async function listUsers(
+  db: Knex,
+): Promise<{ userId: string; email: string; name: string; memberships: string[] }[]> {
+  return await query(
+    db,
+    `SELECT u.uuid AS "userId", u.email, u.name,
+            ARRAY(SELECT o.name || ' (' || m.role || ')' FROM memberships m JOIN organisations o ON o.id = m.organisation_id
+                  WHERE m.user_id = u.id ORDER BY o.name, o.id) AS memberships
+     FROM users u ORDER BY u.email`,
+  )
+}
+
 /**
  * @param user.isEmailVerified true unless said otherwise
  * @returns null when the address has an account already
@@ -49,8 +68,27 @@ export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
 
-export async function updateUserName(db: Knex, id: number, name: string): Promise<void> {
-  await execute(db, 'UPDATE users SET name = ? WHERE id = ?', [name, id])
+/** Of the pages; empty: as the person's system has it. */
+export type Theme = '' | 'light' | 'dark'
+
+export function isTheme(text: string): text is Theme {
+  return text === '' || text === 'light' || text === 'dark'
+}
+
+/** How somebody is called, and how pages look to them. */
+export async function updateLook(db: Knex, id: number, look: { name: string; theme: Theme }): Promise<void> {
+  await execute(db, 'UPDATE users SET name = ?, theme = ? WHERE id = ?', [look.name, look.theme, id])
+}
+
+/** The person has shown that mails to the new address reach them. @returns false when another account has it */
+export async function updateEmail(tx: Knex, id: number, email: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    `UPDATE users SET email = ?, email_verified = true
+     WHERE id = ? AND NOT EXISTS (SELECT 1 FROM users other WHERE other.email = ? AND other.id <> ?)`,
+    [email, id, email, id],
+  )
+  return changed === 1
 }
 
 /** Sets the password, and ends every link that could set another one. The caller ends the sessions. */

@@ -15,6 +15,8 @@ export interface StoredAnswer {
   /** the headers that belong to the answer, such as Location */
   headers: Record<string, string>
   body: string
+  /** names what in the body may have to be erased before the answer's time is over; see `forgetAnswers` */
+  erasureDigest?: Buffer
 }
 
 /** What is known of a key: nothing, that it is being worked on, another request, or the answer. */
@@ -89,7 +91,7 @@ export async function storeAnswer(
   answer: StoredAnswer,
   retentionDays = 1,
 ): Promise<void> {
-  await execute(tx, `${UPSERT} VALUES (?, ?, ?, ?, NULL, ?, ?, ?, now() + make_interval(days => ?)) ${REPLACE}`, [
+  await execute(tx, `${UPSERT} VALUES (?, ?, ?, ?, NULL, ?, ?, ?, now() + make_interval(days => ?), ?) ${REPLACE}`, [
     scope.organisationId,
     scope.env,
     scope.key,
@@ -98,6 +100,7 @@ export async function storeAnswer(
     JSON.stringify(answer.headers),
     answer.body,
     retentionDays,
+    answer.erasureDigest ?? null,
   ])
 }
 
@@ -113,7 +116,7 @@ export async function leaseKey(
 ): Promise<void> {
   await execute(
     tx,
-    `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), ?, ?, ?, now() + interval '1 day') ${REPLACE}`,
+    `${UPSERT} VALUES (?, ?, ?, ?, now() + make_interval(secs => ?), ?, ?, ?, now() + interval '1 day', NULL) ${REPLACE}`,
     [
       scope.organisationId,
       scope.env,
@@ -128,12 +131,12 @@ export async function leaseKey(
 }
 
 const UPSERT = `INSERT INTO idempotency_keys
-  (organisation_id, env, key, fingerprint, lease_until, status, headers, body, expires_at)`
+  (organisation_id, env, key, fingerprint, lease_until, status, headers, body, expires_at, erasure_digest)`
 
 // A row may be left from an expired key, or from a request whose lease ended.
 const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerprint = excluded.fingerprint,
   lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
-  expires_at = excluded.expires_at, created_at = now()`
+  expires_at = excluded.expires_at, erasure_digest = excluded.erasure_digest, created_at = now()`
 
 /** Ends the lease: the provisional answer is about to be given. @returns false when a worker completed the key first */
 export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {

@@ -24,7 +24,7 @@ export type ClientScope = (typeof CLIENT_SCOPES)[number]
 export type Scope = (typeof FAMILY_SCOPES)[Family][number] | ClientScope
 
 /** Groups of scopes whose operations are not there yet: they can be granted, and nothing offers them. */
-const NOT_OFFERED: ReadonlySet<string> = new Set(['identity', 'trade', 'integration'])
+const NOT_OFFERED: ReadonlySet<string> = new Set(['integration'])
 
 /** Every scope that an operation asks for, sorted: what tokens carry and the metadata names. */
 export const OFFERED_SCOPES: readonly string[] = [

@@ -37,6 +37,19 @@ export async function renameOrganisation(tx: Knex, id: number, name: string): Pr
   await execute(tx, 'UPDATE organisations SET name = ? WHERE id = ?', [name, id])
 }
 
+/** Every organisation of the installation, for its operator. */
+export async function listOrganisations(
+  db: Knex,
+): Promise<{ organisationId: string; name: string; people: number; projects: number }[]> {
+  return await query(
+    db,
+    `SELECT o.uuid AS "organisationId", o.name,
+            (SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id) AS people,
+            (SELECT count(*) FROM projects p WHERE p.organisation_id = o.id) AS projects
+     FROM organisations o ORDER BY o.name, o.id`,
+  )
+}
+
 /** @returns undefined when there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
   const rows = await query<Organisation>(db, 'SELECT id, uuid, name FROM organisations WHERE uuid = ?', [uuid])
@@ -44,6 +57,12 @@ export async function findOrganisation(db: Knex, uuid: string): Promise<Organisa
 }
 
 /** Adds entitlements; those held already stay. */
+/** What an organisation is called. @returns undefined when there is none */
+export async function findOrganisationName(db: Knex, id: number): Promise<string | undefined> {
+  const [row] = await query<{ name: string }>(db, 'SELECT name FROM organisations WHERE id = ?', [id])
+  return row?.name
+}
+
 export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -115,6 +134,15 @@ export async function rotateSecret(
   )
   await insertSecret(tx, id, secret)
   return true
+}
+
+/** Whether a client is an organisation's. */
+export async function isClientOf(db: Knex, organisationId: number, clientId: string): Promise<boolean> {
+  const rows = await query(db, 'SELECT id FROM clients WHERE client_id = ? AND organisation_id = ?', [
+    clientId,
+    organisationId,
+  ])
+  return rows.length > 0
 }
 
 /** @returns false when there is no such client */

@@ -1,0 +1,146 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { StoredPasskey } from './passkey.ts'
+
+/** What somebody proves who they are with, beside a password. */
+export interface SecondFactors {
+  hasTotp: boolean
+  passkeys: ListedPasskey[]
+  /** recovery codes that are left */
+  recoveryCodes: number
+}
+
+interface ListedPasskey {
+  credentialId: string
+  name: string
+  createdAt: Date
+  usedAt: Date | null
+}
+
+/** Longer than any challenge is answered after. */
+const CHALLENGES_KEPT = '1 day'
+
+/** Whether a password alone does not sign this person in. */
+export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean> {
+  const rows = await query<{ found: boolean }>(
+    db,
+    `SELECT EXISTS (SELECT 1 FROM user_totp WHERE user_id = ? AND is_confirmed)
+         OR EXISTS (SELECT 1 FROM user_passkeys WHERE user_id = ?) AS found`,
+    [userId, userId],
+  )
+  return rows[0]?.found ?? false
+}
+
+export async function findSecondFactors(db: Knex, userId: number): Promise<SecondFactors> {
+  const [totp, passkeys, codes] = await Promise.all([
+    query(db, 'SELECT 1 FROM user_totp WHERE user_id = ? AND is_confirmed', [userId]),
+    query<ListedPasskey>(
+      db,
+      `SELECT credential_id AS "credentialId", name, created_at AS "createdAt", used_at AS "usedAt"
+       FROM user_passkeys WHERE user_id = ? ORDER BY created_at, credential_id`,
+      [userId],
+    ),
+    query<{ left: number }>(db, 'SELECT count(*)::int AS left FROM user_recovery_codes WHERE user_id = ?', [userId]),
+  ])
+  return { hasTotp: totp.length > 0, passkeys, recoveryCodes: codes[0]?.left ?? 0 }
+}
+
+export interface StoredTotp {
+  sealedSecret: string
+  isConfirmed: boolean
+}
+
+export async function findTotp(db: Knex, userId: number): Promise<StoredTotp | null> {
+  const rows = await query<StoredTotp>(
+    db,
+    'SELECT sealed_secret AS "sealedSecret", is_confirmed AS "isConfirmed" FROM user_totp WHERE user_id = ?',
+    [userId],
+  )
+  return rows[0] ?? null
+}
+
+/** Begins anew with a secret that nobody has confirmed. @returns false when there is a confirmed one */
+export async function beginTotp(db: Knex, userId: number, sealedSecret: string): Promise<boolean> {
+  const changed = await execute(
+    db,
+    `INSERT INTO user_totp (user_id, sealed_secret) VALUES (?, ?)
+     ON CONFLICT (user_id) DO UPDATE SET sealed_secret = excluded.sealed_secret, last_step = 0
+     WHERE NOT user_totp.is_confirmed`,
+    [userId, sealedSecret],
+  )
+  return changed === 1
+}
+
+/** Takes a code, once. @param step the half minute it is of. @returns false when one of it, or a later one, was taken */
+export async function takeTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
+  const changed = await execute(
+    db,
+    'UPDATE user_totp SET last_step = ?, is_confirmed = true WHERE user_id = ? AND last_step < ?',
+    [step, userId, step],
+  )
+  return changed === 1
+}
+
+export async function deleteTotp(tx: Knex, userId: number): Promise<boolean> {
+  return (await execute(tx, 'DELETE FROM user_totp WHERE user_id = ?', [userId])) === 1
+}
+
+/** @returns false when the authenticator is registered already */
+export async function insertPasskey(tx: Knex, passkey: StoredPasskey & { name: string }): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    `INSERT INTO user_passkeys (credential_id, user_id, public_key, counter, transports, name)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [passkey.credentialId, passkey.userId, passkey.publicKey, passkey.counter, passkey.transports, passkey.name],
+  )
+  return changed === 1
+}
+
+export async function findPasskey(db: Knex, credentialId: string): Promise<StoredPasskey | null> {
+  const rows = await query<StoredPasskey>(
+    db,
+    `SELECT user_id AS "userId", credential_id AS "credentialId", public_key AS "publicKey", counter, transports
+     FROM user_passkeys WHERE credential_id = ?`,
+    [credentialId],
+  )
+  return rows[0] ?? null
+}
+
+export async function notePasskeyUse(tx: Knex, credentialId: string, counter: number): Promise<void> {
+  const sql = 'UPDATE user_passkeys SET counter = ?, used_at = now() WHERE credential_id = ?'
+  await execute(tx, sql, [counter, credentialId])
+}
+
+/** @returns false when the person has none of this id */
+export async function deletePasskey(tx: Knex, userId: number, credentialId: string): Promise<boolean> {
+  const sql = 'DELETE FROM user_passkeys WHERE user_id = ? AND credential_id = ?'
+  return (await execute(tx, sql, [userId, credentialId])) === 1
+}
+
+/** What was shown before opens nothing any more. */
+export async function replaceRecoveryCodes(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<void> {
+  await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId])
+  await execute(tx, 'INSERT INTO user_recovery_codes (user_id, digest) SELECT ?, unnest(?::bytea[])', [userId, digests])
+}
+
+/** Uses a recovery code up. @returns false when it is none of the person's, or was used */
+export async function takeRecoveryCode(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<boolean> {
+  const sql = 'DELETE FROM user_recovery_codes WHERE user_id = ? AND digest = ANY(?::bytea[])'
+  return (await execute(tx, sql, [userId, digests])) === 1
+}
+
+/** Everything but the password. @returns whether there was something */
+export async function deleteSecondFactors(tx: Knex, userId: number): Promise<boolean> {
+  const deleted = [
+    await execute(tx, 'DELETE FROM user_totp WHERE user_id = ?', [userId]),
+    await execute(tx, 'DELETE FROM user_passkeys WHERE user_id = ?', [userId]),
+    await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId]),
+  ]
+  return deleted.some((count) => count > 0)
+}
+
+/** Notes that a challenge was answered, and forgets those too old to be answered. @returns false the second time */
+export async function useChallenge(tx: Knex, digest: Buffer): Promise<boolean> {
+  await execute(tx, 'DELETE FROM used_challenges WHERE used_at < now() - ?::interval', [CHALLENGES_KEPT])
+  return (await execute(tx, 'INSERT INTO used_challenges (digest) VALUES (?) ON CONFLICT DO NOTHING', [digest])) === 1
+}
