@@ -123,6 +123,42 @@ export interface Replay {
   limit: number
 }
 
+/** How many deliveries a replay would make due again; no more than its limit. */
+export async function countReplayable(db: Knex, replay: Omit<Replay, 'perSecond'>): Promise<number> {
+  const { endpointId, states, from, to, limit } = replay
+  const rows = await query<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM (
+       SELECT FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+       WHERE d.endpoint_id = ? AND d.state = ANY(?::text[])
+         AND (?::timestamptz IS NULL OR ev.occurred_at >= ?) AND (?::timestamptz IS NULL OR ev.occurred_at <= ?)
+       LIMIT ?) AS chosen`,
+    [endpointId, states, from, from, to, to, limit],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** How an endpoint did within the last day. */
+export interface EndpointRate {
+  endpointId: string
+  attempts: number
+  delivered: number
+  /** null when nothing was answered */
+  medianMs: number | null
+}
+
+export async function listEndpointRates(db: Knex, endpointIds: readonly string[]): Promise<Map<string, EndpointRate>> {
+  const rows = await query<EndpointRate>(
+    db,
+    `SELECT d.endpoint_id AS "endpointId", count(*) AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered') AS delivered,
+            round(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.duration_ms)) AS "medianMs"
+     FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
+     WHERE d.endpoint_id = ANY(?::uuid[]) AND a.started_at > now() - interval '1 day' GROUP BY 1`,
+    [endpointIds],
+  )
+  return new Map(rows.map((row) => [row.endpointId, row]))
+}
+
 /**
  * Makes deliveries due again in the order in which they happened, at a bounded rate: the same events, the same bodies,
  * fresh signatures. What an earlier replay still has to release goes first. The caller has locked the endpoint. @returns how many; `limit` when there may be more

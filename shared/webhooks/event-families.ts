@@ -8,6 +8,7 @@ const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readon
   acceptance: ['acceptance', 'risk-signals'],
   agents: ['agents'],
   anchor: null,
+  colending: ['colending'],
   first_financing: ['first-financing'],
   identity: ['identity'],
   kyb: ['kyb'],
@@ -16,6 +17,7 @@ const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readon
   oid4vp: ['identity'],
   provenance: ['trade'],
   risk_signals: ['risk-signals'],
+  securitisation: ['securitisation'],
   webhook: null,
 }
 

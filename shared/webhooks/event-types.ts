@@ -5,6 +5,7 @@ export const EVENT_TYPES = {
   'agents.budget_exhausted': 'An agent key used up a budget for the day or month; dealId is the id of the key',
   'anchor.included': 'A checkpoint covers an anchored object',
   'anchor.witnessed': 'The witnesses cosigned a checkpoint that covers an anchored object',
+  'colending.import_finished': 'A loan tape or bureau file was imported, or failed; dealId is the id of the import',
   'first_financing.conflict': 'A receivable is registered by another organisation',
   'first_financing.disputed': 'Another organisation disputes a registration',
   'first_financing.lapsed': 'A registration lapsed, or a financed one will in two weeks; its fields say which',
@@ -19,19 +20,14 @@ export const EVENT_TYPES = {
   'provenance.pack_issued': 'A trade provenance pack was issued',
   'risk_signals.pack_failed': 'A risk-signals pack could not be composed',
   'risk_signals.pack_ready': 'A risk-signals pack is ready',
+  'securitisation.pool_cut': 'A cut of a pool was frozen; dealId is the id of the pool',
   'webhook.delivery_exhausted': 'Every attempt of the retry schedule failed; dealId is the id of the delivery',
   'webhook.endpoint_disabled': 'The service switched an endpoint off; dealId is the id of the endpoint',
   'webhook.test': 'Sent on request, to try an endpoint',
 } as const
 
 /** Types that nothing emits yet: a filter may name them, and the list of types does not offer them. */
-const NOT_EMITTED: ReadonlySet<string> = new Set([
-  'anchor.included',
-  'anchor.witnessed',
-  'identity.state_changed',
-  'oid4vp.presentation_received',
-  'provenance.pack_issued',
-])
+const NOT_EMITTED: ReadonlySet<string> = new Set(['anchor.included', 'anchor.witnessed'])
 
 /** Every kind of event that can occur. */
 export const OFFERED_EVENTS: readonly string[] = Object.keys(EVENT_TYPES).filter((type) => !NOT_EMITTED.has(type))

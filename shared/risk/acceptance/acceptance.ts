@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { normalEmail } from '../../tenancy/accounts/email.ts'
 import { amountInr, anchored, line, sha256Hex } from '../evidence/values.ts'
 import { ReceivableFields } from '../first-financing/receivable.ts'
 import { ADJUSTMENT_KINDS } from './dilution.ts'
@@ -18,16 +19,30 @@ const receivableRef = line().refine((text) => !RESERVED.includes(text) && !text.
 const at = z.iso.datetime({ offset: true }).refine((text) => /^(?:19|20)[0-9]{2}-/.test(text), 'is out of range')
 
 /** The body of a record. */
-export const AcceptanceBody = z.strictObject({
-  receivableRef,
-  channel: z.enum(['IMS', 'TREDS', 'BUYER_PORTAL', 'SIGNED_DOCUMENT']),
-  action: z.enum(ACCEPTANCE_ACTIONS),
-  amountAccepted: amountInr.optional(),
-  at,
-  declaredBy: z.enum(['LENDER', 'SUPPLIER']).default('LENDER'),
-  documentSha256: sha256Hex.optional(),
-  receivable: ReceivableFields.optional(),
-})
+export const AcceptanceBody = z
+  .strictObject({
+    receivableRef,
+    channel: z.enum(['IMS', 'TREDS', 'BUYER_PORTAL', 'SIGNED_DOCUMENT']),
+    action: z.enum(ACCEPTANCE_ACTIONS),
+    amountAccepted: amountInr.optional(),
+    at,
+    declaredBy: z.enum(['LENDER', 'SUPPLIER']).default('LENDER'),
+    documentSha256: sha256Hex.optional(),
+    signature: z
+      .string()
+      .max(4_000)
+      .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact JWS')
+      .optional()
+      .meta({ description: 'over documentSha256, by a key that is trusted for the buyer' }),
+    receivable: ReceivableFields.optional(),
+  })
+  .superRefine((value, ctx) => {
+    for (const name of ['documentSha256', 'receivable'] as const) {
+      if (value.signature === undefined || value[name] !== undefined) continue
+      const message = `${name} is what a signature is of`
+      ctx.addIssue({ code: 'custom', path: [name], message, params: { reason: 'REQUIRED' } })
+    }
+  })
 
 export type AcceptanceBody = z.output<typeof AcceptanceBody>
 
@@ -43,6 +58,20 @@ export const AdjustmentBody = z.strictObject({
 
 export type AdjustmentBody = z.output<typeof AdjustmentBody>
 
+/** The body of a request to a buyer. */
+export const BuyerRequestBody = z.strictObject({
+  receivableRef,
+  receivable: ReceivableFields,
+  buyerEmail: z.string().transform((text, ctx) => {
+    const email = normalEmail(text)
+    if (email !== null && email === text.toLowerCase()) return email
+    ctx.addIssue({ code: 'custom', message: 'must be one plain e-mail address', params: { reason: 'FORMAT' } })
+    return z.NEVER
+  }),
+})
+
+export type BuyerRequestBody = z.output<typeof BuyerRequestBody>
+
 export const AcceptanceSchema = anchored({
   acceptanceId: z.uuid(),
   receivableRef: z.string(),
@@ -53,6 +82,8 @@ export const AcceptanceSchema = anchored({
   declaredBy: z.string(),
   documentSha256: z.string().nullable(),
   afterAcceptance: z.boolean(),
+  signedBy: z.string().optional().meta({ description: 'thumbprint of the buyer’s key' }),
+  requestId: z.uuid().optional().meta({ description: 'of the request that the buyer answered' }),
   tier: z.string(),
 }).meta({ id: 'Acceptance' })
 
@@ -82,11 +113,32 @@ export function isAfterAcceptance(before: AcceptanceAction | null, action: Accep
   return action === 'REJECTED' && (before === 'ACCEPTED' || before === 'DEEMED_ACCEPTED')
 }
 
-/** Where a record comes from: a registry that answers the same, else who declared it. */
+/** Where a record comes from, strongest first. */
+export const ACCEPTANCE_TIERS = [
+  'REGISTRY_VERIFIED',
+  'ISSUER_CONFIRMED',
+  'DOCUMENT_SIGNED',
+  'LENDER_SIDE',
+  'SELF_DECLARED',
+] as const
+
+export type AcceptanceTier = (typeof ACCEPTANCE_TIERS)[number]
+
+/** What others than the caller say of an acceptance. */
+export interface Sources {
+  /** what the invoice-action registry says; null where it was not asked or did not answer */
+  registryAction: AcceptanceAction | null
+  /** thumbprint of the buyer's key under which the document is signed; null without a signature */
+  signedBy: string | null
+}
+
+/** A registry that answers the same, the buyer's own answer from its mailbox, else who declared it. */
 export function acceptanceTier(
-  { action, declaredBy }: Pick<AcceptanceBody, 'action' | 'declaredBy'>,
-  registryAction: AcceptanceAction | null,
-): 'REGISTRY_VERIFIED' | 'LENDER_SIDE' | 'SELF_DECLARED' {
+  { action, declaredBy }: { action: AcceptanceAction; declaredBy: 'LENDER' | 'SUPPLIER' | 'BUYER' },
+  { registryAction, signedBy }: Sources,
+): AcceptanceTier {
   if (registryAction === action) return 'REGISTRY_VERIFIED'
+  if (declaredBy === 'BUYER') return 'ISSUER_CONFIRMED'
+  if (signedBy !== null) return 'DOCUMENT_SIGNED'
   return declaredBy === 'LENDER' ? 'LENDER_SIDE' : 'SELF_DECLARED'
 }

@@ -122,8 +122,23 @@ export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise
      WHERE organisation_id = ? AND env = ? AND receivable_ref = ?`,
     values,
   )
-  if (records.length + adjustments.length === 0) return undefined
+  if (!known && records.length + adjustments.length === 0) return undefined
   return { records, adjustments, amountPaise: known?.amountPaise ?? null }
+}
+
+/** Records of an organisation, newest first. @param before `seq` of the last of the page before */
+export async function listRecords(
+  db: Knex,
+  owner: Owner,
+  before: number | null,
+  limit: number,
+): Promise<{ seq: number; body: string }[]> {
+  return await query(
+    db,
+    `SELECT seq, body FROM acceptance_records
+     WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before, before, limit],
+  )
 }
 
 /** What an organisation has recorded of a supplier's receivables from a buyer. */
@@ -175,12 +190,23 @@ export async function findPairHistory(
 
 /** What was last said of a receivable, by what it is: for its evidence object. */
 export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Promise<AcceptanceAction | null> {
-  const [row] = await query<{ action: AcceptanceAction }>(
+  return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
+}
+
+/** The same for several; those that nothing was said of are left out. */
+export async function acceptancesOf(
+  db: Knex,
+  owner: Owner,
+  identities: readonly string[],
+): Promise<Map<string, AcceptanceAction>> {
+  const rows = await query<{ identity: string; action: AcceptanceAction }>(
     db,
-    `SELECT x.action FROM acceptance_receivables v JOIN acceptance_records x
+    `SELECT DISTINCT ON (v.identity) v.identity, x.action
+     FROM acceptance_receivables v JOIN acceptance_records x
        ON x.organisation_id = v.organisation_id AND x.env = v.env AND x.receivable_ref = v.receivable_ref
-     WHERE v.organisation_id = ? AND v.env = ? AND v.identity = ? ORDER BY x.seq DESC LIMIT 1`,
-    [owner.organisationId, owner.env, identity],
+     WHERE v.organisation_id = ? AND v.env = ? AND v.identity = ANY(?::text[])
+     ORDER BY v.identity, x.seq DESC`,
+    [owner.organisationId, owner.env, [...identities]],
   )
-  return row?.action ?? null
+  return new Map(rows.map(({ identity, action }) => [identity, action]))
 }

@@ -1,4 +1,5 @@
 import { toInr } from '../packs/money.ts'
+import { ACCEPTANCE_TIERS, type AcceptanceTier } from './acceptance.ts'
 import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -14,7 +15,8 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
         )
   return {
     action: last?.action ?? null,
-    tier: tierOf(records.at(-1)?.body),
+    acceptedInr: acceptedInr(records),
+    tier: strongestTier(records),
     registryAction: last?.registryAction ?? null,
     conflict: records.some(({ action, registryAction }) => registryAction !== null && registryAction !== action),
     amountInr: amountPaise === null ? null : toInr(amountPaise),
@@ -24,7 +26,22 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
   }
 }
 
-function tierOf(body: string | undefined): string | null {
-  // Stored as we anchored it.
-  return body === undefined ? null : (JSON.parse(body) as { tier: string }).tier
+/** What was said to be accepted, while that is what was said last: amounts of other actions are kept and not counted. */
+function acceptedInr(records: Timeline['records']): number | null {
+  const action = records.at(-1)?.action
+  if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return null
+  // Stored as we anchored them.
+  const amounts = records
+    .filter((record) => record.action === action)
+    .map(({ body }) => (JSON.parse(body) as { amountAccepted: number | null }).amountAccepted)
+  return amounts.findLast((amount) => amount !== null) ?? null
+}
+
+/** What was said last may have been said by several: the strongest source of it counts. */
+function strongestTier(records: Timeline['records']): AcceptanceTier | null {
+  const action = records.at(-1)?.action
+  const since = records.findLastIndex((record) => record.action !== action) + 1
+  // Stored as we anchored them.
+  const tiers = records.slice(since).map(({ body }) => (JSON.parse(body) as { tier: AcceptanceTier }).tier)
+  return ACCEPTANCE_TIERS.find((tier) => tiers.includes(tier)) ?? null
 }

@@ -76,4 +76,18 @@ export const PassportBody = z.strictObject({
   validForDays: z.int().min(1).max(365).default(180),
 })
 
+const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
+
+/** A public key of P-256 or Ed25519, with its required members alone. */
+export const EntityJwk = z
+  .discriminatedUnion('kty', [
+    z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
+    z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
+  ])
+  .meta({ id: 'EntityJwk' })
+
+export type EntityJwk = z.output<typeof EntityJwk>
+
+export const EntityKeyBody = z.strictObject({ jwk: EntityJwk })
+
 export const ErasureBody = z.strictObject({ reason: line() })

@@ -42,6 +42,34 @@ export async function findByIdentifier(
   return row
 }
 
+/** The same, whatever register the identifier is of. */
+export async function findByIdentifierValue(db: Knex, owner: Owner, value: string): Promise<Entity | undefined> {
+  const [row] = await query<Entity>(
+    db,
+    `SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
+     WHERE e.organisation_id = ? AND e.env = ? AND i.value = ? ORDER BY i.type, e.vei LIMIT 1`,
+    [owner.organisationId, owner.env, value],
+  )
+  return row
+}
+
+/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+export async function listEntities(
+  db: Knex,
+  owner: Owner,
+  before: { micros: number; id: string } | null,
+  limit: number,
+): Promise<(Entity & { micros: number })[]> {
+  return await query<Entity & { micros: number }>(
+    db,
+    `SELECT ${COLUMNS}, (extract(epoch FROM e.created_at) * 1000000)::bigint AS micros FROM entities e
+     WHERE e.organisation_id = ? AND e.env = ?
+       AND (?::bigint IS NULL OR (e.created_at, e.id) < ('epoch'::timestamptz + ? * interval '1 microsecond', ?::uuid))
+     ORDER BY e.created_at DESC, e.id DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before?.micros ?? null, before?.micros ?? null, before?.id ?? null, limit],
+  )
+}
+
 /**
  * The organisation's entity of an identifier, made when there is none. One that was known by a company number gets the
  * identifier of its PAN, and keeps the former as an alias.
@@ -173,6 +201,7 @@ export async function eraseEntity(tx: Knex.Transaction, entityId: string): Promi
     'UPDATE entity_records SET sealed_values = NULL WHERE entity_id = ? AND sealed_values IS NOT NULL',
     [entityId],
   )
+  const keys = await execute(tx, 'DELETE FROM entity_keys WHERE entity_id = ?', [entityId])
   await execute(tx, 'UPDATE entities SET erased_at = now() WHERE id = ?', [entityId])
-  return identifiers + sealed
+  return identifiers + sealed + keys
 }

@@ -4,9 +4,13 @@ import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { DomainKey } from './domain-key.ts'
+import { generateSigningKey, type SigningKey } from './signing-key.ts'
 
 /** What a key names for years. */
-type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po'
+type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po' | 'evidence-signing' | SigningPurpose
+
+/** What signs: passports with their status lists, requests to wallets, credentials of the sandbox's issuer. */
+export type SigningPurpose = 'passport-signing' | 'request-signing' | 'sandbox-issuer'
 
 /** A key as it is made; `record` is the anchored object that announces its public half. */
 export type NewDomainKey = DomainKey & { record: string | null }
@@ -29,19 +33,56 @@ export async function ensureDomainKeys(
   const known = await loadKeys(db, secrets, env, purpose)
   if (known.length > 0) return known
   return await db.transaction(async (tx) => {
-    await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [DOMAIN_KEYS_LOCK, `${env}/${purpose}`])
+    await lockKeys(tx, env, purpose)
     const others = await loadKeys(tx, secrets, env, purpose)
     if (others.length > 0) return others
-    for (const { epoch, state, key, publicKey, record } of await make(tx)) {
-      await execute(
-        tx,
-        `INSERT INTO domain_keys (env, purpose, epoch, sealed_key, public_key, state, record)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        [env, purpose, epoch, secrets.seal('domain-key', key.toString('base64')), publicKey, state, record],
-      )
-    }
+    for (const key of await make(tx)) await insertKey(tx, secrets, env, purpose, key)
     return await loadKeys(tx, secrets, env, purpose)
   })
+}
+
+/**
+ * Makes another key CURRENT, and the one that was PREVIOUS.
+ * @param make the new key; undefined where there is to be none. Runs in the transaction that stores it
+ * @returns its epoch
+ */
+export async function replaceDomainKey(
+  db: Knex,
+  secrets: Secrets,
+  env: ApiEnv,
+  purpose: KeyPurpose,
+  make: (tx: Knex.Transaction) => Promise<NewDomainKey | undefined>,
+): Promise<number | undefined> {
+  return await db.transaction(async (tx) => {
+    await lockKeys(tx, env, purpose)
+    const key = await make(tx)
+    if (key === undefined) return undefined
+    await execute(tx, `UPDATE domain_keys SET state = 'PREVIOUS' WHERE env = ? AND purpose = ? AND state = 'CURRENT'`, [
+      env,
+      purpose,
+    ])
+    await insertKey(tx, secrets, env, purpose, key)
+    return key.epoch
+  })
+}
+
+async function lockKeys(tx: Knex.Transaction, env: ApiEnv, purpose: KeyPurpose): Promise<void> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [DOMAIN_KEYS_LOCK, `${env}/${purpose}`])
+}
+
+async function insertKey(
+  tx: Knex.Transaction,
+  secrets: Secrets,
+  env: ApiEnv,
+  purpose: KeyPurpose,
+  { epoch, state, key, publicKey, record }: NewDomainKey,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO domain_keys (env, purpose, epoch, sealed_key, public_key, state, record)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [env, purpose, epoch, secrets.seal('domain-key', key.toString('base64')), publicKey, state, record],
+  )
 }
 
 async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPurpose): Promise<DomainKey[]> {
@@ -89,4 +130,20 @@ export async function ensureKey(
   ])
   if (!current) throw new Error(`there is no key for ${purpose}`)
   return current.key
+}
+
+/** The ES256 key of a purpose, as a JWK with its `kid`; made once per installation and environment. */
+export async function ensureSigningKey(
+  db: Knex,
+  secrets: Secrets,
+  env: ApiEnv,
+  purpose: SigningPurpose,
+): Promise<SigningKey> {
+  const [current] = await ensureDomainKeys(db, secrets, env, purpose, async () => {
+    const { privateJwk, publicJwk } = await generateSigningKey()
+    const key = Buffer.from(JSON.stringify(privateJwk))
+    return [{ epoch: 1, state: 'CURRENT', key, publicKey: Buffer.from(JSON.stringify(publicJwk)), record: null }]
+  })
+  if (!current?.publicKey) throw new Error(`there is no key for ${purpose}`)
+  return { privateJwk: JSON.parse(current.key.toString()), publicJwk: JSON.parse(current.publicKey.toString()) }
 }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
+import type { JsonValue } from '../../canonical/parse-json.ts'
 
 /** A value that is stored sealed, with the salt that opens its commitment. */
-export interface Committed {
+export interface Committed<Value extends JsonValue = string> {
   name: string
-  value: string
+  value: Value
   /** hex of 32 random bytes */
   salt: string
 }
@@ -13,16 +14,16 @@ export interface Committed {
  * SHA-256(salt || JCS([name, value])), hex: what is logged of a value. Once value and salt are deleted it says nothing
  * any more, so erasure and an append-only log live together (families 0.2).
  */
-export function commitmentOf({ name, value, salt }: Committed): string {
+export function commitmentOf({ name, value, salt }: Committed<JsonValue>): string {
   const preimage = Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(canonicalize([name, value]))])
   return hash('sha256', preimage, 'hex')
 }
 
 /** Draws a salt for each value. @param random gives `size` random bytes */
-export function commit(
-  values: Readonly<Record<string, string>>,
+export function commit<Value extends JsonValue>(
+  values: Readonly<Record<string, Value>>,
   random: (size: number) => Buffer,
-): { sealed: Committed[]; commitments: { name: string; commitment: string }[] } {
+): { sealed: Committed<Value>[]; commitments: { name: string; commitment: string }[] } {
   const sealed = Object.entries(values).map(([name, value]) => ({ name, value, salt: random(32).toString('hex') }))
   return { sealed, commitments: sealed.map((entry) => ({ name: entry.name, commitment: commitmentOf(entry) })) }
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { anchorObject } from '../../transparency/anchoring/store.ts'
+import { anchorObject, anchorObjects } from '../../transparency/anchoring/store.ts'
 
 /**
  * Anchors an object in the transaction of its effect and gives it as it is shown: with its type, its time and its
@@ -16,4 +16,20 @@ export async function anchorRecord<Facts extends object>(
 ) {
   const object = { ...facts, eventType, timestamp }
   return { ...object, anchor: await anchorObject(tx, env, eventType, timestamp, object) }
+}
+
+/** The same for several of one type and time. @returns them in the order of `facts` */
+export async function anchorRecords<Facts extends object>(
+  tx: Knex,
+  env: ApiEnv,
+  eventType: string,
+  timestamp: string,
+  facts: readonly Facts[],
+) {
+  const objects = facts.map((each) => ({ ...each, eventType, timestamp }))
+  const anchors = await anchorObjects(tx, env, eventType, timestamp, objects)
+  return objects.flatMap((object, index) => {
+    const anchor = anchors[index]
+    return anchor ? [{ ...object, anchor }] : []
+  })
 }

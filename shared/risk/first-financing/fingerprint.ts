@@ -45,14 +45,20 @@ function fingerprintOf({ epoch, key }: Pick<DomainKey, 'epoch' | 'key'>, input: 
   return evaluateOprf(key, Buffer.from(input, 'utf8')).subarray(0, 32).toString('hex')
 }
 
-/** What the registry stores of a receivable: RF1 to RF4 under the current key. */
+/** Epochs whose keys name what is new, the newest first: two while callers move from one to the next. */
+export function liveEpochs(keys: FinancingKeys): DomainKey[] {
+  return keys.epochs.filter(({ epoch, state }) => state !== 'RETIRED' && epoch !== HMAC_EPOCH)
+}
+
+/**
+ * What the registry stores of a receivable: RF1 to RF4 under the keys of the live epochs, so that it is unique across
+ * both while there are two.
+ */
 export function receivableFingerprints(keys: FinancingKeys, receivable: ReceivableIdentity): Fingerprint[] {
-  return keys.epochs
-    .filter(({ state }) => state === 'CURRENT')
-    .flatMap((epoch) => [
-      ...exactAndNear(epoch, receivable),
-      { epoch: epoch.epoch, kind: 'RF4' as const, value: fingerprintOf(epoch, rf4Input(receivable)) },
-    ])
+  return liveEpochs(keys).flatMap((epoch) => [
+    ...exactAndNear(epoch, receivable),
+    { epoch: epoch.epoch, kind: 'RF4' as const, value: fingerprintOf(epoch, rf4Input(receivable)) },
+  ])
 }
 
 /**

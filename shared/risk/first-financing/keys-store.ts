@@ -4,7 +4,8 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
-import { derivedKey, ensureDomainKeys, ensureKey, type NewDomainKey } from '../domain-keys/store.ts'
+import { derivedKey, ensureDomainKeys, ensureKey, type NewDomainKey, replaceDomainKey } from '../domain-keys/store.ts'
+import { newestEpoch } from './epoch-store.ts'
 import type { FinancingKeys } from './fingerprint.ts'
 import { newOprfKey, oprfReady } from './oprf.ts'
 
@@ -15,23 +16,38 @@ export async function ensureFinancingKeys(db: Knex, secrets: Secrets, env: ApiEn
   await oprfReady()
   const epochs = await ensureDomainKeys(db, secrets, env, 'financing-oprf', async (tx) => [
     derivedKey(secrets, 'financing-oprf', 'PREVIOUS'),
-    await firstOprfKey(tx, env),
+    await oprfKeyOf(tx, env, FIRST_BLIND_EPOCH),
   ])
   return { order: await ensureKey(db, secrets, env, 'financing-po'), epochs }
 }
 
-/** Epoch 2: the first that can be asked blindly. Its public key is anchored, so nobody can be shown another one. */
-async function firstOprfKey(tx: Knex.Transaction, env: ApiEnv): Promise<NewDomainKey> {
+/** Epoch 2 is the first that can be asked blindly. */
+const FIRST_BLIND_EPOCH = 2
+
+/**
+ * Begins a new epoch: its key names what is new, and the one before does so too for thirty days. The key must exist.
+ * @returns its number; undefined while the one before the last is not retired, or before the registry was used
+ */
+export async function beginEpoch(db: Knex, secrets: Secrets, env: ApiEnv): Promise<number | undefined> {
+  await oprfReady()
+  return await replaceDomainKey(db, secrets, env, 'financing-oprf', async (tx) => {
+    const newest = await newestEpoch(tx, env)
+    return newest === undefined || newest.isOverlapping ? undefined : await oprfKeyOf(tx, env, newest.epoch + 1)
+  })
+}
+
+/** A key of an epoch. Its public half is anchored, so nobody can be shown another one. */
+async function oprfKeyOf(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<NewDomainKey> {
   const { privateKey, publicKey } = newOprfKey()
   const timestamp = new Date().toISOString()
   const object = {
     epochRecordId: randomUUID(),
-    epoch: 2,
+    epoch,
     suite: 'ristretto255-SHA512',
     publicKey: publicKey.toString('hex'),
     eventType: EPOCH_EVENT_TYPE,
     timestamp,
   }
   const anchor = await anchorObject(tx, env, EPOCH_EVENT_TYPE, timestamp, object)
-  return { epoch: 2, state: 'CURRENT', key: privateKey, publicKey, record: canonicalize({ ...object, anchor }) }
+  return { epoch, state: 'CURRENT', key: privateKey, publicKey, record: canonicalize({ ...object, anchor }) }
 }

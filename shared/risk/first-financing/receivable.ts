@@ -45,7 +45,10 @@ export type ReceivableFields = z.output<typeof ReceivableFields>
 
 /** What a registration is kept with, sealed: shown to its owner alone. */
 export interface SealedReceivable {
-  fields: ReceivableFields
+  /** null when it was made by fingerprints */
+  fields: ReceivableFields | null
+  /** the fingerprint that a record made without fields commits to, hex */
+  rf1?: string
   lenderRef: string | null
   /** the salt of each commitment of its record */
   salts: Record<string, string>

@@ -109,6 +109,25 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
   await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
 }
 
+/** Registrations by fields that an epoch does not name yet, locked for this transaction. */
+export async function takeUnnamed(
+  tx: Knex.Transaction,
+  env: ApiEnv,
+  epoch: number,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<Registration[]> {
+  return await query<Registration>(
+    tx,
+    `SELECT ${COLUMNS} FROM financing_registrations r
+     WHERE env = ? AND state IN ('REGISTERED', 'FINANCED') AND mode = 'FIELDS' AND expires_at > now()
+       AND sealed_receivable IS NOT NULL AND (?::uuid IS NULL OR id > ?::uuid)
+       AND NOT EXISTS (SELECT 1 FROM financing_fingerprints f
+         WHERE f.record_id = r.id AND f.epoch = ? AND f.kind = 'RF1')
+     ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`,
+    [env, after, after, epoch, limit],
+  )
+}
+
 /** Registrations whose time is over, locked for this transaction; those that another process looks at are skipped. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(

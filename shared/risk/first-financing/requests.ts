@@ -1,54 +1,101 @@
 import { z } from 'zod'
 import { day, line, sha256Hex } from '../evidence/values.ts'
+import { type GivenReceivable, givenFingerprints } from './given.ts'
 import { checkFinancialYear, ReceivableFields, receivableShape } from './receivable.ts'
 
-/** The body of a check: the receivable's own members, and what is asked beside. */
+/** Elements of one request at most (families 3.2). */
+const MAX_ELEMENTS = 64
+
+const askedBeside = { statement: z.boolean().default(false) }
+
+/** The body of a check by fields: the receivable's own members, and what is asked beside. */
 export const CheckBody = z
-  .strictObject({ ...receivableShape, window: z.boolean().default(false), statement: z.boolean().default(false) })
+  .strictObject({ ...receivableShape, window: z.boolean().default(false), ...askedBeside })
   .superRefine(checkFinancialYear)
+
+/** A check by fingerprints: of what is near in week and size nothing can be asked, since that takes more of them. */
+export const BlindCheckBody = z.strictObject({ fingerprints: givenFingerprints, ...askedBeside })
 
 /** A check as its worker gets it. */
 export interface CheckRequest {
-  receivable: ReceivableFields
+  receivable: GivenReceivable
   window: boolean
   statement: boolean
 }
 
+const registeredBeside = { dueDate: day.optional(), dealId: line(100).optional(), lenderRef: line(100).optional() }
+
 export const RegistrationRequestBody = z
-  .strictObject({
-    ...receivableShape,
-    dueDate: day.optional(),
-    dealId: line(100).optional(),
-    lenderRef: line(100).optional(),
-  })
+  .strictObject({ ...receivableShape, ...registeredBeside })
   .superRefine(checkFinancialYear)
+
+export const BlindRegistrationBody = z.strictObject({ fingerprints: givenFingerprints, ...registeredBeside })
 
 /** A registration as its worker gets it. */
 export interface RegistrationBody {
-  fields: ReceivableFields
+  /** the receivable, by its fields or its fingerprints */
+  fields: GivenReceivable
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
 }
 
-export const AcceptBody = z.strictObject({
-  transferToken: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be a transfer token'),
-  receivable: ReceivableFields,
-})
+const transferToken = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be a transfer token')
 
-export type AcceptanceRequest = z.output<typeof AcceptBody>
+export const AcceptBody = z.strictObject({ transferToken, receivable: ReceivableFields })
 
-export const DisputeRequestBody = z.strictObject({
-  receivable: ReceivableFields,
-  reason: line(),
-  evidenceSha256: sha256Hex.optional(),
-})
+export const BlindAcceptBody = z.strictObject({ transferToken, fingerprints: givenFingerprints })
+
+/** Taking over a registration, as its worker gets it. */
+export interface AcceptanceRequest {
+  transferToken: string
+  receivable: GivenReceivable
+}
+
+const disputedBeside = { reason: line(), evidenceSha256: sha256Hex.optional() }
+
+export const DisputeRequestBody = z.strictObject({ receivable: ReceivableFields, ...disputedBeside })
+
+export const BlindDisputeBody = z.strictObject({ fingerprints: givenFingerprints, ...disputedBeside })
 
 /** A dispute as its worker gets it. */
 export interface DisputeBody {
-  receivable: ReceivableFields
+  receivable: GivenReceivable
   reason: string
   evidenceSha256: string | null
+}
+
+const ofSnapshot = { snapshotId: z.uuid().optional() }
+
+export const AbsenceBody = z.strictObject({ receivable: ReceivableFields, ...ofSnapshot })
+
+export const BlindAbsenceBody = z.strictObject({ fingerprints: givenFingerprints, ...ofSnapshot })
+
+/** Blinded elements to be evaluated, each 32 bytes in hex; whether they are elements a worker says. */
+export const EvaluationBody = z.strictObject({
+  epoch: z.int().min(2),
+  blinded: z
+    .array(z.string().refine((text) => /^[0-9a-f]{64}$/.test(text), point('must be 64 lower-case hex characters')))
+    .refine((elements) => elements.length > 0, point('must hold at least one element'))
+    .refine((elements) => elements.length <= MAX_ELEMENTS, {
+      params: { reason: 'TOO_MANY' },
+      message: `must hold at most ${MAX_ELEMENTS} elements`,
+    })
+    .meta({ minItems: 1, maxItems: MAX_ELEMENTS }),
+})
+
+function point(message: string) {
+  return { params: { reason: 'POINT_INVALID' }, message }
+}
+
+/** An evaluation as its worker gets it. */
+export type EvaluationRequest = z.output<typeof EvaluationBody>
+
+/** A proof of absence as its worker gets it. */
+export interface AbsenceRequest {
+  receivable: GivenReceivable
+  /** null is the newest */
+  snapshotId: string | null
 }
 
 /** The body of an action on a registration: nothing is needed. */
@@ -57,3 +104,10 @@ export const MoveBody = z.strictObject({
   financedAmountInr: z.number().positive().max(1e13).optional(),
   reason: line().optional(),
 })
+
+/** The receivable of a body that holds it as a member, or its fingerprints. */
+export function receivableOf(
+  body: { receivable: ReceivableFields } | { fingerprints: z.output<typeof givenFingerprints> },
+): GivenReceivable {
+  return 'receivable' in body ? body.receivable : { fingerprints: body.fingerprints }
+}

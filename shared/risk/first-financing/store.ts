@@ -50,6 +50,23 @@ export async function recordFingerprints(tx: Knex, record: FirstRecord, holding:
   )
 }
 
+/**
+ * Holds the exact fingerprints of all live epochs, or none: with one of them taken another was first.
+ * @returns whether they are held
+ */
+export async function holdExact(tx: Knex, record: FirstRecord, holding: Holding): Promise<boolean> {
+  const exact = record.fingerprints.filter(({ kind }) => kind === 'RF1')
+  const stored = await recordFingerprints(tx, { ...record, fingerprints: exact }, holding)
+  if (stored.length === exact.length) return true
+  await execute(
+    tx,
+    `DELETE FROM financing_fingerprints f USING unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+     WHERE f.record_id = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')`,
+    [...columnsOf(stored), record.recordId],
+  )
+  return false
+}
+
 function columnsOf(fingerprints: readonly Fingerprint[]): [number[], string[], string[]] {
   return [
     fingerprints.map(({ epoch }) => epoch),
@@ -156,6 +173,24 @@ export async function findHolder(
     [...columnsOf(exact), env],
   )
   return rows[0]
+}
+
+/**
+ * Whether a live record of receivables is named under none of these epochs: who asks under them alone cannot find it,
+ * so finding nothing says nothing (families 3.1, 3.4).
+ */
+export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly number[]): Promise<boolean> {
+  const rows = await query(
+    db,
+    `SELECT 1 FROM domain_keys k JOIN financing_fingerprints f ON f.env = k.env AND f.epoch = k.epoch AND f.kind = 'RF1'
+     LEFT JOIN financing_registrations r ON r.id = f.record_id
+     WHERE k.env = ? AND k.purpose = 'financing-oprf' AND k.epoch <> ALL(?) AND ${LIVE}
+       AND NOT EXISTS (SELECT 1 FROM financing_fingerprints o
+         WHERE o.record_id = f.record_id AND o.kind = 'RF1' AND o.epoch = ANY(?) AND o.state = f.state)
+     LIMIT 1`,
+    [env, [...epochs], [...epochs]],
+  )
+  return rows.length === 1
 }
 
 /** Records that hold one of these exact fingerprints and whose time is over: another may hold it now. */

@@ -1,5 +1,5 @@
 import type { ApiEnv } from '../../environment.ts'
-import { ConflictError, DomainError, type FieldError, NotFoundError } from '../../errors.ts'
+import { ConflictError, DomainError, type FieldError, NotFoundError, ValidationError } from '../../errors.ts'
 
 /** Whose things these are. */
 export interface Owner {
@@ -11,12 +11,25 @@ export interface Owner {
 export type JobKind =
   | 'acceptance.record'
   | 'dilution.answer'
+  | 'financing.absence'
   | 'financing.acceptance'
   | 'financing.check'
   | 'financing.dispute'
+  | 'financing.evaluation'
+  | 'financing.key'
   | 'financing.registration'
+  | 'identity.verification'
   | 'kyb.lei'
   | 'kyb.verification'
+  | 'pool.cut'
+  | 'pool.eligibility'
+  | 'pool.file'
+  | 'pool.members'
+  | 'pool.replines'
+  | 'pool.root'
+  | 'pool.strata'
+  | 'trade.pack'
+  | 'trade.verification'
 
 /** A job as its worker takes it. */
 export interface EvidenceJob {
@@ -42,15 +55,19 @@ export function refusalBody(error: DomainError): string {
   return JSON.stringify({
     code: error.code,
     message: error.message,
-    errors: error instanceof ConflictError ? error.errors : [],
+    errors: error instanceof ConflictError || error instanceof ValidationError ? error.errors : [],
   })
 }
 
-/** The error that a stored refusal was. A worker refuses for the state of things, or because they are not there. */
+/**
+ * The error that a stored refusal was. A worker refuses for the state of things, because they are not there, or for
+ * what only arithmetic can tell of the input.
+ */
 export function refusalOf(body: string): DomainError {
   // Written by `refusalBody`.
   const { code, message, errors } = JSON.parse(body) as { code: string; message: string; errors: FieldError[] }
   if (code === 'INTERNAL') return new JobFailedError()
+  if (code === 'VALIDATION_ERROR') return new ValidationError(message, errors)
   return code === 'NOT_FOUND' ? new NotFoundError(message) : new ConflictError(message, errors)
 }
 

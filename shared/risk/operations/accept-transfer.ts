@@ -5,8 +5,10 @@ import { ConflictError, NotFoundError } from '../../errors.ts'
 import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
-import { type FinancingKeys, receivableFingerprints, soughtFingerprints } from '../first-financing/fingerprint.ts'
-import { identityOf, type ReceivableFields, type SealedReceivable } from '../first-financing/receivable.ts'
+import type { FinancingKeys } from '../first-financing/fingerprint.ts'
+import { type GivenReceivable, isBlind } from '../first-financing/given.ts'
+import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
+import type { SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import {
   holdsExact,
@@ -30,7 +32,7 @@ export async function acceptTransfer(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  { transferToken, receivable }: { transferToken: string; receivable: ReceivableFields },
+  { transferToken, receivable }: { transferToken: string; receivable: GivenReceivable },
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<{ registration: Registration } | { refusal: ConflictError | NotFoundError }> {
@@ -38,8 +40,7 @@ export async function acceptTransfer(
   const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
   if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')
-  const identity = identityOf(receivable)
-  if (!(await holdsExact(tx, offered.id, soughtFingerprints(keys, identity, false)))) {
+  if (!(await holdsExact(tx, offered.id, soughtOf(keys, receivable, false)))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
   }
   const timestamp = instant(deps.now())
@@ -47,13 +48,13 @@ export async function acceptTransfer(
   const record = canonicalize(await anchorRecord(tx, owner.env, EVENT_TYPE, timestamp, facts))
   await setState(tx, offered.id, { ...offered, state: 'TRANSFERRED' })
   await spendOffer(tx, offered.id)
-  const sealed: SealedReceivable = { fields: receivable, lenderRef: null, salts: {} }
+  const sealed: SealedReceivable = { fields: isBlind(receivable) ? null : receivable, lenderRef: null, salts: {} }
   const registration: Registration = {
     ...offered,
     ...owner,
     id,
     state: 'FINANCED',
-    mode: 'FIELDS',
+    mode: isBlind(receivable) ? 'BLIND' : 'FIELDS',
     dealId: null,
     sealedReceivable: deps.secrets.seal('financing', JSON.stringify(sealed)),
     renewals: 0,
@@ -61,7 +62,7 @@ export async function acceptTransfer(
     record,
   }
   await insertRegistration(tx, registration)
-  const fingerprints = receivableFingerprints(keys, identity)
+  const fingerprints = ownOf(keys, receivable)
   await recordFingerprints(
     tx,
     { ...owner, recordId: id, fingerprints },

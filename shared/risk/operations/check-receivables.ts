@@ -5,7 +5,8 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import { checkStatus, type DisclosedMatch, disclosed } from '../first-financing/check-answer.ts'
 import type { Fingerprint } from '../first-financing/fingerprint.ts'
 import { countSightings } from '../first-financing/registration-store.ts'
-import { findMatches } from '../first-financing/store.ts'
+import { findLatestSnapshot } from '../first-financing/snapshot-store.ts'
+import { findMatches, isAnyUncovered } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUnits } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
@@ -16,6 +17,8 @@ const EVENT_TYPE = 'first_financing.checked'
 export interface ReceivableCheck extends Owner {
   checkId: string
   fingerprints: readonly Fingerprint[]
+  /** whether it was asked by fingerprints alone, under the epochs that they name */
+  isBlind: boolean
   /** whether the answer is to be anchored */
   statement: boolean
   /** what the sandbox's scenarios add */
@@ -35,6 +38,7 @@ export async function checkReceivables(
   )
   const byCheck = Map.groupBy(found, ({ index }) => index)
   const asOf = instant(deps.now())
+  const covers = coversOf(tx)
   const answers: object[] = []
   for (const [index, check] of checks.entries()) {
     const matches = disclosed([
@@ -47,9 +51,16 @@ export async function checkReceivables(
       })),
       ...check.added,
     ])
-    const status = checkStatus(matches, check.isResolved)
+    const status = checkStatus(matches, check.isResolved && (!check.isBlind || (await covers(check))))
     const statement = check.statement ? await statementOf(tx, check, status, asOf) : { record: null }
-    answers.push({ checkId: check.checkId, status, mode: 'FIELDS', asOf, matches, ...statement })
+    answers.push({
+      checkId: check.checkId,
+      status,
+      mode: check.isBlind ? 'BLIND' : 'FIELDS',
+      asOf,
+      matches,
+      ...statement,
+    })
   }
   await countSightings(
     tx,
@@ -69,15 +80,29 @@ export async function checkReceivables(
   return answers
 }
 
+/** Whether what is live can be found under the epochs of a check; asked once for equal ones. */
+function coversOf(tx: Knex.Transaction): (check: ReceivableCheck) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async ({ env, fingerprints }) => {
+    const epochs = [...new Set(fingerprints.map(({ epoch }) => epoch))]
+    const name = [env, ...epochs].join()
+    const covers = known.get(name) ?? !(await isAnyUncovered(tx, env, epochs))
+    known.set(name, covers)
+    return covers
+  }
+}
+
 /** The anchored statement of what was answered; its salt is the asker's proof of which receivable it was. */
 async function statementOf(tx: Knex.Transaction, check: ReceivableCheck, result: string, timestamp: string) {
-  const rf1 = check.fingerprints.find(({ kind }) => kind === 'RF1')?.value ?? ''
+  const [exact] = check.fingerprints.filter(({ kind }) => kind === 'RF1')
+  const rf1 = exact?.value ?? ''
+  const snapshot = await findLatestSnapshot(tx, check.env, exact?.epoch)
   const { sealed, commitments } = commit({ rf1 }, randomBytes)
   const facts = {
     statementId: check.checkId,
     result,
     rf1Commitment: commitments[0]?.commitment ?? '',
-    snapshotId: null,
+    snapshotId: snapshot?.id ?? null,
   }
   const record = await anchorRecord(tx, check.env, EVENT_TYPE, timestamp, facts)
   return { record, opening: { rf1, salt: sealed[0]?.salt ?? '' } }

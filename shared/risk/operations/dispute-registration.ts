@@ -7,8 +7,9 @@ import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Dispute } from '../first-financing/dispute.ts'
 import { insertDispute } from '../first-financing/dispute-store.ts'
-import { type FinancingKeys, soughtFingerprints } from '../first-financing/fingerprint.ts'
-import { identityOf, type ReceivableFields } from '../first-financing/receivable.ts'
+import type { FinancingKeys } from '../first-financing/fingerprint.ts'
+import type { GivenReceivable } from '../first-financing/given.ts'
+import { soughtOf } from '../first-financing/given-fingerprints.ts'
 import { findHolder } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { instant, type OperationDeps } from './deps.ts'
@@ -19,7 +20,7 @@ const ANSWER_DAYS = 7
 const DAY_MS = 86_400_000
 
 export interface DisputeRequest {
-  receivable: ReceivableFields
+  receivable: GivenReceivable
   reason: string
   evidenceSha256: string | null
 }
@@ -33,7 +34,7 @@ export async function disputeRegistration(
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<{ dispute: Dispute } | { refusal: ConflictError }> {
-  const holder = await findHolder(tx, owner.env, soughtFingerprints(keys, identityOf(receivable), false))
+  const holder = await findHolder(tx, owner.env, soughtOf(keys, receivable, false))
   if (!holder?.isRegistration || holder.organisationId === owner.organisationId) {
     return conflict('receivable', 'NOT_HELD', 'no other organisation has registered this receivable')
   }

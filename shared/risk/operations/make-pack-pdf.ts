@@ -52,8 +52,8 @@ export async function makePackPdf(
   const proof = await awaitProof(db, PackSchema.parse(JSON.parse(source.body)).anchor.txId)
   if (!proof) return null
   const { publicUrl } = deps
-  const { body, evidence } = source
-  const bytes = await deps.render({ body, evidence, env: owner.env, proof, publicUrl })
+  const { body, evidence, dilution } = source
+  const bytes = await deps.render({ body, evidence, dilution, env: owner.env, proof, publicUrl })
   return await storeFirst(
     db,
     deps.now(),

@@ -4,12 +4,12 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError } from '../../errors.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import {
-  type AcceptanceAction,
   type AcceptanceBody,
   type AdjustmentBody,
   acceptanceTier,
   isAfterAcceptance,
   mayFollow,
+  type Sources,
 } from '../acceptance/acceptance.ts'
 import { insertAdjustment, insertRecord, keepReceivable, latestAction, lockReceivable } from '../acceptance/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
@@ -22,17 +22,23 @@ const RECORDED = 'acceptance.recorded'
 const DISPUTED = 'acceptance.disputed'
 const ADJUSTED = 'acceptance.adjusted'
 
+/** What was said of a receivable, and by whom. */
+export type Said = Omit<AcceptanceBody, 'declaredBy'> & {
+  declaredBy: AcceptanceBody['declaredBy'] | 'BUYER'
+  requestId?: string
+}
+
 /**
  * Records what a buyer said of a receivable. Silence is weaker than consent: DEEMED_ACCEPTED never becomes ACCEPTED by
  * itself.
- * @param registryAction what the invoice-action registry says; null where it was not asked or did not answer
+ * @param body.declaredBy `BUYER` where the buyer itself answered, of the request `requestId`
  */
 export async function recordAcceptance(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  body: AcceptanceBody,
-  registryAction: AcceptanceAction | null,
+  body: Said,
+  sources: Sources,
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<{ record: object } | { refusal: ConflictError }> {
   const { receivableRef, channel, action, declaredBy } = body
@@ -53,17 +59,23 @@ export async function recordAcceptance(
     declaredBy,
     documentSha256: body.documentSha256 ?? null,
     afterAcceptance: isAfterAcceptance(before, action),
-    tier: acceptanceTier(body, registryAction),
+    ...(sources.signedBy === null ? {} : { signedBy: sources.signedBy }),
+    ...(body.requestId === undefined ? {} : { requestId: body.requestId }),
+    tier: acceptanceTier(body, sources),
   })
   await insertRecord(tx, owner, {
     id,
     ref: receivableRef,
     action,
-    registryAction,
+    registryAction: sources.registryAction,
     isRepeat: before === action,
     body: canonicalize(record),
   })
-  await recordUsage(tx, { ...owner, family: 'acceptance', unitKey: `record/${id}` })
+  await recordUsage(tx, {
+    ...owner,
+    family: 'acceptance',
+    unitKey: body.requestId ? `request/${body.requestId}` : `record/${id}`,
+  })
   await tell(tx, owner, receivableRef, action === 'REJECTED', ['acceptanceId', 'action', 'tier'], timestamp, deps)
   return { record }
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError } from '../../errors.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
-import type { MembershipBody, OwnersBody, PassportBody } from '../businesses/requests.ts'
+import type { MembershipBody, OwnersBody } from '../businesses/requests.ts'
 import {
   type Entity,
   type EntityRecordKind,
@@ -16,10 +16,8 @@ import {
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
-import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
-
-const DAY_MS = 86_400_000
+import { revokeAllOfEntity } from './entity-passport.ts'
 
 /**
  * Records that an entity joins, changes its role in, or leaves an organisation such as a consortium.
@@ -88,56 +86,7 @@ export async function stateOwners(
 }
 
 /**
- * A passport of an entity: what its newest verification found, without names.
- * @throws ConflictError when nothing has been verified
- */
-export async function issuePassport(
-  tx: Knex.Transaction,
-  owner: Owner,
-  entity: Entity,
-  { purpose, validForDays }: z.output<typeof PassportBody>,
-  deps: OperationDeps,
-): Promise<object> {
-  const [latest] = await listEntityRecords(tx, entity.id, 'VERIFICATION', 1)
-  if (!latest) throw new ConflictError('nothing of this entity has been verified')
-  // Stored as we anchored it.
-  const verified = JSON.parse(latest.body) as {
-    checks: { key: string; tier: string; result: string }[]
-    timestamp: string
-    anchor: { payloadSha256: string }
-  }
-  const passportId = randomUUID()
-  const issuedAt = instant(deps.now())
-  const facts = {
-    passportId,
-    subjectRef: entity.vei,
-    kind: 'KYB',
-    purpose,
-    evidence: verified.checks.map(({ key, tier, result }) => ({
-      key,
-      tier,
-      result,
-      observedAt: verified.timestamp,
-      rawSha256: verified.anchor.payloadSha256,
-    })),
-    issuedAt,
-    expiresAt: new Date(Date.parse(issuedAt) + validForDays * DAY_MS).toISOString(),
-  }
-  const record = await keep(tx, owner, entity, 'PASSPORT', 'identity.passport_issued', passportId, facts, null, deps)
-  await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `passport/${passportId}` })
-  await recordEvent(tx, deps.enqueue, {
-    env: owner.env,
-    organisationId: owner.organisationId,
-    type: 'identity.passport_issued',
-    dealId: passportId,
-    fields: ['passportId', 'subjectRef', 'evidence'],
-    occurredAt: record.timestamp,
-  })
-  return record
-}
-
-/**
- * Erases what an entity is known by, if it is a person: identifiers, names, salts. A second erasure gives the same
+ * Erases what an entity is known by, if it is a person: identifiers, names, salts; its passports are revoked. A second erasure gives the same
  * receipt.
  * @throws ConflictError for a company, which is no person
  */
@@ -150,6 +99,7 @@ export async function eraseEntity(
   if (!entity.isPerson) throw new ConflictError('the entity is no person: nothing of it is personal')
   const [before] = await listEntityRecords(tx, entity.id, 'ERASURE', 1)
   if (before) return JSON.parse(before.body)
+  await revokeAllOfEntity(tx, owner, entity, deps)
   const erasureId = randomUUID()
   const facts = { erasureId, erased: await eraseValues(tx, entity.id) }
   return await keep(tx, owner, entity, 'ERASURE', 'identity.erased', erasureId, facts, null, deps)

@@ -6,21 +6,26 @@ import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
-import {
-  type FinancingKeys,
-  type Fingerprint,
-  receivableFingerprints,
-  soughtFingerprints,
-} from '../first-financing/fingerprint.ts'
-import { identityOf, type ReceivableFields, type SealedReceivable } from '../first-financing/receivable.ts'
+import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
+import { type GivenReceivable, isBlind } from '../first-financing/given.ts'
+import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
+import type { SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import { findRegistration, insertRegistration, lockRegistration } from '../first-financing/registration-store.ts'
 import { REGISTERED_DAYS } from '../first-financing/states.ts'
-import { dropHeld, findHolder, findLapsed, type Holder, recordFingerprints } from '../first-financing/store.ts'
+import {
+  dropHeld,
+  findHolder,
+  findLapsed,
+  type Holder,
+  holdExact,
+  recordFingerprints,
+} from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { lapseRegistration } from './move-registration.ts'
+import { nameAnew } from './name-anew.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000
@@ -31,7 +36,8 @@ const CLOCK_SLACK_MS = 1_000
 
 /** A receivable to be registered, by its fields. */
 export interface RegistrationRequest {
-  fields: ReceivableFields
+  /** by its fields, or by fingerprints that hide them */
+  fields: GivenReceivable
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
@@ -55,9 +61,8 @@ export async function registerReceivable(
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<Registered> {
-  const identity = identityOf(request.fields)
-  const sought = soughtFingerprints(keys, identity, false)
-  const own = receivableFingerprints(keys, identity)
+  const sought = soughtOf(keys, request.fields, false)
+  const own = ownOf(keys, request.fields)
   if (request.isHeldElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     for (const recordId of await findLapsed(tx, owner.env, sought)) await lapse(tx, recordId, sought, deps)
@@ -65,13 +70,8 @@ export async function registerReceivable(
     if (!holder) {
       const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
       const record = { ...owner, recordId: id, fingerprints: own }
-      const exact = own.filter(({ kind }) => kind === 'RF1')
-      const stored = await recordFingerprints(
-        tx,
-        { ...record, fingerprints: exact },
-        { state: 'REGISTERED', expiresAt: null },
-      )
-      if (stored.length < exact.length) continue // somebody was faster, and has committed: now it is seen
+      // Where somebody was faster it has committed: now it is seen.
+      if (!(await holdExact(tx, record, { state: 'REGISTERED', expiresAt: null }))) continue
       await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })
       return { registration: await store(tx, owner, id, request, expiresAt, deps), isNew: true }
     }
@@ -81,7 +81,11 @@ export async function registerReceivable(
       continue
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
-    if (registration) return { registration, isNew: false }
+    if (registration) {
+      // Its owner takes it along into an epoch that has begun since.
+      await nameAnew(tx, registration, own)
+      return { registration, isNew: false }
+    }
   }
   throw new UnavailableError('others are registering this receivable all the time')
 }
@@ -109,18 +113,20 @@ async function store(
   deps: OperationDeps,
 ): Promise<Registration> {
   const timestamp = instant(deps.now())
-  const values = Object.entries(fields).map(([name, value]) => [name, String(value)] as const)
-  const { sealed, commitments } = commit(Object.fromEntries(values), randomBytes)
-  const facts = { registrationId: id, mode: 'FIELDS', commitments }
+  const mode = isBlind(fields) ? ('BLIND' as const) : ('FIELDS' as const)
+  const { sealed, commitments } = commit(committedOf(fields), randomBytes)
+  const facts = { registrationId: id, mode, commitments }
   const record = canonicalize(await anchorRecord(tx, env, EVENT_TYPE, timestamp, facts))
   const salts = Object.fromEntries(sealed.map(({ name, salt }) => [name, salt]))
-  const receivable: SealedReceivable = { fields, lenderRef, salts }
+  const receivable: SealedReceivable = isBlind(fields)
+    ? { fields: null, ...committedOf(fields), lenderRef, salts }
+    : { fields, lenderRef, salts }
   const registration = {
     id,
     organisationId,
     env,
     state: 'REGISTERED' as const,
-    mode: 'FIELDS' as const,
+    mode,
     dealId,
     sealedReceivable: deps.secrets.seal('financing', JSON.stringify(receivable)),
     dueDate,
@@ -142,18 +148,28 @@ async function store(
   return { ...registration, renewals: 0, contested: false, createdAt: new Date(timestamp) }
 }
 
+/** The values that the record of a registration commits to: its fields, or the one name that we know. */
+function committedOf(given: GivenReceivable): Record<string, string> {
+  if (isBlind(given)) {
+    const [newest] = given.fingerprints.toSorted((a, b) => b.epoch - a.epoch)
+    return { rf1: newest?.rf1 ?? '' }
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+}
+
 /** Tells both sides that they met; neither learns who the other is. */
 async function refuse(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  { dealId }: RegistrationRequest,
+  { dealId, fields }: RegistrationRequest,
   holder: Holder | undefined,
   deps: OperationDeps,
 ): Promise<Registered> {
   await tellConflict(tx, owner, dealId ?? id, holder, deps)
   const message = 'another organisation holds this receivable'
-  return { refusal: new ConflictError(message, [{ path: 'documentNumber', code: 'EXACT', message }]) }
+  const path = isBlind(fields) ? 'fingerprints' : 'documentNumber'
+  return { refusal: new ConflictError(message, [{ path, code: 'EXACT', message }]) }
 }
 
 /** The event of a conflict, to who asked and to who holds. */

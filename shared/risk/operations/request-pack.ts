@@ -6,6 +6,7 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { findReplay, leaseKey, type Once, type StoredAnswer, storeAnswer } from '../../tenancy/idempotency/store.ts'
+import { pairText } from '../acceptance/dilution-question.ts'
 import type { PackRequest } from '../packs/request.ts'
 import { insertPack } from '../packs/store.ts'
 
@@ -40,7 +41,8 @@ export async function requestPack(
     if (replay) return replay
     await admit?.(tx)
     const dealId = asked.dealId ?? null
-    await insertPack(tx, { id: packId, organisationId, env, idempotencyKey: scope.key, sealedRequest, dealId })
+    const pair = pairText({ supplierGstin: asked.borrowerGstin, buyerGstin: asked.buyerGstin })
+    await insertPack(tx, { id: packId, organisationId, env, idempotencyKey: scope.key, sealedRequest, dealId, pair })
     if (replyTo === null) await storeAnswer(tx, scope, fingerprint, provisional)
     else await leaseKey(tx, scope, fingerprint, provisional)
     await insertActorAudit(tx, actor, { organisationId, action: 'pack.requested', target: packId })

@@ -11,13 +11,17 @@ export interface NewPack {
   idempotencyKey: string
   sealedRequest: string
   dealId: string | null
+  /** of borrower and buyer, as `pairText` writes it */
+  pair: string
 }
 
 export async function insertPack(tx: Knex, pack: NewPack): Promise<void> {
   await execute(
     tx,
-    'INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id) VALUES (?, ?, ?, ?, ?, ?)',
-    [pack.id, pack.organisationId, pack.env, pack.idempotencyKey, pack.sealedRequest, pack.dealId],
+    `INSERT INTO packs (id, organisation_id, env, idempotency_key, sealed_request, deal_id, pair_question)
+     VALUES (?, ?, ?, ?, ?, ?,
+       sha256(convert_to(? || '/' || to_char(now() AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM-DD'), 'UTF8')))`,
+    [pack.id, pack.organisationId, pack.env, pack.idempotencyKey, pack.sealedRequest, pack.dealId, pack.pair],
   )
 }
 

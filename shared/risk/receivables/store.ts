@@ -4,9 +4,9 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import { isUuid } from '../../uuid.ts'
-import { anchorRecord } from '../evidence/record-store.ts'
+import { anchorRecords } from '../evidence/record-store.ts'
 import { type ReceivableIdentity, receivableName } from '../first-financing/fingerprint-input.ts'
-import { recordUsage } from '../metering/store.ts'
+import { recordUnits } from '../metering/store.ts'
 import { RECEIVABLE_EVENT_TYPE, type Receivable } from './evidence-object.ts'
 
 export interface ReceivableScope {
@@ -20,6 +20,9 @@ export type ReceivableName = Pick<
   'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'
 >
 
+/** What is known of a receivable when it is recorded. */
+export type ReceivableFacts = Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>
+
 /**
  * Records a receivable and anchors it, once per supplier, financial year, type and number: what was recorded before
  * stays as it was. The document's number is the organisation's own reference, and no part of what is anchored.
@@ -29,30 +32,75 @@ export async function recordReceivable(
   tx: Knex.Transaction,
   scope: ReceivableScope,
   name: ReceivableName,
-  facts: Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>,
+  facts: ReceivableFacts,
   timestamp: string,
 ): Promise<string> {
-  const identity = receivableName(name)
-  await query(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 13))', [
-    `${scope.organisationId}/${scope.env}/${identity}`,
-  ])
-  const [known] = await query<{ body: string }>(
+  const [body = ''] = await recordReceivables(tx, scope, [{ name, facts }], timestamp)
+  return body
+}
+
+/** The same for several, with as many statements as for one. @returns their bodies in the order given */
+export async function recordReceivables(
+  tx: Knex.Transaction,
+  scope: ReceivableScope,
+  given: readonly { name: ReceivableName; facts: ReceivableFacts }[],
+  timestamp: string,
+): Promise<string[]> {
+  const { organisationId, env } = scope
+  const named = given.map((each) => ({ ...each, identity: receivableName(each.name) }))
+  const identities = [...new Set(named.map(({ identity }) => identity))]
+  // In one order, so that two of these wait for each other instead of both.
+  await query(
     tx,
-    'SELECT body FROM receivables WHERE organisation_id = ? AND env = ? AND identity = ?',
-    [scope.organisationId, scope.env, identity],
+    `SELECT pg_advisory_xact_lock(hashtextextended(t.key, 13))
+     FROM (SELECT key FROM unnest(?::text[]) AS u(key) ORDER BY key) t`,
+    [identities.map((identity) => `${organisationId}/${env}/${identity}`)],
   )
-  if (known) return known.body
-  const receivableId = randomUUID()
-  const body = canonicalize(
-    await anchorRecord(tx, scope.env, RECEIVABLE_EVENT_TYPE, timestamp, { receivableId, ...facts }),
+  const rows = await query<{ identity: string; body: string }>(
+    tx,
+    'SELECT identity, body FROM receivables WHERE organisation_id = ? AND env = ? AND identity = ANY(?::text[])',
+    [organisationId, env, identities],
   )
+  const bodies = new Map(rows.map(({ identity, body }) => [identity, body]))
+  const fresh = [...new Map(named.map((each) => [each.identity, each])).values()].filter(
+    ({ identity }) => !bodies.has(identity),
+  )
+  if (fresh.length > 0) {
+    const objects = fresh.map(({ facts }) => ({ receivableId: randomUUID() as string, ...facts }))
+    const records = await anchorRecords(tx, env, RECEIVABLE_EVENT_TYPE, timestamp, objects)
+    const made = records.map((record) => canonicalize(record))
+    for (const [index, { identity }] of fresh.entries()) bodies.set(identity, made[index] ?? '')
+    const ids = records.map(({ receivableId }) => receivableId)
+    await insertReceivables(tx, scope, fresh, ids, made)
+    await recordUnits(
+      tx,
+      ids.map((id) => ({ ...scope, family: 'securitisation' as const, unitKey: `receivable/${id}` })),
+    )
+  }
+  return named.map(({ identity }) => bodies.get(identity) ?? '')
+}
+
+async function insertReceivables(
+  tx: Knex,
+  { organisationId, env }: ReceivableScope,
+  fresh: readonly { name: ReceivableName; identity: string }[],
+  ids: readonly string[],
+  bodies: readonly string[],
+): Promise<void> {
   await execute(
     tx,
-    'INSERT INTO receivables (id, organisation_id, env, ref, identity, body) VALUES (?, ?, ?, ?, ?, ?)',
-    [receivableId, scope.organisationId, scope.env, name.documentNumber, identity, body],
+    `INSERT INTO receivables (id, organisation_id, env, ref, identity, body)
+     SELECT t.id, ?, ?, t.ref, t.identity, t.body
+     FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[]) AS t(id, ref, identity, body)`,
+    [
+      organisationId,
+      env,
+      ids,
+      fresh.map(({ name }) => name.documentNumber),
+      fresh.map(({ identity }) => identity),
+      bodies,
+    ],
   )
-  await recordUsage(tx, { ...scope, family: 'securitisation', unitKey: `receivable/${receivableId}` })
-  return body
 }
 
 /**

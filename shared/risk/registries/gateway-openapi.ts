@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { MISSING_REASONS } from './connector.ts'
 import { AccountsAnswer } from './http/accounts.ts'
 import { CompanyAnswer } from './http/companies.ts'
+import { ExportCertificateAnswer, ExporterCodeAnswer, ShippingBillAnswer } from './http/foreign-trade.ts'
 import { GatewayProblem } from './http/gateway.ts'
 import { InvoiceActionAnswer } from './http/invoice-actions.ts'
+import { PersonAnswer, PersonSearchBody } from './http/persons.ts'
 import { ProvidentFundAnswer } from './http/provident-fund.ts'
 import { SecuritySearchAnswer, SecuritySearchBody } from './http/security-interests.ts'
 import { OutwardSuppliesAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
@@ -95,6 +97,16 @@ const operations: Operation[] = [
     answer: SecuritySearchAnswer,
   },
   {
+    method: 'post',
+    path: '/searches/persons',
+    id: 'searchPersons',
+    summary: 'Whether an identifier of a person or business is in force',
+    description: 'PAN or CKYC. `status` is ACTIVE or why not; no name travels. Nothing known is 404.',
+    isConsentBound: true,
+    body: PersonSearchBody,
+    answer: PersonAnswer,
+  },
+  {
     method: 'get',
     path: '/accounts/deposits',
     id: 'getDeposits',
@@ -103,6 +115,34 @@ const operations: Operation[] = [
     query: { pan: text, from: day, to: day },
     isConsentBound: true,
     answer: AccountsAnswer,
+  },
+  {
+    method: 'get',
+    path: '/exporter-codes/{iec}',
+    id: 'getExporterCode',
+    summary: 'Holder and status of an importer-exporter code',
+    description: 'The name is compared and never stored.',
+    pathParameter: 'iec',
+    answer: ExporterCodeAnswer,
+  },
+  {
+    method: 'get',
+    path: '/export-certificates',
+    id: 'getExportCertificate',
+    summary: 'A bank-realisation certificate',
+    description:
+      '`remittance` is the bank’s own message; `shippingBill` is what the exporter tied the certificate to. A certificate may be cancelled later.',
+    query: { iec: text, brcNumber: text },
+    answer: ExportCertificateAnswer,
+  },
+  {
+    method: 'get',
+    path: '/shipping-bills',
+    id: 'getShippingBill',
+    summary: 'A shipping bill as customs have it',
+    description: 'Customs number bills per day and port. `fobInr` is its free-on-board value in rupees.',
+    query: { iec: text, number: text, date: day, portCode: text },
+    answer: ShippingBillAnswer,
   },
 ]
 

@@ -74,6 +74,18 @@ export interface CompanyMaster {
   emailHashes: readonly string[]
 }
 
+/** A person's or business's identifier that a registry is asked for. */
+export interface PersonQuery {
+  registry: 'PAN' | 'CKYC'
+  identifier: string
+}
+
+/** Whether an identifier is in force; ACTIVE, or the registry's word for why not. */
+export interface PersonRecord {
+  registry: 'PAN' | 'CKYC'
+  status: string
+}
+
 export interface ProvidentFund {
   pan: string
   establishmentId: string
@@ -147,4 +159,45 @@ export type InvoiceActionQuery = {
 export interface InvoiceAction {
   action: 'ACCEPTED' | 'REJECTED' | 'PENDING' | 'DEEMED_ACCEPTED'
   actedOn: string | null
+}
+
+/** An importer-exporter code and whose it is. */
+export interface ExporterCode {
+  iec: string
+  legalName: string
+  status: 'ACTIVE' | 'SUSPENDED' | 'CANCELLED'
+  issuedOn: string | null
+}
+
+/** What names a shipping bill: customs number them per day and port. */
+export interface ShippingBillName {
+  number: string
+  /** `YYYY-MM-DD` */
+  date: string
+  portCode: string
+}
+
+/** A foreign amount, as a decimal text. */
+interface ForeignAmount {
+  amount: string
+  currency: string
+}
+
+/** A bank-realisation certificate. */
+export interface ExportCertificate {
+  iec: string
+  brcNumber: string
+  status: 'ISSUED' | 'CANCELLED'
+  issuedOn: string
+  /** the bill that the exporter tied it to */
+  shippingBill: ShippingBillName | null
+  realised: ForeignAmount | null
+  /** the bank's remittance message */
+  remittance: (ForeignAmount & { date: string }) | null
+}
+
+export interface ShippingBill extends ShippingBillName {
+  iec: string
+  fobPaise: Paise | null
+  invoiceNumbers: readonly string[]
 }

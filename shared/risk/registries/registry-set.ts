@@ -3,9 +3,11 @@ import type { Breakers } from './breaker.ts'
 import type { Registry, RegistryDeps } from './connector.ts'
 import { type AccountsInput, createAccounts } from './http/accounts.ts'
 import { createCompanyMaster } from './http/companies.ts'
+import { createExportCertificates, createExporterCodes, createShippingBills } from './http/foreign-trade.ts'
 import { GatewayConfig } from './http/gateway.ts'
 import { createInvoiceActions } from './http/invoice-actions.ts'
 import { createLeiRecords, LeiConfig, type LeiQuery } from './http/lei-records.ts'
+import { createPersonRecords } from './http/persons.ts'
 import { createProvidentFund } from './http/provident-fund.ts'
 import { createSecurityInterests } from './http/security-interests.ts'
 import { createOutwardSupplies, createTaxpayerStatus } from './http/taxpayers.ts'
@@ -13,13 +15,19 @@ import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns
 import type {
   AccountData,
   CompanyMaster,
+  ExportCertificate,
+  ExporterCode,
   InvoiceAction,
   InvoiceActionQuery,
   LeiRecord,
   OutwardSupplies,
+  PersonQuery,
+  PersonRecord,
   ProvidentFund,
   SecuritySearch,
   SecuritySearchType,
+  ShippingBill,
+  ShippingBillName,
   TaxpayerStatus,
   TradeLedger,
 } from './registry-data.ts'
@@ -36,6 +44,10 @@ export interface RegistrySet {
   securityInterests: Registry<{ pan: string; searchType: SecuritySearchType }, SecuritySearch>
   accounts: Registry<AccountsInput, AccountData>
   leiRecords: Registry<LeiQuery, LeiRecord[]>
+  exporterCodes: Registry<{ iec: string }, ExporterCode>
+  exportCertificates: Registry<{ iec: string; brcNumber: string }, ExportCertificate>
+  shippingBills: Registry<ShippingBillName & { iec: string }, ShippingBill>
+  personRecords: Registry<PersonQuery, PersonRecord>
 }
 
 /** Address and credentials per connector; one that is left out is not configured. */
@@ -47,6 +59,10 @@ export const RegistryConfig = z.strictObject({
   securityInterests: GatewayConfig.optional(),
   accounts: GatewayConfig.optional(),
   lei: LeiConfig.optional(),
+  exporterCodes: GatewayConfig.optional(),
+  exportCertificates: GatewayConfig.optional(),
+  shippingBills: GatewayConfig.optional(),
+  persons: GatewayConfig.optional(),
 })
 
 export type RegistryConfig = z.infer<typeof RegistryConfig>
@@ -58,34 +74,42 @@ export function createRegistrySet(
   breakers: Breakers,
   sources: { securityInterests?: string; accounts?: string; lei?: string } = {},
 ): RegistrySet {
-  const { taxReturns, taxpayers, companies, providentFund, securityInterests, accounts, lei } = config
+  const { taxReturns, taxpayers, companies, providentFund, securityInterests, accounts, lei, persons } = config
+  const { exporterCodes, exportCertificates, shippingBills } = config
+  /** A connector when it is configured, and else what says under its name that it is not. */
+  const connector = <Config, Input, Data>(
+    name: string,
+    configured: Config | undefined,
+    create: Create<Config, Input, Data>,
+    source?: string,
+  ): Registry<Input, Data> =>
+    configured === undefined ? unconfiguredRegistry(name, deps.now) : create(configured, deps, breakers, source)
   return {
-    tradeReturns: taxReturns
-      ? createTradeReturns(taxReturns, deps, breakers)
-      : unconfiguredRegistry('trade-returns', deps.now),
-    invoiceActions: taxReturns
-      ? createInvoiceActions(taxReturns, deps, breakers)
-      : unconfiguredRegistry('invoice-actions', deps.now),
-    outwardSupplies: taxReturns
-      ? createOutwardSupplies(taxReturns, deps, breakers)
-      : unconfiguredRegistry('outward-supplies', deps.now),
-    taxpayerStatus: taxpayers
-      ? createTaxpayerStatus(taxpayers, deps, breakers)
-      : unconfiguredRegistry('taxpayer-status', deps.now),
-    companyMaster: companies
-      ? createCompanyMaster(companies, deps, breakers)
-      : unconfiguredRegistry('company-master', deps.now),
-    providentFund: providentFund
-      ? createProvidentFund(providentFund, deps, breakers)
-      : unconfiguredRegistry('provident-fund', deps.now),
-    securityInterests: securityInterests
-      ? createSecurityInterests(securityInterests, deps, breakers, sources.securityInterests)
-      : unconfiguredRegistry('security-interests', deps.now),
-    accounts: accounts
-      ? createAccounts(accounts, deps, breakers, sources.accounts)
-      : unconfiguredRegistry('accounts', deps.now),
-    leiRecords: lei
-      ? createLeiRecords(lei, deps, breakers, sources.lei)
-      : unconfiguredRegistry('lei-records', deps.now),
+    tradeReturns: connector('trade-returns', taxReturns, createTradeReturns),
+    invoiceActions: connector('invoice-actions', taxReturns, createInvoiceActions),
+    outwardSupplies: connector('outward-supplies', taxReturns, createOutwardSupplies),
+    taxpayerStatus: connector('taxpayer-status', taxpayers, createTaxpayerStatus),
+    companyMaster: connector('company-master', companies, createCompanyMaster),
+    providentFund: connector('provident-fund', providentFund, createProvidentFund),
+    securityInterests: connector(
+      'security-interests',
+      securityInterests,
+      createSecurityInterests,
+      sources.securityInterests,
+    ),
+    accounts: connector('accounts', accounts, createAccounts, sources.accounts),
+    leiRecords: connector('lei-records', lei, createLeiRecords, sources.lei),
+    personRecords: connector('person-records', persons, createPersonRecords),
+    exporterCodes: connector('exporter-codes', exporterCodes, createExporterCodes),
+    exportCertificates: connector('export-certificates', exportCertificates, createExportCertificates),
+    shippingBills: connector('shipping-bills', shippingBills, createShippingBills),
   }
 }
+
+/** @param source what answers are said to come from, when it is not the connector's own */
+type Create<Config, Input, Data> = (
+  config: Config,
+  deps: RegistryDeps,
+  breakers: Breakers,
+  source?: string,
+) => Registry<Input, Data>

@@ -19,6 +19,13 @@ export type AnchoringCode =
   | 'COSIGNATURE_MISSING'
   | 'OBJECT_MALFORMED'
   | 'RECEIPT_MALFORMED'
+  | 'ENVELOPE_MALFORMED'
+  | 'BAG_MALFORMED'
+  | 'ABSENCE_MALFORMED'
+  | 'MEMBERSHIP_MALFORMED'
+  | 'UPTIME_PROOF_MALFORMED'
+  | 'PASSPORT_MALFORMED'
+  | 'ISSUER_MALFORMED'
   | 'LOG_ROLLED_BACK'
 
 /** What was read breaks the format named by the code; the message never quotes more than a few characters of it. */

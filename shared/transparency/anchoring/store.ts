@@ -25,6 +25,24 @@ export async function anchorObject(
   return anchor
 }
 
+/** The same for several objects of one type and time. */
+export async function anchorObjects(
+  tx: Knex,
+  env: ApiEnv,
+  eventType: string,
+  timestamp: string,
+  objects: readonly object[],
+): Promise<AnchorBlock[]> {
+  const blocks = objects.map((object) => anchorBlockOf(object, { eventType, timestamp }))
+  await execute(
+    tx,
+    `INSERT INTO log_entries (env, leaf_hash, entry) SELECT ?, decode(t.leaf, 'hex'), t.entry
+     FROM unnest(?::text[], ?::bytea[]) AS t(leaf, entry) ON CONFLICT DO NOTHING`,
+    [env, blocks.map(({ anchor }) => anchor.txId), blocks.map(({ entry }) => Buffer.from(entry))],
+  )
+  return blocks.map(({ anchor }) => anchor)
+}
+
 /** Stores the entry of an object that the caller has hashed; see `anchorObject`. */
 export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Uint8Array): Promise<void> {
   await execute(tx, 'INSERT INTO log_entries (env, leaf_hash, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
@@ -153,6 +171,11 @@ export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]):
      WHERE length(log_tiles.data) < length(excluded.data)`,
     [env, tiles.map(({ level }) => level), tiles.map(({ index }) => index), tiles.map(({ data }) => Buffer.from(data))],
   )
+}
+
+/** What was signed, smallest tree first. */
+export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: number; note: string }[]> {
+  return await query(db, 'SELECT size, note FROM log_checkpoints WHERE env = ? ORDER BY size', [env])
 }
 
 /** Makes a checkpoint public. @returns false when there is one of this size already */

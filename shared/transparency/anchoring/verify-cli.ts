@@ -2,35 +2,69 @@ import { readFileSync, statSync } from 'node:fs'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
 import { CodedError } from '../../errors.ts'
 import { CommandLineError, parseOptions } from '../../platform/process/command-line.ts'
+import { isAbsence, verifyAbsence } from '../provenance/absence.ts'
+import { isBundle, parseBundle, verifyBundle } from '../provenance/bundle.ts'
+import { type EvidenceKey, parseEvidenceKeys } from '../provenance/dsse.ts'
+import { isMembership, verifyMembership } from '../provenance/membership.ts'
+import {
+  isCredential,
+  type PassportTrust,
+  parsePassportIssuer,
+  readPassport,
+  verifyPassport,
+} from '../provenance/passport.ts'
+import { verifyBag } from '../provenance/verify-bag.ts'
+import { isZip } from '../provenance/zip.ts'
+import { isUptimeProof, verifyUptime } from '../statements/verify-uptime.ts'
 import { parseVerifierKey } from './note-key.ts'
 import { flatPolicy, parsePolicy, type TrustPolicy } from './policy.ts'
 import { type ProofBundle, parseProofBundle } from './proof-bundle.ts'
 import { isTlogProof } from './tlog-proof.ts'
 import { type Verification, verifyAnchored } from './verify.ts'
+import { verifyBefore } from './verify-order.ts'
+import { asRowBundle, verifyRow } from './verify-row.ts'
 
-const HELP = `Verifies an anchored object (a risk-signals pack, a webhook payload, ...) without server or network.
+const HELP = `Verifies evidence (a risk-signals pack, a webhook payload, any anchored object; a provenance bundle or its bag)
+without server or network.
 
-  npm run -s verify -- FILE [--proof FILE] [--key VKEY]... [--witness VKEY]... [--quorum N] [--policy FILE] [--json]
+  npm run -s verify -- FILE [--proof FILE] [--key VKEY]... [--witness VKEY]... [--quorum N] [--policy FILE]
+                           [--evidence-keys FILE] [--issuer FILE [--status-list FILE]] [--before FILE] [--json]
 
   FILE           the object as it was received (JSON with an "anchor" member), or {"object": ..., "proof": ...}
                  where "proof" is the answer of GET /v1/anchors/{txId} or a tlog-proof text; the members of that
                  answer may also stand beside "object". Put nothing else into a bare object: it would change its hash.
+                 A row of an import (GET .../rows/{n}/proof) is checked against the root of its record.
+                 A receivable with its path (GET /v1/securitisation/cuts/{cutId}/proof) is checked against its cut.
+                 A bundle (GET /v1/trade/packs/{packId}/bundle), its bag (/export, a ZIP) and the bag of a cut
+                 (GET /v1/securitisation/pools/{poolId}/export) bring their own proof.
+                 The stated history of a check (GET /api/v3/checks/{uuid}/uptime-proof) brings its own proofs.
+                 A proof of absence (POST /v1/first-financing/absence-proofs) is checked against its snapshot.
+                 A passport is read as its object, as credential (SD-JWT VC), or as the answer that holds both.
+  --before FILE  another object with its proof, as FILE: that FILE was logged before it, in the same log
   --proof FILE   the answer of GET /v1/anchors/{txId} (JSON), or a c2sp.org/tlog-proof@v1 text
   --key VKEY     a log key to trust (GET /v1/transparency/{env}/log-key), got by another way than the proof
   --witness VKEY a witness key to trust; with --quorum N (default: all given) that many must have cosigned
   --policy FILE  a tlog-policy file instead of --key, --witness and --quorum
+  --evidence-keys FILE  the keys that may have signed a bundle (GET /v1/transparency/{env}/evidence-keys), got by
+                 another way than the bundle
+  --issuer FILE  who may have signed a passport (GET /.well-known/jwt-vc-issuer), got by another way than it
+  --status-list FILE  the list that a passport names in statusList.uri, for whether it was revoked
   --json         the verdict as JSON
 
-Verdicts: VERIFIED (hash, txId, inclusion and log signature, and the quorum if one was asked for), FAILED (something
+Verdicts: VERIFIED (hash, txId, inclusion and log signature, and the quorum if one was asked for;
+of a bundle its signature too), FAILED (something
 contradicts), PARTIAL (nothing contradicts, but something remains unproven; the lines say what).
 Exit status: 0 VERIFIED, or PARTIAL when no key or policy to trust was given (then no more can be shown);
 1 FAILED; 2 usage or unreadable input; 3 PARTIAL although a key or policy was given.
 `
 const MAX_FILE_BYTES = 16 * 1024 * 1024
+const MAX_CREDENTIAL_BYTES = 64 * 1024
+/** A bag of the largest pool. */
+const MAX_BAG_BYTES = 256 * 1024 * 1024
 
-process.exitCode = main()
+process.exitCode = await main()
 
-function main(): number {
+async function main(): Promise<number> {
   try {
     const { values, positionals } = parseOptions({
       allowPositionals: true,
@@ -40,6 +74,10 @@ function main(): number {
         witness: { type: 'string', multiple: true },
         quorum: { type: 'string' },
         policy: { type: 'string' },
+        'evidence-keys': { type: 'string' },
+        issuer: { type: 'string' },
+        'status-list': { type: 'string' },
+        before: { type: 'string' },
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -50,11 +88,17 @@ function main(): number {
       return 0
     }
     if (file === undefined || rest.length > 0) throw new CommandLineError('expected one FILE; --help lists the options')
-    const { object, proof } = readObject(file)
-    const policy = readPolicy(values)
-    const verdict = verifyAnchored(object, values.proof === undefined ? proof : readProof(values.proof), policy)
+    const trust = {
+      policy: readPolicy(values),
+      keys: readKeys(values['evidence-keys']),
+      passport: readPassportTrust(values.issuer, values['status-list']),
+    }
+    const verdict =
+      values.before === undefined
+        ? await verifyFile(file, values.proof, trust)
+        : verifyOrder([file, values.proof], values.before, trust.policy)
     console.log(values.json ? JSON.stringify(verdict, null, 2) : describe(verdict))
-    return exitStatus(verdict, policy)
+    return exitStatus(verdict, trust)
   } catch (error) {
     const isUsage = error instanceof CommandLineError
     console.error(
@@ -64,9 +108,66 @@ function main(): number {
   }
 }
 
-function exitStatus({ verdict }: Verification, policy: TrustPolicy | undefined): number {
+/** What the verifier was told to trust. */
+interface Trust {
+  policy: TrustPolicy | undefined
+  keys: EvidenceKey[] | undefined
+  passport: PassportTrust
+}
+
+function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust): number {
   if (verdict === 'FAILED') return 1
-  return verdict === 'PARTIAL' && policy !== undefined ? 3 : 0
+  return verdict === 'PARTIAL' && (policy ?? keys ?? passport.issuer) !== undefined ? 3 : 0
+}
+
+/** What a file holds says how it is verified. */
+async function verifyFile(file: string, proofFile: string | undefined, trust: Trust): Promise<Verification> {
+  const { policy, keys } = trust
+  const bytes = readBounded(file, MAX_BAG_BYTES)
+  if (isZip(bytes)) return await verifyBag(bytes, keys, policy)
+  const text = bytes.length > MAX_CREDENTIAL_BYTES ? '' : bytes.toString()
+  const value = isCredential(text) ? text : asObject(parseJsonBytes(readBounded(file), { allowNul: true }), file)
+  const passport = readPassport(value)
+  if (passport)
+    return verifyPassport(passport, trust.passport, proofFile === undefined ? undefined : readProof(proofFile), policy)
+  if (typeof value === 'string') throw new Error(`${file} holds no JSON object`)
+  if (isUptimeProof(value)) return verifyUptime(value, policy)
+  if (isBundle(value)) return verifyBundle(parseBundle(value), keys, policy)
+  // A row with its record is no anchored object itself: it has no anchor.
+  const row = value.anchor === undefined ? asRowBundle(value) : undefined
+  if (row) return verifyRow(row, proofFile === undefined ? undefined : readProof(proofFile), policy)
+  if (isAbsence(value)) return verifyAbsence(value, proofFile === undefined ? undefined : readProof(proofFile), policy)
+  if (isMembership(value))
+    return verifyMembership(value, proofFile === undefined ? undefined : readProof(proofFile), policy)
+  const { object, proof } = readObject(value, file)
+  return verifyAnchored(object, proofFile === undefined ? proof : readProof(proofFile), policy)
+}
+
+/** Two anchored objects of one log: the first of them was logged first. */
+function verifyOrder(
+  [file, proofFile]: [string, string | undefined],
+  other: string,
+  policy: TrustPolicy | undefined,
+): Verification {
+  const read = (path: string) => readObject(asObject(readJson(path), path), path)
+  const first = read(file)
+  return verifyBefore(
+    { object: first.object, proof: proofFile === undefined ? first.proof : readProof(proofFile) },
+    read(other),
+    policy,
+  )
+}
+
+function readKeys(file: string | undefined): EvidenceKey[] | undefined {
+  return file === undefined ? undefined : parseEvidenceKeys(readJson(file))
+}
+
+function readPassportTrust(issuer: string | undefined, statusList: string | undefined): PassportTrust {
+  return {
+    issuer: issuer === undefined ? undefined : parsePassportIssuer(readJson(issuer)),
+    statusList: statusList === undefined ? undefined : readBounded(statusList).toString(),
+    nowMs: Date.now(),
+  }
 }
 
 function describe({ verdict, payloadSha256, txId, checks }: Verification): string {
@@ -78,8 +179,7 @@ function describe({ verdict, payloadSha256, txId, checks }: Verification): strin
 }
 
 /** A bare object, or a bundle: an anchor block is never called `object`, so the two cannot be confused. */
-function readObject(file: string): { object: JsonObject; proof?: ProofBundle } {
-  const value = asObject(readJson(file), file)
+function readObject(value: JsonObject, file: string): { object: JsonObject; proof?: ProofBundle } {
   const { object } = value
   if (value.anchor !== undefined || object === undefined) return { object: value }
   const beside = value.proof !== null && typeof value.proof === 'object' && !Array.isArray(value.proof)
@@ -117,8 +217,8 @@ function readJson(file: string): JsonValue {
   return parseJsonBytes(readBounded(file), { allowNul: true })
 }
 
-function readBounded(file: string): Buffer {
-  if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)
+function readBounded(file: string, limit = MAX_FILE_BYTES): Buffer {
+  if (statSync(file).size > limit) throw new Error(`${file} is larger than ${limit} bytes`)
   return readFileSync(file)
 }
 

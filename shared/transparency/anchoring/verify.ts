@@ -8,7 +8,27 @@ import { isQuorumReached, policyKeys, type TrustPolicy } from './policy.ts'
 import type { ProofBundle } from './proof-bundle.ts'
 
 /** The steps, in the order they are taken. */
-export type CheckName = 'payload' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses'
+export type CheckName =
+  | 'absence'
+  | 'expiry'
+  | 'status'
+  | 'bag'
+  | 'membership'
+  | 'signature'
+  | 'statement'
+  | 'record'
+  | 'member'
+  | 'findings'
+  | 'payload'
+  | 'entry'
+  | 'inclusion'
+  | 'checkpoint'
+  | 'witnesses'
+  | 'order'
+  | 'uptime'
+  | 'stated'
+  | 'chain'
+  | 'days'
 
 /** Why a step failed, or why it could not be taken. */
 type CheckCode =
@@ -22,12 +42,28 @@ type CheckCode =
   | 'ENTRY_UNKNOWN'
   | 'PROOF_MISSING'
   | 'INCLUSION_INVALID'
+  | 'MEMBERSHIP_INVALID'
   | 'CHECKPOINT_INVALID'
   | 'KEY_NOT_GIVEN'
   | 'POLICY_NOT_GIVEN'
   | 'QUORUM_NOT_REACHED'
+  | 'KEY_UNKNOWN'
+  | 'SIGNATURE'
+  | 'PAYLOAD'
+  | 'RECORD_HASH'
+  | 'MEMBER_INVALID'
+  | 'ABSENCE_INVALID'
+  | 'ORDER_OTHERWISE'
+  | 'EXPIRED'
+  | 'REVOKED'
+  | 'STATUS_INVALID'
+  | 'STATUS_NOT_GIVEN'
+  | 'MANIFEST_MISMATCH'
+  | 'SUMS_OTHERWISE'
+  | 'CHAIN_BROKEN'
+  | 'DAY_MISSING'
 
-interface Check {
+export interface Check {
   readonly name: CheckName
   /** `open`: could not be taken with what was given; nothing speaks against it. */
   readonly result: 'passed' | 'failed' | 'open'
@@ -217,20 +253,27 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof openCh
       )
 }
 
-function conclude(checks: readonly Check[]): Verification {
-  const needed = checks.filter(({ code }) => code !== 'POLICY_NOT_GIVEN')
+/** Steps that are taken only when they are asked for. */
+const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY_NOT_GIVEN', 'STATUS_NOT_GIVEN'])
+
+/** What the steps come to: FAILED by one that failed, VERIFIED by none that is open and was asked for. */
+export function conclude(checks: readonly Check[]): Verification {
+  const needed = checks.filter(({ code }) => !OPTIONAL.has(code))
   if (needed.some(({ result }) => result === 'failed')) return { verdict: 'FAILED', checks }
   return { verdict: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }
 }
 
-function passed(name: CheckName, detail: string): Check {
+/** A step that holds. */
+export function passed(name: CheckName, detail: string): Check {
   return { name, result: 'passed', detail }
 }
 
-function failed(name: CheckName, code: CheckCode, detail: string): Check {
+/** A step that does not hold. */
+export function failed(name: CheckName, code: CheckCode, detail: string): Check {
   return { name, result: 'failed', code, detail }
 }
 
-function open(name: CheckName, code: CheckCode, detail: string): Check {
+/** A step that could not be taken. */
+export function open(name: CheckName, code: CheckCode, detail: string): Check {
   return { name, result: 'open', code, detail }
 }

@@ -1,8 +1,10 @@
 import type { ApiEnv } from '../../../environment.ts'
+import { AntiDilutionSchema } from '../../acceptance/anti-dilution.ts'
 import { EvidenceSchema } from '../../evidence/evidence-schema.ts'
 import { type Pack, PackSchema, type SignalLevel } from '../pack-schema.ts'
 import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'
+import { dilutionCard } from './dilution-card.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
 /** A pack as it is shown: the page and the PDF draw this, in this order. */
@@ -33,7 +35,12 @@ const LEVELS: Readonly<Record<SignalLevel, string>> = {
 }
 
 /** @param stored what the database keeps of the pack: its own JSON text and the text of its evidence */
-export function packDocument(stored: { body: string; evidence: string | null; env: ApiEnv }): PackDocument {
+export function packDocument(stored: {
+  body: string
+  evidence: string | null
+  dilution?: string | null
+  env: ApiEnv
+}): PackDocument {
   const pack = PackSchema.parse(JSON.parse(stored.body))
   const evidence = stored.evidence === null ? [] : EvidenceSchema.parse(JSON.parse(stored.evidence)).evidence
   const cards = packCards({ pack, evidence })
@@ -45,10 +52,15 @@ export function packDocument(stored: { body: string; evidence: string | null; en
     isSandbox: stored.env === 'SANDBOX',
     level: { code: pack.signalLevel, meaning: LEVELS[pack.signalLevel] },
     tiers: countTiers(evidence.map(({ tier }) => tier)),
-    cards: rest.length === 0 ? cards : [...cards, restCard(rest)],
+    cards: [...cards, ...(rest.length === 0 ? [] : [restCard(rest)]), ...dilutionCards(stored.dilution)],
     flags: pack.flags,
     anchor: pack.anchor,
   }
+}
+
+/** Stored as we answered it. */
+function dilutionCards(stored: string | null | undefined): Card[] {
+  return stored ? [dilutionCard(AntiDilutionSchema.parse(JSON.parse(stored)))] : []
 }
 
 /** What no card of ours asked for is shown all the same: nothing of the evidence is left out. */

@@ -1,6 +1,6 @@
 import { EVIDENCE_SENTENCE, type PackDocument, SANDBOX_SENTENCE } from './document.ts'
 import { instantText } from './figures.ts'
-import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
+import { CONTENT_WIDTH, INK, line, PAGE, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark } from './tier-mark.ts'
 
 const BAND_HEIGHT = 26
@@ -10,8 +10,8 @@ export function drawSandboxBand(sheet: Sheet): void {
   const { doc } = sheet
   sheet.artifact(() => {
     doc.rect(0, 0, PAGE.width, BAND_HEIGHT).fill(INK.warning)
-    doc.font('Helvetica-Bold').fontSize(10).fillColor('#ffffff')
-    doc.text(SANDBOX_SENTENCE, PAGE.left, 9, { width: CONTENT_WIDTH, align: 'center', lineBreak: false })
+    const { width, draw } = line(doc, { font: 'Sans-Bold', size: 10, color: '#ffffff' }, SANDBOX_SENTENCE)
+    draw((PAGE.width - width) / 2, 7)
   })
 }
 
@@ -85,11 +85,10 @@ export function drawFooters(doc: PDFKit.PDFDocument, { packId }: PackDocument): 
   for (let index = start; index < start + count; index++) {
     doc.switchToPage(index)
     doc.markContent('Artifact', { type: 'Pagination' })
-    doc.font('Helvetica').fontSize(7.5).fillColor(INK.quiet)
     const y = PAGE.height - 36
-    doc.text(`Risk Signals Pack ${packId} · evidence, never a recommendation`, PAGE.left, y, { lineBreak: false })
-    const page = `Page ${index + 1} of ${count}`
-    doc.text(page, PAGE.width - PAGE.right - doc.widthOfString(page), y, { lineBreak: false })
+    line(doc, STYLES.smallQuiet, `Risk Signals Pack ${packId} · evidence, never a recommendation`).draw(PAGE.left, y)
+    const page = line(doc, STYLES.smallQuiet, `Page ${index + 1} of ${count}`)
+    page.draw(PAGE.width - PAGE.right - page.width, y)
     doc.endMarkedContent()
   }
 }

@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers'
-import PDFDocument from 'pdfkit'
 import type { ApiEnv } from '../../../environment.ts'
 import { type PackDocument, packDocument } from './document.ts'
 import { drawAnchor } from './draw-anchor.ts'
 import { drawCard } from './draw-card.ts'
 import { drawFooters, drawHead, drawSandboxBand } from './draw-head.ts'
 import { instantText } from './figures.ts'
+import { openDocument } from './open-document.ts'
 import { type PackProof, packFileName } from './proof.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
 
@@ -15,6 +15,8 @@ export interface PackPdfInput {
   body: string
   /** the stored text of its evidence; null when there is none */
   evidence: string | null
+  /** the stored text of the pair's dilution on the day of the pack */
+  dilution?: string | null
   env: ApiEnv
   proof: PackProof
   /** where the verification page is; without a slash at the end */
@@ -22,13 +24,18 @@ export interface PackPdfInput {
 }
 
 /**
- * A pack as a tagged PDF with selectable text, the pack, its evidence and its proof attached. Dates and ids come from
- * the pack, streams stay uncompressed (deflate differs between machines) and the fonts are PDF's own, so nothing else
- * decides a byte.
+ * A pack as a tagged PDF with selectable text; the pack, its evidence, the pair's dilution and its proof are attached.
+ * Dates and ids come from the pack, streams stay uncompressed (deflate differs between machines) and the fonts are those
+ * of this release, as far as they are used, so nothing else decides a byte.
  */
 export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   const document = packDocument(input)
-  const doc = openDocument(document)
+  const { packId, generatedAt, isSandbox, anchor } = document
+  const doc = openDocument(generatedAt, {
+    Title: `Risk Signals Pack ${packId}`,
+    Subject: `Evidence of ${instantText(generatedAt)}; ${isSandbox ? 'sandbox' : 'live'}`,
+    Keywords: `payloadSha256 ${anchor.payloadSha256}; txId ${anchor.txId}`,
+  })
   const root = doc.struct('Document')
   doc.addStructure(root)
   const sheet = createSheet(doc, (onPage) => {
@@ -44,29 +51,6 @@ export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   root.end()
   doc.end()
   return await buffer(doc)
-}
-
-function openDocument(document: PackDocument): PDFKit.PDFDocument {
-  const at = new Date(document.generatedAt)
-  return new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    autoFirstPage: false,
-    bufferPages: true,
-    compress: false,
-    pdfVersion: '1.7',
-    tagged: true,
-    displayTitle: true,
-    lang: 'en-IN',
-    info: {
-      Title: `Risk Signals Pack ${document.packId}`,
-      Subject: `Evidence of ${instantText(document.generatedAt)}; ${document.isSandbox ? 'sandbox' : 'live'}`,
-      Keywords: `payloadSha256 ${document.anchor.payloadSha256}; txId ${document.anchor.txId}`,
-      Creator: 'Signalbox',
-      CreationDate: at,
-      ModDate: at,
-    },
-  })
 }
 
 function drawFlags(sheet: Sheet, root: PDFKit.PDFStructureElement, flags: readonly string[]): void {
@@ -96,6 +80,12 @@ function attach(doc: PDFKit.PDFDocument, document: PackDocument, input: PackPdfI
       description: 'The pack, byte for byte',
     },
     { name: `evidence-${short}.json`, type: 'application/json', text: input.evidence, description: 'Its evidence' },
+    {
+      name: `dilution-${short}.json`,
+      type: 'application/json',
+      text: input.dilution ?? null,
+      description: 'The dilution of the pair, as it was measured that day',
+    },
     { name: `proof-${short}.txt`, type: 'text/plain', text: input.proof.tlogProof, description: 'Its inclusion proof' },
   ]
   for (const { name, type, text, description } of files) {

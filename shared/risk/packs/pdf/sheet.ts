@@ -1,4 +1,4 @@
-import { latinText } from './latin-text.ts'
+import { type DrawnText, drawnText, type Face } from './typeface.ts'
 
 /** The measures of every page, in points. */
 export const PAGE = { width: 595.28, height: 841.89, left: 48, right: 48, top: 64, bottom: 56 } as const
@@ -13,20 +13,20 @@ export const INK = {
 } as const
 
 export interface Style {
-  font: 'Helvetica' | 'Helvetica-Bold' | 'Courier'
+  font: Face
   size: number
   color: string
 }
 
 export const STYLES = {
-  title: { font: 'Helvetica-Bold', size: 20, color: INK.text },
-  heading: { font: 'Helvetica-Bold', size: 11.5, color: INK.text },
-  body: { font: 'Helvetica', size: 9.5, color: INK.text },
-  strong: { font: 'Helvetica-Bold', size: 9.5, color: INK.text },
-  quiet: { font: 'Helvetica', size: 8.5, color: INK.quiet },
-  small: { font: 'Helvetica', size: 7.5, color: INK.text },
-  smallQuiet: { font: 'Helvetica', size: 7.5, color: INK.quiet },
-  mono: { font: 'Courier', size: 7.5, color: INK.text },
+  title: { font: 'Sans-Bold', size: 20, color: INK.text },
+  heading: { font: 'Sans-Bold', size: 11.5, color: INK.text },
+  body: { font: 'Sans', size: 9.5, color: INK.text },
+  strong: { font: 'Sans-Bold', size: 9.5, color: INK.text },
+  quiet: { font: 'Sans', size: 8.5, color: INK.quiet },
+  small: { font: 'Sans', size: 7.5, color: INK.text },
+  smallQuiet: { font: 'Sans', size: 7.5, color: INK.quiet },
+  mono: { font: 'Mono', size: 7.5, color: INK.text },
 } as const satisfies Record<string, Style>
 
 /** A piece of text in its place. */
@@ -72,7 +72,8 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
       return element
     },
     height({ text, style, width }) {
-      return doc.font(style.font).fontSize(style.size).heightOfString(latinText(text), { width })
+      const drawn = drawnText(style.font, text)
+      return doc.font(drawn.font).fontSize(style.size).heightOfString(drawn.text, optionsFor(drawn, width))
     },
     row(parent, pieces, gap = 4) {
       const height = Math.max(...pieces.map((piece) => sheet.height(piece)))
@@ -81,7 +82,9 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
       for (const { type, text, style, x, width } of pieces) {
         parent.add(
           doc.struct(type, optionsOf(type, pieces.length), () => {
-            doc.font(style.font).fontSize(style.size).fillColor(style.color).text(latinText(text), x, y, { width })
+            const drawn = drawnText(style.font, text)
+            doc.font(drawn.font).fontSize(style.size).fillColor(style.color)
+            doc.text(drawn.text, x, y, optionsFor(drawn, width))
           }),
         )
       }
@@ -100,4 +103,26 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
 function optionsOf(type: string, cells: number): { alt?: string; scope?: 'Row' | 'Column' } {
   if (type !== 'TH') return {}
   return { scope: cells > 4 ? 'Column' : 'Row' }
+}
+
+/** One line of the frame of a page, in a style of its own. @returns its width in points */
+export function line(
+  doc: PDFKit.PDFDocument,
+  style: Style,
+  given: string,
+): { draw(x: number, y: number): void; width: number } {
+  const { font, text } = drawnText(style.font, given)
+  const set = () => doc.font(font).fontSize(style.size).fillColor(style.color)
+  return {
+    width: set().widthOfString(text),
+    draw: (x, y) => {
+      set().text(text, x, y, { lineBreak: false })
+    },
+  }
+}
+
+function optionsFor({ features }: DrawnText, width: number): PDFKit.Mixins.TextOptions {
+  if (Object.keys(features).length === 0) return { width }
+  // The library takes what is switched off as well; its types know only a list of what is switched on.
+  return { width, features: features as unknown as PDFKit.Mixins.OpenTypeFeatures[] }
 }

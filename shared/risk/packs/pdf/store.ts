@@ -11,6 +11,8 @@ export interface PackSource {
   body: string | null
   /** JSON text; null unless READY */
   evidence: string | null
+  /** JSON text of the pair's dilution on the day of the pack; null where nobody had it measured */
+  dilution: string | null
 }
 
 /** A document as it was first composed. */
@@ -29,8 +31,10 @@ export async function findPackSource(
 ): Promise<PackSource | undefined> {
   const rows = await query<PackSource>(
     db,
-    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence
+    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence, j.body AS dilution
      FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
+     LEFT JOIN evidence_jobs j ON j.organisation_id = p.organisation_id AND j.env = p.env AND j.state = 'DONE'
+       AND j.kind = 'dilution.answer' AND j.question = p.pair_question
      WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],
   )

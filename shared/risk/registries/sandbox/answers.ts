@@ -3,6 +3,7 @@ import { addMonths, indianDay } from '../../packs/calendar.ts'
 import { parsePaise, toInr } from '../../packs/money.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import { returnWindow } from '../../packs/signals/return-window.ts'
+import { rejectsEverything } from './acceptance-scenario.ts'
 import { demoTrade } from './demo-trade.ts'
 import { demoDigits, demoHash, demoInt } from './demo-values.ts'
 import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
@@ -12,6 +13,10 @@ export interface AskedBusiness {
   legalName?: string | undefined
   companyNumber?: string | undefined
   pan?: string | undefined
+  /** of an export: what the registries of foreign trade are to know of it */
+  shippingBill?: { number: string; date: string; portCode: string } | undefined
+  realised?: { amount: number; currency: string } | undefined
+  fobValueInr?: number | undefined
 }
 
 export interface SandboxWorld {
@@ -90,8 +95,13 @@ export function taxpayerAnswer({ seed, asked, nowMs }: SandboxWorld, gstin: stri
 
 /** `/invoice-actions`: a buyer of the sandbox accepts every document, and rejects them in scenario 45. */
 export function invoiceActionAnswer(buyerGstin: string, documentNumber: string) {
-  const isRejected = scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
-  return { documentNumber, action: isRejected ? 'REJECTED' : 'ACCEPTED', actedOn: null }
+  return { documentNumber, action: rejectsEverything(buyerGstin) ? 'REJECTED' : 'ACCEPTED', actedOn: null }
+}
+
+/** `/searches/persons`: every identifier is in force, but that of a PAN which scenario 04 has cancelled. */
+export function personAnswer(registry: 'PAN' | 'CKYC', identifier: string) {
+  const isCancelled = registry === 'PAN' && scenarioOfPan(identifier) === 'REGISTRATION_CANCELLED'
+  return { registry, status: isCancelled ? 'CANCELLED' : 'ACTIVE' }
 }
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */

@@ -7,11 +7,13 @@ import {
   type OutgoingRequest,
   type RegistryDeps,
 } from '../connector.ts'
+import { PersonSearchBody } from '../http/persons.ts'
 import { SecuritySearchBody } from '../http/security-interests.ts'
 import {
   accountsAnswer,
   companyAnswer,
   invoiceActionAnswer,
+  personAnswer,
   providentFundAnswer,
   type SandboxWorld,
   securityAnswer,
@@ -19,6 +21,7 @@ import {
   taxpayerAnswer,
   tradeAnswer,
 } from './answers.ts'
+import { foreignTradeAnswer, isForeignTrade } from './foreign-trade.ts'
 import { leiAnswer } from './lei.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
@@ -51,7 +54,10 @@ export function createSandboxGateway(
     const question = questionOf({ ...world, nowMs }, url, request.body)
     const scenarios = question.pans.map(scenarioOfPan)
     if (scenarios.includes('TIMEOUT')) throw new NoAnswerError('timeout')
-    const isSlowed = question.isTradeReturn || (world.asked !== undefined && url.pathname.startsWith('/taxpayers/'))
+    const isSlowed =
+      question.isTradeReturn ||
+      isForeignTrade(url) ||
+      (world.asked !== undefined && url.pathname.startsWith('/taxpayers/'))
     if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
@@ -84,6 +90,10 @@ function questionOf(world: SandboxWorld, url: URL, body = ''): Question {
     const pans = [panOfGstin(supplier), panOfGstin(recipient)]
     return ask(pans, () => tradeAnswer(world, supplier, recipient), true)
   }
+  if (isForeignTrade(url)) {
+    const iec = url.searchParams.get('iec') ?? url.pathname.replace('/exporter-codes/', '')
+    return ask([iec], () => foreignTradeAnswer(world, url, iec), true)
+  }
   if (url.pathname === '/invoice-actions') {
     const pans = [panOfGstin(query('supplierGstin')), panOfGstin(query('buyerGstin'))]
     return ask(pans, () => invoiceActionAnswer(query('buyerGstin'), query('documentNumber')))
@@ -100,6 +110,10 @@ function questionOf(world: SandboxWorld, url: URL, body = ''): Question {
   if (url.pathname === '/searches/security-interests') {
     const search = SecuritySearchBody.parse(JSON.parse(body))
     return ask([search.debtorPan], () => securityAnswer(world, search.debtorPan, search.searchType))
+  }
+  if (url.pathname === '/searches/persons') {
+    const search = PersonSearchBody.parse(JSON.parse(body))
+    return ask([search.identifier], () => personAnswer(search.registry, search.identifier), true)
   }
   const gstin = url.pathname.replace('/taxpayers/', '')
   return ask([panOfGstin(gstin)], () => taxpayerAnswer(world, gstin))

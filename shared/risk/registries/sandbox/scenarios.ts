@@ -23,6 +23,8 @@ export type Scenario =
   | 'NO_LEI'
   | 'CREDIT_NOTES'
   | 'REJECTIONS'
+  | 'NO_TRADE_RECORD'
+  | 'OTHER_VALUE'
 
 const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
   ['01', 'DECLINING'],
@@ -45,9 +47,11 @@ const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
   ['43', 'NO_LEI'],
   ['44', 'CREDIT_NOTES'],
   ['45', 'REJECTIONS'],
+  ['46', 'NO_TRADE_RECORD'],
+  ['47', 'OTHER_VALUE'],
 ])
 
-/** The scenario of a legal entity; `undefined` for a clear one. */
+/** The scenario of a legal entity; `undefined` for a clear one. An exporter's code is switched alike. */
 export function scenarioOfPan(pan: string): Scenario | undefined {
   return SCENARIOS.get(pan.slice(7, 9))
 }

@@ -1,0 +1,115 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import { type BuyerRequest, type BuyerRequestState, CODE_MINUTES, REQUEST_DAYS, requestState } from './buyer-request.ts'
+
+/** @returns when its link ends */
+export async function insertBuyerRequest(
+  tx: Knex,
+  owner: Owner,
+  request: { id: string; ref: string; digest: Buffer; sealedDetails: string },
+): Promise<Date> {
+  const [row] = await query<{ expiresAt: Date }>(
+    tx,
+    `INSERT INTO acceptance_requests (id, organisation_id, env, receivable_ref, digest, sealed_details, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, now() + make_interval(days => ?)) RETURNING expires_at AS "expiresAt"`,
+    [request.id, owner.organisationId, owner.env, request.ref, request.digest, request.sealedDetails, REQUEST_DAYS],
+  )
+  if (!row) throw new Error('an insert returns its row')
+  return row.expiresAt
+}
+
+const COLUMNS = `id, organisation_id AS "organisationId", env, receivable_ref AS "receivableRef",
+  sealed_details AS "sealedDetails", codes_sent AS "codesSent", code_digest AS "codeDigest",
+  coalesce(code_expires_at > now(), false) AS "isCodeLive", wrong_codes AS "wrongCodes",
+  answered_at IS NOT NULL AS "isAnswered"`
+
+/** The request behind a link. @returns undefined for unknown and ended links alike */
+export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Promise<BuyerRequest | undefined> {
+  const [row] = await query<BuyerRequest>(
+    db,
+    `SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now()`,
+    [digests],
+  )
+  return row
+}
+
+/** The same, held until the transaction ends: codes are counted and answers taken one by one. */
+export async function lockBuyerRequest(
+  tx: Knex.Transaction,
+  digests: readonly Buffer[],
+): Promise<BuyerRequest | undefined> {
+  const [row] = await query<BuyerRequest>(
+    tx,
+    `SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now() FOR UPDATE`,
+    [digests],
+  )
+  return row
+}
+
+/** A new code takes the place of the one before. */
+export async function setBuyerCode(tx: Knex.Transaction, id: string, codeDigest: Buffer): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE acceptance_requests SET codes_sent = codes_sent + 1, code_digest = ?,
+       code_expires_at = now() + make_interval(mins => ?) WHERE id = ?`,
+    [codeDigest, CODE_MINUTES, id],
+  )
+}
+
+export async function countWrongCode(tx: Knex.Transaction, id: string): Promise<void> {
+  await execute(tx, 'UPDATE acceptance_requests SET wrong_codes = wrong_codes + 1 WHERE id = ?', [id])
+}
+
+/** The mailbox is forgotten with the answer. */
+export async function setAnswered(tx: Knex.Transaction, id: string, acceptanceId: string): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE acceptance_requests SET answered_at = now(), acceptance_id = ?, sealed_details = NULL, code_digest = NULL
+     WHERE id = ?`,
+    [acceptanceId, id],
+  )
+}
+
+/** A request as its organisation sees it: the mailbox is not told again. */
+export interface ListedRequest {
+  requestId: string
+  state: BuyerRequestState
+  expiresAt: string
+  acceptanceId: string | null
+}
+
+/** The requests about one receivable, in order. */
+export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Promise<ListedRequest[]> {
+  const rows = await query<{
+    id: string
+    isAnswered: boolean
+    isOver: boolean
+    wrongCodes: number
+    expiresAt: Date
+    acceptanceId: string | null
+  }>(
+    db,
+    `SELECT id, answered_at IS NOT NULL AS "isAnswered", expires_at <= now() AS "isOver", wrong_codes AS "wrongCodes",
+       expires_at AS "expiresAt", acceptance_id AS "acceptanceId" FROM acceptance_requests
+     WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY created_at, id LIMIT 100`,
+    [owner.organisationId, owner.env, ref],
+  )
+  return rows.map(({ id, expiresAt, acceptanceId, ...rest }) => ({
+    requestId: id,
+    state: requestState(rest),
+    expiresAt: expiresAt.toISOString(),
+    acceptanceId,
+  }))
+}
+
+/** Forgets the mailboxes of requests that are over. @returns how many, at most `limit` */
+export async function forgetMailboxes(db: Knex, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE acceptance_requests SET sealed_details = NULL, code_digest = NULL
+     WHERE id IN (SELECT id FROM acceptance_requests WHERE sealed_details IS NOT NULL AND expires_at <= now()
+                  ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+    [limit],
+  )
+}

@@ -1,0 +1,34 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { EntityKey } from './entity-key.ts'
+import type { EntityJwk } from './requests.ts'
+
+/** Trusts a key, once more where it was revoked. */
+export async function trustKey(tx: Knex, entityId: string, thumbprint: string, jwk: EntityJwk): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO entity_keys (entity_id, thumbprint, jwk) VALUES (?, ?, ?)
+     ON CONFLICT (entity_id, thumbprint) DO UPDATE SET revoked_at = NULL`,
+    [entityId, thumbprint, JSON.stringify(jwk)],
+  )
+}
+
+/** @returns false where the entity has no such key */
+export async function revokeKey(tx: Knex, entityId: string, thumbprint: string): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    'UPDATE entity_keys SET revoked_at = coalesce(revoked_at, now()) WHERE entity_id = ? AND thumbprint = ?',
+    [entityId, thumbprint],
+  )
+  return changed === 1
+}
+
+/** The keys of an entity, revoked ones included, in the order in which they were trusted. */
+export async function listKeys(db: Knex, entityId: string): Promise<EntityKey[]> {
+  return await query<EntityKey>(
+    db,
+    `SELECT thumbprint, jwk, created_at AS "createdAt", revoked_at AS "revokedAt" FROM entity_keys
+     WHERE entity_id = ? ORDER BY created_at, thumbprint LIMIT 100`,
+    [entityId],
+  )
+}

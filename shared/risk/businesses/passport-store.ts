@@ -1,0 +1,77 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+
+/** A passport of a business as it was issued, and whether it was revoked. */
+export interface EntityPassport {
+  id: string
+  vei: string
+  /** JSON of the anchored object */
+  body: string
+  /** the same as SD-JWT VC */
+  credential: string
+  revokedAt: Date | null
+  /** JSON of the anchored object of its revocation */
+  revocation: string | null
+}
+
+const SELECT = `SELECT p.id, e.vei, r.body, p.credential, p.revoked_at AS "revokedAt", p.revocation
+  FROM entity_passports p JOIN entity_records r ON r.id = p.id JOIN entities e ON e.id = p.entity_id`
+
+/** What a passport is beside its anchored object, which is stored before. */
+export async function insertEntityPassport(
+  tx: Knex,
+  made: { id: string; entityId: string; listN: number; idx: number; credential: string },
+): Promise<void> {
+  await execute(tx, 'INSERT INTO entity_passports (id, entity_id, list_n, idx, credential) VALUES (?, ?, ?, ?, ?)', [
+    made.id,
+    made.entityId,
+    made.listN,
+    made.idx,
+    made.credential,
+  ])
+}
+
+/** The newest first. */
+export async function listEntityPassports(db: Knex, entityId: string, limit = 200): Promise<EntityPassport[]> {
+  return await query<EntityPassport>(db, `${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [
+    entityId,
+    limit,
+  ])
+}
+
+/** @returns undefined when this organisation issued none of this id in this environment */
+export async function lockEntityPassport(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+): Promise<EntityPassport | undefined> {
+  const [row] = await query<EntityPassport>(
+    tx,
+    `${SELECT} WHERE p.id = ? AND e.organisation_id = ? AND e.env = ? FOR UPDATE OF p`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+export async function setEntityPassportRevoked(
+  tx: Knex,
+  id: string,
+  revoked: { at: Date; revocation: string; sealedReason: string | null },
+): Promise<void> {
+  await execute(tx, 'UPDATE entity_passports SET revoked_at = ?, revocation = ?, sealed_reason = ? WHERE id = ?', [
+    revoked.at,
+    revoked.revocation,
+    revoked.sealedReason,
+    id,
+  ])
+}
+
+/** Deletes why passports of an entity were revoked. */
+export async function eraseRevocationReasons(tx: Knex, entityId: string): Promise<void> {
+  await execute(
+    tx,
+    'UPDATE entity_passports SET sealed_reason = NULL WHERE entity_id = ? AND sealed_reason IS NOT NULL',
+    [entityId],
+  )
+}

@@ -1,0 +1,22 @@
+import { compactVerify, importJWK } from 'jose'
+import type { EntityKey } from './entity-key.ts'
+
+const ALGORITHMS = ['ES256', 'EdDSA']
+
+/**
+ * The thumbprint of the key under which a compact JWS signs exactly this text; null where none of the keys that are
+ * trusted now does. What the JWS says of keys itself is not looked at.
+ */
+export async function signerOf(jws: string, text: string, keys: readonly EntityKey[]): Promise<string | null> {
+  for (const { thumbprint, jwk, revokedAt } of keys) {
+    if (revokedAt !== null) continue
+    try {
+      const key = await importJWK(jwk, jwk.kty === 'EC' ? 'ES256' : 'EdDSA')
+      const { payload } = await compactVerify(jws, key, { algorithms: ALGORITHMS })
+      if (Buffer.from(payload).toString('utf8') === text) return thumbprint
+    } catch {
+      // Another key may be the one.
+    }
+  }
+  return null
+}

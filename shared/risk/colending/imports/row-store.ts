@@ -1,0 +1,110 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../../platform/database/sql.ts'
+import type { ListedLine } from './import.ts'
+import type { StoredRow } from './row.ts'
+
+export interface NewRow extends StoredRow {
+  n: number
+  loanRef: Buffer
+  hash: Buffer
+}
+
+/** Bytes of a hash. Many go to the database as one value: an array of them would go as text, twice as long. */
+const HASH_BYTES = 32
+
+/** Of these loans, those that the import has already; hex. */
+export async function knownLoans(tx: Knex, importId: string, loanRefs: readonly Buffer[]): Promise<Set<string>> {
+  const rows = await query<{ loanRef: Buffer }>(
+    tx,
+    `SELECT loan_ref AS "loanRef" FROM import_rows WHERE import_id = ? AND loan_ref = ANY(ARRAY(
+       SELECT substring(given.hashes FROM place * ${HASH_BYTES} + 1 FOR ${HASH_BYTES})
+       FROM (SELECT ?::bytea AS hashes) given, generate_series(0, ?::int - 1) AS place))`,
+    [importId, Buffer.concat(loanRefs), loanRefs.length],
+  )
+  return new Set(rows.map(({ loanRef }) => loanRef.toString('hex')))
+}
+
+/** @param rows numbered one after the other */
+export async function insertRows(tx: Knex, importId: string, rows: readonly NewRow[]): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  // Canonical JSON has no line feed in it.
+  await execute(
+    tx,
+    `INSERT INTO import_rows (import_id, n, loan_ref, hash, body, unread)
+     SELECT ?, ?::int + place, substring(given.loans FROM place * ${HASH_BYTES} + 1 FOR ${HASH_BYTES}),
+       substring(given.hashes FROM place * ${HASH_BYTES} + 1 FOR ${HASH_BYTES}), body,
+       CASE WHEN unread = '[]' THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(unread::jsonb)) END
+     FROM (SELECT ?::bytea AS loans, ?::bytea AS hashes) given,
+       LATERAL (SELECT body, unread, (nth - 1)::int AS place
+         FROM unnest(string_to_array(?, E'\n'), string_to_array(?, E'\n')) WITH ORDINALITY AS t(body, unread, nth)) row`,
+    [
+      importId,
+      first.n,
+      Buffer.concat(rows.map(({ loanRef }) => loanRef)),
+      Buffer.concat(rows.map(({ hash }) => hash)),
+      rows.map(({ body }) => body).join('\n'),
+      rows.map(({ unread }) => JSON.stringify(unread)).join('\n'),
+    ],
+  )
+}
+
+/** @param from number of the first */
+export async function insertErrors(
+  tx: Knex,
+  importId: string,
+  from: number,
+  errors: readonly ListedLine[],
+): Promise<void> {
+  if (errors.length === 0) return
+  await execute(
+    tx,
+    `INSERT INTO import_errors (import_id, n, line, column_name, code)
+     SELECT ?, ?::int + (place - 1)::int, line, column_name, code
+     FROM unnest(?::int[], ?::text[], ?::text[]) WITH ORDINALITY AS t(line, column_name, code, place)`,
+    [
+      importId,
+      from,
+      errors.map(({ line }) => line),
+      errors.map(({ column }) => column),
+      errors.map(({ code }) => code),
+    ],
+  )
+}
+
+/** @param page `after` is the number of the last one seen; `isSkipped` asks for skipped records instead */
+export async function listErrors(
+  db: Knex,
+  importId: string,
+  page: { after: number | null; limit: number; isSkipped: boolean },
+): Promise<(ListedLine & { n: number })[]> {
+  return await query<ListedLine & { n: number }>(
+    db,
+    `SELECT n, line, column_name AS column, code FROM import_errors
+     WHERE import_id = ? AND n > ? AND (code IN ('BANNER', 'TOTALS')) = ? ORDER BY n LIMIT ?`,
+    [importId, page.after ?? -1, page.isSkipped, page.limit],
+  )
+}
+
+/** Rows in the order of the file. @param page `from` is the first row's number */
+export async function listRows(
+  db: Knex,
+  importId: string,
+  page: { from: number; limit: number },
+): Promise<(StoredRow & { n: number })[]> {
+  return await query<StoredRow & { n: number }>(
+    db,
+    'SELECT n, body, unread FROM import_rows WHERE import_id = ? AND n >= ? ORDER BY n LIMIT ?',
+    [importId, page.from, page.limit],
+  )
+}
+
+/** Data of the leaves of rows, in order. */
+export async function listHashes(db: Knex, importId: string, page: { from: number; limit: number }): Promise<Buffer[]> {
+  const rows = await query<{ hash: Buffer }>(
+    db,
+    'SELECT hash FROM import_rows WHERE import_id = ? AND n >= ? AND n < ? ORDER BY n',
+    [importId, page.from, page.from + page.limit],
+  )
+  return rows.map(({ hash }) => hash)
+}

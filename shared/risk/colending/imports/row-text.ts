@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import { canonicalize } from '../../../canonical/jcs.ts'
+import type { FileMapping } from './file-mapping.ts'
+import type { Import } from './import.ts'
+import type { ReportedLoan, StoredRow } from './row.ts'
+
+/** A row as it is stored, with the data of its leaf. */
+export interface WrittenRow extends StoredRow {
+  /** SHA-256 of the canonical row */
+  hash: Buffer
+}
+
+type Reported = Omit<ReportedLoan, 'unmapped'>
+type LoanValues = Reported | Reported[keyof Reported] | Reported['facts'][keyof Reported['facts']]
+
+/** The canonical row. `unmapped` is its last member in canonical order, which lets it be put behind the others. */
+export function rowText({ body, unread }: StoredRow, unmapped: readonly string[]): string {
+  return `${body.slice(0, -1)},"unmapped":${canonicalize([...unmapped, ...unread])}}`
+}
+
+/** The same id for the same loan of an import, however often it is read. @param loanRef keyed hash, hex */
+function contractIdOf(importId: string, loanRef: string): string {
+  const hex = hash('sha256', `${importId}/${loanRef}`, 'hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/**
+ * Writes the rows of one import as canonical JSON (RFC 8785). All have the same members in the same order, and most of
+ * their text is the import's: it is put together, since sorting the names of each row takes longer than all the rest.
+ * @param unmapped names of columns that no row of the file uses
+ * @returns writes a row; `loanRef` is its keyed hash in hex
+ */
+export function rowWriter(
+  { id, receivedAt }: Pick<Import, 'id' | 'receivedAt'>,
+  { id: sourceFormat, sourceSystem }: Pick<FileMapping, 'id' | 'sourceSystem'>,
+  unmapped: readonly string[],
+): (row: { loan: Reported; line: number; loanRef: string; unread: string[] }) => WrittenRow {
+  const importId = canonicalize(id)
+  const source = `"sourceFormat":${canonicalize(sourceFormat)},"sourceSystem":${canonicalize(sourceSystem)}`
+  const end = `"tier":"LENDER_SIDE","timestamp":${canonicalize(receivedAt.toISOString())}}`
+  const allRead = `${canonicalize([...unmapped])}}`
+  return ({ loan, line, loanRef, unread }) => {
+    const { amounts, facts, share } = loan
+    const body =
+      `{"amounts":{"interest":${text(amounts.interest)},"outstanding":${text(amounts.outstanding)},` +
+      `"principal":${text(amounts.principal)}},"contractId":"${contractIdOf(id, loanRef)}","dpd":${text(loan.dpd)},` +
+      `"eventType":"loan.reported","facts":{"assetClass":${text(facts.assetClass)},` +
+      `"fundedAmount":${text(facts.fundedAmount)},"interestRateBps":${text(facts.interestRateBps)},` +
+      `"principalRepaid":${text(facts.principalRepaid)},"reportedOn":${text(facts.reportedOn)},` +
+      `"status":${text(facts.status)},"termMonths":${text(facts.termMonths)}},"importId":${importId},` +
+      `"line":${line},"loanRef":"${loanRef}","observations":${text(loan.observations)},` +
+      `"occurredAt":${text(loan.occurredAt)},"share":{"colender":${text(share.colender)},` +
+      `"lender":${text(share.lender)}},${source},${end}`
+    const whole =
+      unread.length === 0 ? `${body.slice(0, -1)},"unmapped":${allRead}` : rowText({ body, unread }, unmapped)
+    return { body, unread, hash: hash('sha256', whole, 'buffer') }
+  }
+}
+
+function text(value: LoanValues): string {
+  return value === null ? 'null' : canonicalize(value)
+}

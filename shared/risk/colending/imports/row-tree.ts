@@ -1,0 +1,73 @@
+import { AnchoringError } from '../../../transparency/anchoring/anchoring-error.ts'
+import {
+  appendToRange,
+  type CompactRange,
+  compactRoot,
+  leafHash,
+  rootOf,
+} from '../../../transparency/anchoring/merkle.ts'
+import { proveInclusion } from '../../../transparency/anchoring/merkle-proof.ts'
+
+/** Rows of a block. Its root is kept, so that a proof reads two blocks of rows and not all of them. */
+export const BLOCK_ROWS = 512
+const BLOCK_LEVEL = 9
+const HASH_BYTES = 32
+
+/** The tree over rows in the order of the file, as it grows (RFC 6962). */
+export interface RowTree {
+  range: CompactRange
+  blockRoots: Buffer[]
+}
+
+export function emptyTree(): RowTree {
+  return { range: { size: 0, nodes: [] }, blockRoots: [] }
+}
+
+/** The tree with a block of rows more. @param rows data of leaves: 512, fewer only at the end */
+export function addBlock(tree: RowTree, rows: readonly Uint8Array[]): RowTree {
+  const leaves = rows.map(leafHash)
+  const range = appendToRange(tree.range, leaves)
+  if (rows.length < BLOCK_ROWS) return { ...tree, range }
+  tree.blockRoots.push(Buffer.from(rootOf(leaves)))
+  return { range, blockRoots: tree.blockRoots }
+}
+
+/** The root over all rows, in hex. */
+export function treeRoot(tree: RowTree): string {
+  return Buffer.from(compactRoot(tree.range)).toString('hex')
+}
+
+/** The first row of the block that a row is in. */
+export function blockStart(index: number): number {
+  return index - (index % BLOCK_ROWS)
+}
+
+/**
+ * The audit path of a row, its sibling first.
+ * @param blockRoots of the complete blocks, 32 bytes each
+ * @param leavesOf data of the leaves of the block that begins at a row
+ */
+export function proveRow(
+  index: number,
+  size: number,
+  blockRoots: Buffer,
+  leavesOf: ReadonlyMap<number, readonly Uint8Array[]>,
+): string[] {
+  const known = new Map([...leavesOf].map(([start, rows]) => [start, rows.map(leafHash)]))
+  const read = (level: number, at: number): Uint8Array => {
+    if (level >= BLOCK_LEVEL) {
+      const width = 2 ** (level - BLOCK_LEVEL)
+      const roots = Array.from({ length: width }, (_, n) => {
+        const from = (at * width + n) * HASH_BYTES
+        return blockRoots.subarray(from, from + HASH_BYTES)
+      })
+      return rootOf(roots)
+    }
+    const from = at * 2 ** level
+    const start = blockStart(from)
+    const leaves = known.get(start)?.slice(from - start, from - start + 2 ** level)
+    if (leaves?.length !== 2 ** level) throw new AnchoringError('PROOF_RANGE', `the leaves from ${from} are not known`)
+    return rootOf(leaves)
+  }
+  return proveInclusion(index, size, read).map((node) => Buffer.from(node).toString('hex'))
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { MappedRecordSchema } from '../contract.ts'
+import { OBSERVATIONS } from './import.ts'
+
+const amount = z.number().nullable()
+
+/** What a mapping makes of a record of a file: the evidence contract, with what tapes tell beside it. */
+export const ReportedLoanSchema = MappedRecordSchema.extend({
+  eventType: z.literal('loan.reported'),
+  facts: z.object({
+    assetClass: z.string().nullable(),
+    fundedAmount: amount,
+    interestRateBps: z.int().nullable(),
+    principalRepaid: amount,
+    reportedOn: z.string().nullable(),
+    status: z.string().nullable().meta({ description: 'as the source calls it' }),
+    termMonths: z.int().nullable(),
+  }),
+  observations: z
+    .array(z.enum(OBSERVATIONS))
+    .meta({ description: 'facts about the values: shares that do not add up, a share below 10 %, days past due' }),
+})
+export type ReportedLoan = z.output<typeof ReportedLoanSchema>
+
+/** A row of an import, whose canonical JSON is a leaf of the import's tree. */
+export const ImportRowSchema = ReportedLoanSchema.extend({
+  contractId: z.string(),
+  importId: z.uuid(),
+  line: z.int().meta({ description: 'where the record begins in the file; in bureau files its number' }),
+  sourceSystem: z.string(),
+  sourceFormat: z.string(),
+  loanRef: z.string().meta({ description: 'keyed hash of the loan reference, hex' }),
+  timestamp: z.string().meta({ format: 'date-time', description: 'when the file was received' }),
+}).meta({ id: 'ImportRow' })
+export type ImportRow = z.output<typeof ImportRowSchema>
+
+/** A row as it is stored: what most rows share is the import's. */
+export interface StoredRow {
+  /** canonical JSON without `unmapped` */
+  body: string
+  /** names of its columns that could not be read */
+  unread: string[]
+}

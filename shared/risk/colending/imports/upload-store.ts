@@ -1,0 +1,91 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../../platform/database/sql.ts'
+import type { Owner } from '../../jobs/job.ts'
+import type { FileStyle, ImportKind, ImportState } from './import.ts'
+
+export interface NewUpload extends Owner {
+  id: string
+  kind: ImportKind
+  style: FileStyle
+  askedMapping: string | null
+}
+
+/** Begins an upload. Nobody sees it before it is received. */
+export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
+  await execute(
+    db,
+    'INSERT INTO imports (id, organisation_id, env, kind, style, asked_mapping) VALUES (?, ?, ?, ?, ?, ?)',
+    [upload.id, upload.organisationId, upload.env, upload.kind, upload.style, upload.askedMapping],
+  )
+}
+
+/** @param n place in the file, from 0 @param data sealed */
+export async function insertChunk(db: Knex, importId: string, n: number, data: Buffer): Promise<void> {
+  await execute(db, 'INSERT INTO import_chunks (import_id, n, data) VALUES (?, ?, ?)', [importId, n, data])
+}
+
+/** Some chunks of a file, in order. */
+export async function readChunks(db: Knex, importId: string, from: number, limit: number): Promise<Buffer[]> {
+  const rows = await query<{ data: Buffer }>(
+    db,
+    'SELECT data FROM import_chunks WHERE import_id = ? AND n >= ? AND n < ? ORDER BY n',
+    [importId, from, from + limit],
+  )
+  return rows.map(({ data }) => data)
+}
+
+export async function deleteChunks(db: Knex, importId: string): Promise<void> {
+  await execute(db, 'DELETE FROM import_chunks WHERE import_id = ?', [importId])
+}
+
+/** Forgets an upload that is not received. */
+export async function discardUpload(db: Knex, importId: string): Promise<void> {
+  await execute(db, "DELETE FROM imports WHERE id = ? AND state = 'UPLOADING'", [importId])
+}
+
+/** Uploads of the same file wait for each other until the transaction ends. */
+export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha256: Buffer): Promise<void> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 13))', [
+    `${organisationId}/${env}/${sha256.toString('hex')}`,
+  ])
+}
+
+/** The import of the same bytes in the same style by the same mapping; what expired is as if it had never been. */
+export async function findSameImport(
+  tx: Knex,
+  upload: NewUpload,
+  sha256: Buffer,
+): Promise<{ id: string; status: ImportState } | undefined> {
+  const rows = await query<{ id: string; status: ImportState }>(
+    tx,
+    `SELECT id, state AS status FROM imports WHERE organisation_id = ? AND env = ? AND kind = ? AND sha256 = ?
+       AND style = ? AND (asked_mapping IS NOT DISTINCT FROM ? OR mapping = ?)
+       AND failure->>'code' IS DISTINCT FROM 'EXPIRED'
+     ORDER BY seq LIMIT 1`,
+    [upload.organisationId, upload.env, upload.kind, sha256, upload.style, upload.askedMapping, upload.askedMapping],
+  )
+  return rows[0]
+}
+
+/** Makes an upload an import. @param receivedAt ISO 8601 */
+export async function admitUpload(
+  tx: Knex,
+  importId: string,
+  file: { sha256: Buffer; bytes: number; receivedAt: string },
+): Promise<void> {
+  await execute(
+    tx,
+    "UPDATE imports SET state = 'RECEIVED', sha256 = ?, bytes = ?, received_at = ? WHERE id = ? AND state = 'UPLOADING'",
+    [file.sha256, file.bytes, file.receivedAt, importId],
+  )
+}
+
+/** Forgets uploads that were broken off an hour ago. @returns how many */
+export async function sweepUploads(db: Knex, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM imports WHERE id IN (
+       SELECT id FROM imports WHERE state = 'UPLOADING' AND created_at < now() - interval '1 hour' LIMIT ?)`,
+    [limit],
+  )
+}

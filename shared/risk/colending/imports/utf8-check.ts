@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Where a file stops being text. */
+export class NotTextError extends Error {
+  readonly line: number
+  constructor(line: number) {
+    super('the file is not text in UTF-8')
+    this.line = line
+  }
+}
+
+/** Checks a file piece by piece: UTF-8, and no NUL, which no text has and UTF-16 is full of. */
+export class Utf8Check {
+  /** the bytes of a character whose end is in the next piece */
+  #rest: Buffer = Buffer.alloc(0)
+  #lines = 1
+
+  /** @throws NotTextError */
+  push(piece: Buffer): void {
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
+    const whole = bytes.subarray(0, bytes.length - openTail(bytes))
+    if (!isUtf8(whole) || whole.includes(0)) throw new NotTextError(this.#lineOf(whole))
+    this.#lines += countLines(whole)
+    this.#rest = Buffer.from(bytes.subarray(whole.length))
+  }
+
+  /** @throws NotTextError when a character is not complete */
+  end(): void {
+    if (this.#rest.length > 0) throw new NotTextError(this.#lines)
+  }
+
+  /** The line of the first byte that is none of a text: it is sought by halves. */
+  #lineOf(bytes: Buffer): number {
+    let good = 0
+    let bad = bytes.length
+    while (bad - good > 1) {
+      const middle = (good + bad) >> 1
+      const head = bytes.subarray(0, middle)
+      const text = head.subarray(0, head.length - openTail(head))
+      if (isUtf8(text) && !text.includes(0)) good = middle
+      else bad = middle
+    }
+    return this.#lines + countLines(bytes.subarray(0, good))
+  }
+}
+
+/** Bytes at the end that begin a character and do not end it. */
+function openTail(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte > 0xf4) return 0
+    if (byte >= 0xc0) return back < lengthOf(byte) ? back : 0
+    if (byte < 0x80) return 0
+  }
+  return 0
+}
+
+function lengthOf(first: number): number {
+  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++
+  return lines
+}

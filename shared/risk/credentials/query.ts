@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { line } from '../evidence/values.ts'
+
+/** The query of the template `company-basic`. */
+const COMPANY_BASIC = {
+  credentials: [
+    {
+      id: 'company',
+      format: 'dc+sd-jwt' as const,
+      meta: { vct_values: ['https://credentials.example/company'] },
+      claims: [{ path: ['legalName'] }, { path: ['gstin'] }],
+    },
+  ],
+}
+
+/** Queries that a caller may name in place of writing them. */
+export const QUERY_TEMPLATES = { 'company-basic': COMPANY_BASIC } as const
+
+/** Bytes of a query as JSON. */
+const MAX_QUERY_BYTES = 16_384
+/** Names under which a query would ask for an Aadhaar number, in any spelling. */
+const AADHAAR_NAMES = new Set(['aadhaar', 'aadhaarnumber', 'uid'])
+
+const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
+const ids = z.array(id).min(1).max(30)
+
+const pathPart = z
+  .union([z.string().min(1).max(100), z.int().min(0).max(10_000), z.null()])
+  .refine((part) => typeof part !== 'string' || !AADHAAR_NAMES.has(part.toLowerCase().replaceAll(/[^a-z]/g, '')), {
+    params: { reason: 'AADHAAR_NOT_ACCEPTED' },
+    message: 'must not ask for an Aadhaar number',
+  })
+
+const ClaimsQuery = z.strictObject({
+  id: id.optional(),
+  path: z.array(pathPart).min(1).max(10),
+  values: z
+    .array(z.union([line(), z.int(), z.boolean()]))
+    .min(1)
+    .max(20)
+    .optional(),
+})
+
+const CredentialQuery = z.strictObject({
+  id,
+  format: z.string().refine((format): format is 'dc+sd-jwt' => format === 'dc+sd-jwt', {
+    params: { reason: 'FORMAT_NOT_SUPPORTED' },
+    message: 'only dc+sd-jwt is supported',
+  }),
+  meta: z.strictObject({ vct_values: z.array(line(500)).min(1).max(10) }),
+  claims: z.array(ClaimsQuery).min(1).max(30),
+  claim_sets: z.array(ids).min(1).max(10).optional(),
+  multiple: z.boolean().optional(),
+  require_cryptographic_holder_binding: z
+    .literal(true, { error: 'cannot be switched off: every presentation is bound to its holder' })
+    .optional(),
+})
+
+const CredentialSet = z.strictObject({
+  options: z.array(ids).min(1).max(10),
+  required: z.boolean().optional(),
+})
+
+/** A DCQL query (OpenID4VP 1.0 section 6), as far as we verify what it asks for (families 1.2). */
+export const PresentationQuery = z
+  .strictObject({
+    credentials: z.array(CredentialQuery).min(1).max(5),
+    credential_sets: z.array(CredentialSet).min(1).max(10).optional(),
+  })
+  .superRefine((query, ctx) => {
+    const fault = (path: (string | number)[], reason: string, message: string) =>
+      ctx.addIssue({ code: 'custom', path, message, params: { reason } })
+    if (Buffer.byteLength(JSON.stringify(query)) > MAX_QUERY_BYTES) fault([], 'TOO_LARGE', 'must be at most 16 KiB')
+    const known = new Set(query.credentials.map((credential) => credential.id))
+    if (known.size !== query.credentials.length) fault(['credentials'], 'DUPLICATE_ID', 'must have an id each')
+    for (const [at, { claims, claim_sets: sets = [] }] of query.credentials.entries()) {
+      const own = claims.flatMap((claim) => claim.id ?? [])
+      if (new Set(own).size !== own.length) {
+        fault(['credentials', at, 'claims'], 'DUPLICATE_ID', 'must not have an id twice')
+      }
+      if (sets.flat().some((name) => !own.includes(name))) {
+        fault(['credentials', at, 'claim_sets'], 'UNKNOWN_ID', 'must name ids of claims')
+      }
+    }
+    const named = (query.credential_sets ?? []).flatMap(({ options }) => options.flat())
+    if (named.some((name) => !known.has(name))) fault(['credential_sets'], 'UNKNOWN_ID', 'must name ids of credentials')
+  })
+  .meta({ id: 'PresentationQuery' })
+
+export type PresentationQuery = z.output<typeof PresentationQuery>
+export type CredentialQuery = PresentationQuery['credentials'][number]
+export type ClaimsQuery = CredentialQuery['claims'][number]

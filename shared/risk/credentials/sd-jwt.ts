@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto'
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
+import { objectOf, readJsonPart, readJwt, type UnverifiedJwt } from './jwt.ts'
+
+/** Where a value stands in a credential. */
+export type ClaimPath = readonly (string | number)[]
+
+/** A presented SD-JWT VC (RFC 9901), taken apart and not believed. */
+export interface PresentedSdJwt {
+  issuerJwt: UnverifiedJwt
+  disclosures: readonly string[]
+  /** null without key binding */
+  keyBinding: UnverifiedJwt | null
+  /** what `sd_hash` is over: everything before the key binding, its last tilde included */
+  bound: string
+}
+
+const MAX_DISCLOSURES = 300
+const HASHES: Readonly<Record<string, string>> = { 'sha-256': 'sha256', 'sha-384': 'sha384', 'sha-512': 'sha512' }
+/** Claims that an issuer must not make disclosable (SD-JWT VC 3.2.2.2). */
+const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'])
+
+/** @returns null when it is not of the form `<issuer JWT>~<disclosure>~…~[<key binding JWT>]` */
+export function readSdJwt(text: string): PresentedSdJwt | null {
+  const parts = text.split('~')
+  if (parts.length < 2 || parts.length > MAX_DISCLOSURES + 2) return null
+  const issuerJwt = readJwt(parts[0] ?? '')
+  const last = parts.at(-1) ?? ''
+  const keyBinding = last === '' ? null : readJwt(last)
+  if (issuerJwt?.header.typ !== 'dc+sd-jwt' || (last !== '' && !keyBinding)) return null
+  const disclosures = parts.slice(1, -1)
+  return { issuerJwt, disclosures, keyBinding, bound: text.slice(0, text.length - last.length) }
+}
+
+/** What a credential is known by without what it discloses. @param text the credential, or its issuer's JWT alone */
+export function credentialDigest(text: string): Buffer {
+  return hash('sha256', text.split('~', 1)[0] ?? '', 'buffer')
+}
+
+/** The hash that a credential names for its digests; null for one that we do not know. */
+export function sdHashOf({ payload }: UnverifiedJwt): string | null {
+  const { _sd_alg: name = 'sha-256' } = payload
+  return typeof name === 'string' ? (HASHES[name] ?? null) : null
+}
+
+/** A credential's claims with everything that was disclosed in its place. */
+export interface DisclosedClaims {
+  claims: JsonObject
+  /** where each disclosure was put */
+  disclosed: ClaimPath[]
+}
+
+/** What no disclosure may be called. */
+const NO_NAMES = new Set(['_sd', '...', '__proto__'])
+
+interface Disclosure {
+  name: string | null
+  value: JsonValue
+}
+
+/**
+ * Puts disclosures in their places (RFC 9901 section 7.1). Strict: every one must be wanted by exactly one digest.
+ * @returns null when one is malformed, used twice, left over, or would replace a claim
+ */
+export function disclose(presented: PresentedSdJwt): DisclosedClaims | null {
+  const algorithm = sdHashOf(presented.issuerJwt)
+  if (algorithm === null) return null
+  const known = new Map<string, Disclosure>()
+  for (const text of presented.disclosures) {
+    const disclosure = readDisclosure(text)
+    const digest = hash(algorithm, text, 'base64url')
+    if (!disclosure || known.has(digest)) return null
+    known.set(digest, disclosure)
+  }
+  const walk: Walk = { known, seen: new Set(), used: new Set(), disclosed: [] }
+  const claims = openObject(presented.issuerJwt.payload, [], walk)
+  if (!claims || walk.used.size !== known.size) return null
+  const { _sd_alg: _algorithm, ...rest } = claims
+  return { claims: rest, disclosed: walk.disclosed }
+}
+
+function readDisclosure(text: string): Disclosure | null {
+  const parts = readJsonPart(text)
+  if (!Array.isArray(parts) || typeof parts[0] !== 'string') return null
+  if (parts.length === 2) return { name: null, value: parts[1] ?? null }
+  const [, name, value = null] = parts
+  if (parts.length !== 3 || typeof name !== 'string' || NO_NAMES.has(name)) return null
+  return { name, value }
+}
+
+interface Walk {
+  known: ReadonlyMap<string, Disclosure>
+  /** digests met so far: one that stands twice says nothing certain */
+  seen: Set<string>
+  used: Set<string>
+  disclosed: ClaimPath[]
+}
+
+function take(digest: JsonValue | undefined, walk: Walk): Disclosure | null | 'invalid' {
+  if (typeof digest !== 'string' || walk.seen.has(digest)) return 'invalid'
+  walk.seen.add(digest)
+  const disclosure = walk.known.get(digest)
+  if (!disclosure) return null
+  walk.used.add(digest)
+  return disclosure
+}
+
+function openValue(value: JsonValue, path: ClaimPath, walk: Walk): JsonValue | undefined {
+  if (Array.isArray(value)) return openArray(value, path, walk)
+  const object = objectOf(value)
+  return object ? (openObject(object, path, walk) ?? undefined) : value
+}
+
+function openObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObject | null {
+  const { _sd: digests = [], ...plain } = object
+  if (!Array.isArray(digests) || Object.hasOwn(plain, '...')) return null
+  const opened: JsonObject = {}
+  for (const [name, value] of Object.entries(plain)) {
+    const inner = openValue(value, [...path, name], walk)
+    if (inner === undefined) return null
+    opened[name] = inner
+  }
+  for (const digest of digests) {
+    const disclosure = take(digest, walk)
+    if (disclosure === null) continue
+    if (disclosure === 'invalid' || disclosure.name === null || Object.hasOwn(opened, disclosure.name)) return null
+    const place = [...path, disclosure.name]
+    if (path.length === 0 && NEVER_DISCLOSED.has(disclosure.name)) return null
+    walk.disclosed.push(place)
+    const inner = openValue(disclosure.value, place, walk)
+    if (inner === undefined) return null
+    opened[disclosure.name] = inner
+  }
+  return opened
+}
+
+function openArray(array: readonly JsonValue[], path: ClaimPath, walk: Walk): JsonValue[] | undefined {
+  const opened: JsonValue[] = []
+  for (const element of array) {
+    const object = objectOf(element)
+    const isHidden = object !== null && Object.hasOwn(object, '...')
+    if (isHidden && Object.keys(object).length !== 1) return undefined
+    const disclosure = isHidden ? take(object['...'], walk) : { name: null, value: element }
+    if (disclosure === null) continue
+    if (disclosure === 'invalid' || disclosure.name !== null) return undefined
+    const place = [...path, opened.length]
+    if (isHidden) walk.disclosed.push(place)
+    const inner = openValue(disclosure.value, place, walk)
+    if (inner === undefined) return undefined
+    opened.push(inner)
+  }
+  return opened
+}

@@ -1,0 +1,85 @@
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
+import type { ClaimsQuery, CredentialQuery, PresentationQuery } from './query.ts'
+import { RefusedPresentationError } from './refusal.ts'
+import type { ClaimPath } from './sd-jwt.ts'
+
+type QueryPath = ClaimsQuery['path']
+
+/** A claim that was asked for and is there. */
+export interface SelectedClaim {
+  /** its path, joined by dots; `*` for every element */
+  name: string
+  value: JsonValue
+}
+
+/** How a path is called in answers and events. */
+function nameOf(path: QueryPath): string {
+  return path.map((part) => part ?? '*').join('.')
+}
+
+/** The names of everything that a query asks for, each once, in its order. */
+export function askedNames({ credentials }: PresentationQuery): string[] {
+  return [...new Set(credentials.flatMap(({ claims }) => claims.map(({ path }) => nameOf(path))))]
+}
+
+/** What a path leads to: a key, an index, or null for every element (OpenID4VP section 7). */
+function valuesAt(root: JsonValue, path: QueryPath): JsonValue[] {
+  let found: JsonValue[] = [root]
+  for (const part of path) {
+    found = found.flatMap((value) => {
+      if (part === null) return Array.isArray(value) ? value : []
+      if (typeof part === 'number') return Array.isArray(value) ? value.slice(part, part + 1) : []
+      const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+      return isObject && Object.hasOwn(value, part) ? [value[part] ?? null] : []
+    })
+  }
+  return found
+}
+
+/** Whether the values are those that the query insists on: wallets need not look at them. */
+function isWanted(values: readonly JsonValue[], { values: wanted }: ClaimsQuery): boolean {
+  return wanted === undefined || values.some((value) => wanted.some((one) => one === value))
+}
+
+/**
+ * The claims that a query asks for, in its order; with `claim_sets` those of the first set that is there.
+ * @throws RefusedPresentationError CLAIM_MISSING, CLAIM_VALUE_MISMATCH
+ */
+export function selectClaims(claims: JsonObject, query: CredentialQuery): SelectedClaim[] {
+  const sets = query.claim_sets?.map((set) => query.claims.filter(({ id }) => id !== undefined && set.includes(id)))
+  let refusal = new RefusedPresentationError('CLAIM_MISSING')
+  for (const set of sets ?? [query.claims]) {
+    const found = set.map((claim) => ({ claim, values: valuesAt(claims, claim.path) }))
+    if (found.some(({ values }) => values.length === 0)) continue
+    if (found.every(({ claim, values }) => isWanted(values, claim))) {
+      return found.map(({ claim, values }) => ({
+        name: nameOf(claim.path),
+        value: claim.path.includes(null) ? values : (values[0] ?? null),
+      }))
+    }
+    refusal = new RefusedPresentationError('CLAIM_VALUE_MISMATCH')
+  }
+  throw refusal
+}
+
+/** How many of the disclosed claims nobody asked for. */
+export function countUnasked(disclosed: readonly ClaimPath[], query: CredentialQuery): number {
+  return disclosed.filter((path) => !query.claims.some((claim) => isOnTheWay(path, claim.path))).length
+}
+
+/** Whether one path leads to, or past, the other. */
+function isOnTheWay(path: ClaimPath, asked: QueryPath): boolean {
+  return path.every((part, at) => {
+    const wanted = asked[at]
+    return at >= asked.length || wanted === part || (wanted === null && typeof part === 'number')
+  })
+}
+
+/** Whether the credentials that were presented are those asked for. */
+export function isSatisfied(query: PresentationQuery, presented: ReadonlySet<string>): boolean {
+  const { credentials, credential_sets: sets } = query
+  if (!sets) return credentials.every(({ id }) => presented.has(id))
+  return sets.every(
+    ({ options, required = true }) => !required || options.some((option) => option.every((id) => presented.has(id))),
+  )
+}

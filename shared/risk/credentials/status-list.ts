@@ -1,0 +1,102 @@
+import { promisify } from 'node:util'
+import { deflate, inflate } from 'node:zlib'
+import { objectOf, readJwt, type UnverifiedJwt } from './jwt.ts'
+
+const inflateBounded = promisify(inflate)
+const deflateBytes = promisify(deflate)
+
+/** Bytes that a status list may have inflated: it is sent compressed, and a small text may stand for gigabytes. */
+const MAX_LIST_BYTES = 16 * 1024 * 1024
+/** The longest that a list is believed without asking again, in seconds. */
+const MAX_AGE_SECONDS = 12 * 3600
+/** How far clocks may be apart, in seconds. */
+const LEEWAY_SECONDS = 60
+
+/** A list of statuses (RFC-to-be Token Status List), inflated. */
+export interface StatusList {
+  bits: 1 | 2 | 4 | 8
+  bytes: Buffer
+}
+
+/** Where the status of a credential is looked up. */
+export interface StatusReference {
+  uri: string
+  idx: number
+}
+
+/** What became of a credential; UNAVAILABLE when that cannot be told. */
+export type CredentialStatus = 'VALID' | 'REVOKED' | 'SUSPENDED' | 'UNAVAILABLE'
+
+/** The reference in a credential's claims. @returns null without one; 'unreadable' for one that is not of this form */
+export function statusReferenceOf(claims: Readonly<Record<string, unknown>>): StatusReference | null | 'unreadable' {
+  if (!Object.hasOwn(claims, 'status')) return null
+  // Read from JSON, so its members are JSON too.
+  const list = objectOf(objectOf(claims.status as never)?.status_list)
+  const { uri, idx } = list ?? {}
+  const isIndex = typeof idx === 'number' && Number.isSafeInteger(idx) && idx >= 0
+  return typeof uri === 'string' && isIndex ? { uri, idx } : 'unreadable'
+}
+
+/** Whether a list may be fetched from this address: https, at one of the hosts. */
+export function isStatusAddress(uri: string, hosts: readonly string[]): boolean {
+  const url = URL.parse(uri)
+  return url !== null && url.protocol === 'https:' && url.username === '' && hosts.includes(url.host)
+}
+
+/** A status list token that was read, with the time until which it holds, in seconds since the epoch. */
+export interface StatusToken {
+  jwt: UnverifiedJwt
+  bits: StatusList['bits']
+  /** base64url of the compressed list */
+  lst: string
+  until: number
+}
+
+/** @returns null when it is not a list of this address, or not one of now; its signature is still to be verified */
+export function readStatusToken(text: string, uri: string, nowSeconds: number): StatusToken | null {
+  const jwt = readJwt(text.trim())
+  if (jwt?.header.typ !== 'statuslist+jwt' || jwt.payload.sub !== uri) return null
+  const { iat, exp, ttl, status_list: list } = jwt.payload
+  const { bits, lst } = objectOf(list) ?? {}
+  if (typeof iat !== 'number' || iat > nowSeconds + LEEWAY_SECONDS || typeof lst !== 'string') return null
+  if (bits !== 1 && bits !== 2 && bits !== 4 && bits !== 8) return null
+  if (exp !== undefined && (typeof exp !== 'number' || exp <= nowSeconds)) return null
+  const ends = [nowSeconds + MAX_AGE_SECONDS]
+  if (typeof exp === 'number') ends.push(exp)
+  if (typeof ttl === 'number' && ttl > 0) ends.push(iat + ttl)
+  return { jwt, bits, lst, until: Math.min(...ends) }
+}
+
+/** Inflates a list within bounds. @returns null for what is no compressed list, or too long a one */
+export async function inflateList({ bits, lst }: Pick<StatusToken, 'bits' | 'lst'>): Promise<StatusList | null> {
+  try {
+    const bytes = await inflateBounded(Buffer.from(lst, 'base64url'), { maxOutputLength: MAX_LIST_BYTES })
+    return { bits, bytes }
+  } catch {
+    return null
+  }
+}
+
+/** What a list says of an index, least significant bits first; what is neither 0, 1 nor 2 is no status to go by. */
+export function statusAt({ bits, bytes }: StatusList, idx: number): CredentialStatus {
+  const perByte = 8 / bits
+  const byte = bytes[Math.floor(idx / perByte)]
+  if (byte === undefined) return 'UNAVAILABLE'
+  const value = (byte >> ((idx % perByte) * bits)) & (2 ** bits - 1)
+  return (['VALID', 'REVOKED', 'SUSPENDED'] as const)[value] ?? 'UNAVAILABLE'
+}
+
+/** A list as it is published. @param statuses by index; those left out are 0 */
+export async function deflateList(
+  size: number,
+  bits: StatusList['bits'],
+  statuses: ReadonlyMap<number, number>,
+): Promise<string> {
+  const bytes = Buffer.alloc((size * bits) / 8)
+  const perByte = 8 / bits
+  for (const [idx, status] of statuses) {
+    const at = Math.floor(idx / perByte)
+    bytes[at] = (bytes[at] ?? 0) | (status << ((idx % perByte) * bits))
+  }
+  return (await deflateBytes(bytes, { level: 9 })).toString('base64url')
+}

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto'
+import { calculateJwkThumbprint, type JWK } from 'jose'
+import type { JsonObject } from '../../canonical/parse-json.ts'
+import { CREDENTIAL_ALGS, isSignedBy, objectOf, type UnverifiedJwt } from './jwt.ts'
+import type { CredentialQuery } from './query.ts'
+import { type RefusalReason, RefusedPresentationError } from './refusal.ts'
+import { type ClaimPath, credentialDigest, disclose, type PresentedSdJwt, sdHashOf } from './sd-jwt.ts'
+import { type CredentialStatus, type StatusReference, statusReferenceOf } from './status-list.ts'
+import { issuerKeys, type TrustedIssuer } from './trusted-issuer.ts'
+
+/** How far clocks may be apart, in seconds. */
+const LEEWAY_SECONDS = 60
+
+/** What a presentation answers: a request of ours. */
+export interface ExpectedRequest {
+  nonce: string
+  /** whole, with its prefix: what the key binding's `aud` must be */
+  clientId: string
+  /** seconds since the epoch */
+  requestedAt: number
+}
+
+/** What the check of a credential needs from outside. */
+export interface CredentialChecks {
+  /** issuers of this name that are trusted here, the operator's first */
+  trusted(iss: string): Promise<readonly TrustedIssuer[]>
+  /** keys of an issuer whose metadata may be asked */
+  fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
+  statusOf(reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
+  /** seconds since the epoch */
+  now: number
+}
+
+/** A credential that was verified, with its holder. */
+export interface VerifiedCredential {
+  issuer: TrustedIssuer
+  vct: string
+  issuerKeyThumbprint: string
+  /** of what its issuer signed: no two credentials have one */
+  digest: Buffer
+  claims: JsonObject
+  disclosed: ClaimPath[]
+  /** seconds since the epoch; null for one that does not end */
+  expiresAt: number | null
+  status: StatusReference | null
+}
+
+const refuse = (reason: RefusalReason): never => {
+  throw new RefusedPresentationError(reason)
+}
+
+/**
+ * Verifies one presented credential: its issuer, its time, its disclosures, its holder, its status; in the order of
+ * the refusals (families 1.3). Whether it has the claims asked for is another question.
+ * @throws RefusedPresentationError
+ */
+export async function verifyCredential(
+  presented: PresentedSdJwt,
+  query: CredentialQuery,
+  expected: ExpectedRequest,
+  checks: CredentialChecks,
+): Promise<VerifiedCredential> {
+  const { issuerJwt, keyBinding } = presented
+  if (!hasAllowedAlg(issuerJwt) || (keyBinding && !hasAllowedAlg(keyBinding))) refuse('ALG_NOT_ALLOWED')
+  const { issuer, key } = await findSigner(issuerJwt, checks)
+  const { vct } = issuerJwt.payload
+  if (typeof vct !== 'string' || !query.meta.vct_values.includes(vct)) return refuse('VCT_MISMATCH')
+  const expiresAt = checkTimes(issuerJwt.payload, checks.now)
+  const opened = disclose(presented) ?? refuse('DISCLOSURE_INVALID')
+  await checkHolder(presented, expected, checks.now)
+  const status = statusReferenceOf(opened.claims)
+  if (status === 'unreadable') return refuse('STATUS_UNAVAILABLE')
+  if (status) {
+    const found = await checks.statusOf(status, issuer)
+    if (found !== 'VALID') refuse(`STATUS_${found}`)
+  }
+  const issuerKeyThumbprint = await calculateJwkThumbprint(key)
+  return { issuer, vct, issuerKeyThumbprint, digest: credentialDigest(issuerJwt.compact), ...opened, expiresAt, status }
+}
+
+function hasAllowedAlg({ header }: UnverifiedJwt): boolean {
+  return typeof header.alg === 'string' && CREDENTIAL_ALGS.includes(header.alg)
+}
+
+/** The trusted issuer that signed, by the key with which it did. */
+async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise<{ issuer: TrustedIssuer; key: JWK }> {
+  const { iss, vct } = jwt.payload
+  const named = typeof iss === 'string' ? await checks.trusted(iss) : []
+  const trusted = named.filter(({ vctValues }) => typeof vct !== 'string' || vctValues.includes(vct))
+  let hasKey = false
+  for (const issuer of trusted) {
+    const fetched = issuer.hasMetadata ? await checks.fetchKeys(issuer) : []
+    for (const key of issuerKeys(jwt.header, issuer, fetched, checks.now * 1000)) {
+      hasKey = true
+      if (await isSignedBy(jwt, key)) return { issuer, key }
+    }
+  }
+  return refuse(hasKey ? 'ISSUER_SIGNATURE' : 'ISSUER_UNTRUSTED')
+}
+
+/** @returns when it expires */
+function checkTimes({ nbf, iat, exp }: JsonObject, now: number): number | null {
+  for (const from of [nbf, iat]) {
+    if (from !== undefined && (typeof from !== 'number' || from > now + LEEWAY_SECONDS)) refuse('NOT_YET_VALID')
+  }
+  if (exp === undefined) return null
+  if (typeof exp !== 'number' || exp <= now - LEEWAY_SECONDS) return refuse('CREDENTIAL_EXPIRED')
+  return exp
+}
+
+/** Whoever presents holds the key that the credential names, and presents it to us, now, and to nobody else. */
+async function checkHolder(presented: PresentedSdJwt, expected: ExpectedRequest, now: number): Promise<void> {
+  const { issuerJwt, keyBinding, bound } = presented
+  const jwk = objectOf(objectOf(issuerJwt.payload.cnf)?.jwk)
+  if (!jwk || keyBinding?.header.typ !== 'kb+jwt') return refuse('HOLDER_BINDING_MISSING')
+  // A JWK is an object of JSON; what is none of a key's does not import.
+  if (!(await isSignedBy(keyBinding, jwk as JWK))) refuse('KB_SIGNATURE')
+  const { nonce, aud, sd_hash: sdHash, iat } = keyBinding.payload
+  if (nonce !== expected.nonce) refuse('KB_NONCE')
+  if (aud !== expected.clientId) refuse('KB_AUD')
+  const algorithm = sdHashOf(issuerJwt)
+  if (algorithm === null || sdHash !== hash(algorithm, bound, 'base64url')) refuse('KB_SD_HASH')
+  const isFresh = typeof iat === 'number' && iat >= expected.requestedAt - LEEWAY_SECONDS && iat <= now + LEEWAY_SECONDS
+  if (!isFresh) refuse('KB_IAT')
+}

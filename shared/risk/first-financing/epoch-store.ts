@@ -1,0 +1,91 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { ValidationError } from '../../errors.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { GivenFingerprints } from './given.ts'
+import type { Registration } from './registration.ts'
+
+/** Days in which requests carry the fingerprints of the epoch before too (families 3.4). */
+const OVERLAP_DAYS = 30
+
+/** An epoch whose key may be asked blindly. */
+export interface LiveEpoch {
+  epoch: number
+  state: 'CURRENT' | 'PREVIOUS'
+  /** hex of 32 bytes: what proofs are verified against */
+  publicKey: string
+  /** the anchored object that announces the key, as JSON text */
+  record: string
+}
+
+/** The newest first; none before the registry was first used. */
+export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
+  return await query<LiveEpoch>(
+    db,
+    `SELECT epoch, state, encode(public_key, 'hex') AS "publicKey", record FROM domain_keys
+     WHERE env = ? AND purpose = 'financing-oprf' AND public_key IS NOT NULL AND state <> 'RETIRED'
+     ORDER BY epoch DESC`,
+    [env],
+  )
+}
+
+/** @throws ValidationError unless the fingerprints are those of each live epoch, and of no other */
+export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: GivenFingerprints): Promise<void> {
+  const live = (await listLiveEpochs(tx, env)).map(({ epoch }) => epoch)
+  const stated = given.map(({ epoch }) => epoch)
+  if (live.length === stated.length && live.every((epoch) => stated.includes(epoch))) return
+  const message = `fingerprints are needed under epochs ${live.join(', ')}, and under no other`
+  throw new ValidationError(message, [{ path: 'fingerprints', code: 'EPOCHS', message }])
+}
+
+/** The newest epoch, and whether the one before it is still live. @returns undefined before the registry was first used */
+export async function newestEpoch(
+  db: Knex,
+  env: ApiEnv,
+): Promise<{ epoch: number; isOverlapping: boolean } | undefined> {
+  const [row] = await query<{ epoch: number; isOverlapping: boolean }>(
+    db,
+    `SELECT max(epoch) AS epoch, bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL) AS "isOverlapping"
+     FROM domain_keys WHERE env = ? AND purpose = 'financing-oprf' HAVING max(epoch) IS NOT NULL`,
+    [env],
+  )
+  return row
+}
+
+/** Retires epochs whose successor is old enough. @returns them */
+export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv; epoch: number }[]> {
+  return await query<{ env: ApiEnv; epoch: number }>(
+    tx,
+    `UPDATE domain_keys k SET state = 'RETIRED'
+     WHERE k.purpose = 'financing-oprf' AND k.state = 'PREVIOUS' AND k.public_key IS NOT NULL
+       AND EXISTS (SELECT 1 FROM domain_keys n WHERE n.env = k.env AND n.purpose = k.purpose AND n.epoch > k.epoch
+         AND n.public_key IS NOT NULL AND n.created_at <= now() - make_interval(days => ${OVERLAP_DAYS}))
+     RETURNING k.env, k.epoch`,
+  )
+}
+
+/** Forgets what a retired epoch holds of records that a newer epoch names too: those that are left are what only it finds. */
+export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: ApiEnv; epoch: number }): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE financing_fingerprints f SET state = 'LAPSED'
+     WHERE f.env = ? AND f.epoch = ? AND f.state IN ('REGISTERED', 'FINANCED')
+       AND EXISTS (SELECT 1 FROM financing_fingerprints n WHERE n.record_id = f.record_id AND n.kind = 'RF1'
+         AND n.epoch > f.epoch AND n.state = f.state)`,
+    [env, epoch],
+  )
+}
+
+/** Registrations that only a retired epoch names, whose owners are to be told. */
+export async function leftBehind(
+  tx: Knex.Transaction,
+  { env, epoch }: { env: ApiEnv; epoch: number },
+): Promise<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>[]> {
+  return await query(
+    tx,
+    `SELECT r.id, r.organisation_id AS "organisationId", r.env, r.deal_id AS "dealId"
+     FROM financing_fingerprints f JOIN financing_registrations r ON r.id = f.record_id
+     WHERE f.env = ? AND f.epoch = ? AND f.kind = 'RF1' AND f.state IN ('REGISTERED', 'FINANCED')`,
+    [env, epoch],
+  )
+}

@@ -1,0 +1,105 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/** What was registered in an epoch at an hour. */
+export interface Snapshot {
+  id: string
+  env: ApiEnv
+  epoch: number
+  size: number
+  /** a hash of its fingerprints: whether anything changed */
+  content: Buffer
+  /** sorted, 32 bytes each; null once they are forgotten */
+  keys: Buffer | null
+  /** the anchored object that names its root, as JSON text */
+  record: string
+}
+
+/** How often an epoch is looked at. */
+const LOOK_EVERY = "interval '1 hour'"
+/** For so long proofs are given from a snapshot. */
+const KEPT = "interval '7 days'"
+/** Any constant: whoever takes a snapshot holds the lock (this, hash of environment and epoch). */
+const SNAPSHOT_LOCK = 7_422
+
+const COLUMNS = 'id, env, epoch, size, content, keys, record'
+
+/** Live epochs of which no snapshot was taken, or looked for, in the last hour. */
+export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: number }[]> {
+  return await query<{ env: ApiEnv; epoch: number }>(
+    db,
+    `SELECT k.env, k.epoch FROM domain_keys k
+     WHERE k.purpose = 'financing-oprf' AND k.public_key IS NOT NULL AND k.state <> 'RETIRED'
+       AND NOT EXISTS (SELECT 1 FROM financing_snapshots s
+         WHERE s.env = k.env AND s.epoch = k.epoch AND s.looked_at > now() - ${LOOK_EVERY})`,
+  )
+}
+
+/** Takes the lock of an epoch's snapshots for this transaction. @returns whether one is still due */
+export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<boolean> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [SNAPSHOT_LOCK, `${env}/${epoch}`])
+  const recent = await query(
+    tx,
+    `SELECT 1 FROM financing_snapshots WHERE env = ? AND epoch = ? AND looked_at > now() - ${LOOK_EVERY} LIMIT 1`,
+    [env, epoch],
+  )
+  return recent.length === 0
+}
+
+/** The exact fingerprints of an epoch that are live, in hex, sorted. */
+export async function liveFingerprints(tx: Knex, env: ApiEnv, epoch: number): Promise<string[]> {
+  const rows = await query<{ fingerprint: string }>(
+    tx,
+    `SELECT encode(f.fingerprint, 'hex') AS fingerprint FROM financing_fingerprints f
+     LEFT JOIN financing_registrations r ON r.id = f.record_id
+     WHERE f.env = ? AND f.epoch = ? AND f.kind = 'RF1' AND f.state IN ('REGISTERED', 'FINANCED')
+       AND coalesce(r.expires_at, f.expires_at, 'infinity') > now()
+     ORDER BY f.fingerprint`,
+    [env, epoch],
+  )
+  return rows.map(({ fingerprint }) => fingerprint)
+}
+
+export async function insertSnapshot(tx: Knex, snapshot: Snapshot): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO financing_snapshots (id, env, epoch, size, content, keys, record) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [snapshot.id, snapshot.env, snapshot.epoch, snapshot.size, snapshot.content, snapshot.keys, snapshot.record],
+  )
+}
+
+/** Notes that nothing has changed since a snapshot. */
+export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
+  await execute(tx, 'UPDATE financing_snapshots SET looked_at = now() WHERE id = ?', [id])
+}
+
+/** The newest of an epoch, or of the newest epoch that has one. */
+export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number): Promise<Snapshot | undefined> {
+  const [row] = await query<Snapshot>(
+    db,
+    `SELECT ${COLUMNS} FROM financing_snapshots WHERE env = ? AND epoch = coalesce(?, epoch)
+     ORDER BY epoch DESC, created_at DESC LIMIT 1`,
+    [env, epoch ?? null],
+  )
+  return row
+}
+
+/** @returns undefined when this environment has no such snapshot */
+export async function findSnapshot(db: Knex, env: ApiEnv, id: string): Promise<Snapshot | undefined> {
+  const [row] = await query<Snapshot>(db, `SELECT ${COLUMNS} FROM financing_snapshots WHERE id = ? AND env = ?`, [
+    id,
+    env,
+  ])
+  return row
+}
+
+/** Forgets the keys of snapshots from which no proof is given any more; the newest of an epoch keeps its own. */
+export async function forgetOldKeys(tx: Knex): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE financing_snapshots s SET keys = NULL WHERE s.keys IS NOT NULL AND s.created_at < now() - ${KEPT}
+       AND EXISTS (SELECT 1 FROM financing_snapshots n
+         WHERE n.env = s.env AND n.epoch = s.epoch AND n.created_at > s.created_at)`,
+  )
+}

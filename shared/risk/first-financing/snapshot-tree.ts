@@ -1,0 +1,93 @@
+import { leafHash, nodeHash } from '../../transparency/anchoring/merkle.ts'
+import { proveInclusion, rootAt } from '../../transparency/anchoring/merkle-proof.ts'
+import { snapshotKey } from '../../transparency/provenance/absence.ts'
+
+const KEY_BYTES = 32
+/** A snapshot's size is a multiple of it, so that it says little of how much is registered (families 3.5). */
+const PADDED_TO = 256
+
+/** A key of a snapshot beside the one that was looked for. */
+export interface Neighbour {
+  index: number
+  /** hex */
+  key: string
+  /** hex hashes, the leaf's sibling first */
+  path: string[]
+}
+
+/**
+ * The sorted keys of a snapshot, padded with random ones.
+ * @param fingerprints hex, of what is registered
+ * @param random gives `size` random bytes
+ */
+export function snapshotKeys(fingerprints: readonly string[], random: (size: number) => Buffer): Buffer {
+  const keys = fingerprints.map((fingerprint) => snapshotKey(Buffer.from(fingerprint, 'hex')))
+  const size = Math.max(1, Math.ceil(keys.length / PADDED_TO)) * PADDED_TO
+  while (keys.length < size) keys.push(random(KEY_BYTES))
+  return Buffer.concat(keys.toSorted(Buffer.compare))
+}
+
+/** The RFC 6962 tree over the keys of a snapshot, each a leaf as it stands. */
+export class SnapshotTree {
+  readonly size: number
+  readonly #keys: Buffer
+  /** hashes of the complete subtrees, by level; level 0 are the leaves */
+  readonly #levels: Uint8Array[][] = []
+
+  /** @param keys sorted, 32 bytes each */
+  constructor(keys: Buffer) {
+    this.#keys = keys
+    this.size = keys.length / KEY_BYTES
+    let level: Uint8Array[] = Array.from({ length: this.size }, (_, index) => leafHash(this.#key(index)))
+    for (; level.length > 0; level = pairs(level)) this.#levels.push(level)
+  }
+
+  /** hex */
+  get root(): string {
+    return hexOf(rootAt(this.size, this.#read))
+  }
+
+  /** The neighbours of a fingerprint that is not in it; null when it is. An edge of the tree has one neighbour. */
+  absenceOf(fingerprint: string): { left: Neighbour | null; right: Neighbour | null } | null {
+    const key = snapshotKey(Buffer.from(fingerprint, 'hex'))
+    const at = this.#firstNotBelow(key)
+    if (at < this.size && this.#key(at).equals(key)) return null
+    return { left: at === 0 ? null : this.#neighbour(at - 1), right: at === this.size ? null : this.#neighbour(at) }
+  }
+
+  #firstNotBelow(key: Buffer): number {
+    let [from, to] = [0, this.size]
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2)
+      if (this.#key(middle).compare(key) < 0) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  #neighbour(index: number): Neighbour {
+    return { index, key: hexOf(this.#key(index)), path: proveInclusion(index, this.size, this.#read).map(hexOf) }
+  }
+
+  #key(index: number): Buffer {
+    return this.#keys.subarray(index * KEY_BYTES, (index + 1) * KEY_BYTES)
+  }
+
+  readonly #read = (level: number, index: number): Uint8Array => {
+    const node = this.#levels[level]?.[index]
+    if (!node) throw new Error(`no complete subtree ${index} of level ${level}`)
+    return node
+  }
+}
+
+function pairs(level: readonly Uint8Array[]): Uint8Array[] {
+  return Array.from({ length: Math.floor(level.length / 2) }, (_, index) => {
+    const [left, right] = [level[2 * index], level[2 * index + 1]]
+    if (!left || !right) throw new Error('a level has no such pair')
+    return nodeHash(left, right)
+  })
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

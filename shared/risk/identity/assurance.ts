@@ -1,0 +1,63 @@
+/** What an identity was verified by. */
+export interface Factor {
+  /** `presentation`, `document`, or `registry.` and its name */
+  key: string
+  tier: string
+  /** a presentation of an issuer that the operator trusts and marks HIGH */
+  isHigh: boolean
+  observedAt: Date
+  /** its own end, a year after it was observed at most */
+  expiresAt: Date
+}
+
+type AssuranceLevel = 'HIGH' | 'SUBSTANTIAL' | 'LOW' | 'NONE'
+
+/** How well an identity is known, by what, and until when. */
+export interface Assurance {
+  level: AssuranceLevel
+  factors: Factor[]
+  /** the end of the earliest of its factors; null without any */
+  expiresAt: Date | null
+}
+
+/** The longest that a factor counts. */
+export const FACTOR_DAYS = 365
+
+/**
+ * The first level that holds (families 1.4): of each kind of factor the one that lasts longest counts, and the level
+ * ends with the earliest of those that it needs.
+ * @param factors verified and not revoked; those that are over do not count
+ */
+export function assuranceOf(factors: readonly Factor[], nowMs: number): Assurance {
+  const live = factors
+    .filter(({ expiresAt }) => expiresAt.getTime() > nowMs)
+    .toSorted((a, b) => b.expiresAt.getTime() - a.expiresAt.getTime())
+  const longest = (wanted: (factor: Factor) => boolean) => live.find(wanted)
+  const high = longest(({ key, isHigh }) => key === 'presentation' && isHigh)
+  const presentation = longest(({ key }) => key === 'presentation')
+  const registry = longest(({ key }) => key.startsWith('registry.'))
+  const document = longest(({ key }) => key === 'document')
+  const [any] = live
+  if (high && registry) return level('HIGH', [high, registry])
+  if (presentation) return level('SUBSTANTIAL', [presentation])
+  if (registry && document) return level('SUBSTANTIAL', [registry, document])
+  return any ? level('LOW', [any]) : { level: 'NONE', factors: [], expiresAt: null }
+}
+
+function level(name: AssuranceLevel, factors: Factor[]): Assurance {
+  return { level: name, factors, expiresAt: new Date(Math.min(...factors.map((factor) => factor.expiresAt.getTime()))) }
+}
+
+/** A level with its factors, as it is shown. */
+export function assuranceView({ level: name, factors, expiresAt }: Assurance) {
+  return {
+    level: name,
+    factors: factors.map(({ key, tier, observedAt, expiresAt: ends }) => ({
+      key,
+      tier,
+      observedAt: observedAt.toISOString(),
+      expiresAt: ends.toISOString(),
+    })),
+    expiresAt: expiresAt?.toISOString() ?? null,
+  }
+}

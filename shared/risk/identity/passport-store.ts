@@ -1,0 +1,140 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Passport } from './passport.ts'
+
+/** Places of a status list. */
+export const STATUS_LIST_SIZE = 131_072
+/** Passports in a list before a new one is begun: a random place is then still soon free. */
+const FULL = STATUS_LIST_SIZE / 2
+
+const COLUMNS = `p.id, p.subject_id AS "subjectId", p.body, p.credential, p.expires_at AS "expiresAt",
+  p.revoked_at AS "revokedAt", p.revocation`
+
+/** The list in which a new passport gets its place; begun when there is none with room. Held until the transaction ends. */
+export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise<number> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`${env}/status-lists`])
+  const [open] = await query<{ n: number }>(
+    tx,
+    `UPDATE status_lists SET used = used + 1
+     WHERE n = (SELECT n FROM status_lists WHERE env = ? AND used < ? ORDER BY n DESC LIMIT 1) RETURNING n`,
+    [env, FULL],
+  )
+  if (open) return open.n
+  const [begun] = await query<{ n: number }>(tx, 'INSERT INTO status_lists (env, used) VALUES (?, 1) RETURNING n', [
+    env,
+  ])
+  if (!begun) throw new Error('no status list was begun')
+  return begun.n
+}
+
+/** Takes a place of a list. @returns false when it is taken */
+export async function takePlace(tx: Knex, listN: number, idx: number): Promise<boolean> {
+  const taken = await execute(tx, 'INSERT INTO status_places (list_n, idx) VALUES (?, ?) ON CONFLICT DO NOTHING', [
+    listN,
+    idx,
+  ])
+  return taken === 1
+}
+
+export async function insertPassport(
+  tx: Knex,
+  made: Omit<Passport, 'revokedAt' | 'revocation'> & { listN: number; idx: number },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO passports (id, subject_id, list_n, idx, body, credential, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [made.id, made.subjectId, made.listN, made.idx, made.body, made.credential, made.expiresAt],
+  )
+}
+
+/** The newest first. */
+export async function listPassports(db: Knex, subjectId: string): Promise<Passport[]> {
+  return await query<Passport>(
+    db,
+    `SELECT ${COLUMNS} FROM passports p WHERE p.subject_id = ? ORDER BY p.seq DESC LIMIT 200`,
+    [subjectId],
+  )
+}
+
+/** A passport in the list of an organisation. */
+export interface ListedPassport extends Passport {
+  seq: number
+  subjectRef: string
+}
+
+const OF_ORGANISATION = `SELECT ${COLUMNS}, p.seq, s.ref AS "subjectRef"
+  FROM passports p JOIN identity_subjects s ON s.id = p.subject_id WHERE s.organisation_id = ? AND s.env = ?`
+
+/** Passports of all subjects of an organisation, the newest first. @param before of the last row of the page before */
+export async function listAllPassports(
+  db: Knex,
+  owner: Owner,
+  before: number | null,
+  limit: number,
+): Promise<ListedPassport[]> {
+  return await query<ListedPassport>(
+    db,
+    `${OF_ORGANISATION} AND (?::bigint IS NULL OR p.seq < ?) ORDER BY p.seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before, before, limit],
+  )
+}
+
+/** @returns undefined when this organisation issued none of this id in this environment */
+export async function findOwnPassport(db: Knex, owner: Owner, id: string): Promise<ListedPassport | undefined> {
+  const [row] = await query<ListedPassport>(db, `${OF_ORGANISATION} AND p.id = ?`, [
+    owner.organisationId,
+    owner.env,
+    id,
+  ])
+  return row
+}
+
+/** @returns undefined when this organisation issued none of this id in this environment */
+export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: string): Promise<Passport | undefined> {
+  const [row] = await query<Passport>(
+    tx,
+    `SELECT ${COLUMNS} FROM passports p JOIN identity_subjects s ON s.id = p.subject_id
+     WHERE p.id = ? AND s.organisation_id = ? AND s.env = ? FOR UPDATE OF p`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** Whether the passport of an id was revoked, whosever it is, of a subject or of a business. */
+export async function isPassportRevoked(db: Knex, id: string): Promise<boolean> {
+  const rows = await query(
+    db,
+    `SELECT FROM passports WHERE id = ? AND revoked_at IS NOT NULL
+     UNION ALL SELECT FROM entity_passports WHERE id = ? AND revoked_at IS NOT NULL`,
+    [id, id],
+  )
+  return rows.length > 0
+}
+
+export async function setRevoked(
+  tx: Knex,
+  id: string,
+  revoked: { at: Date; revocation: string; sealedReason: string | null },
+): Promise<void> {
+  await execute(tx, 'UPDATE passports SET revoked_at = ?, revocation = ?, sealed_reason = ? WHERE id = ?', [
+    revoked.at,
+    revoked.revocation,
+    revoked.sealedReason,
+    id,
+  ])
+}
+
+/** The environment of a list and the places that are revoked. @returns undefined when there is no such list */
+export async function readStatusList(db: Knex, n: number): Promise<{ env: ApiEnv; revoked: number[] } | undefined> {
+  const [list] = await query<{ env: ApiEnv }>(db, 'SELECT env FROM status_lists WHERE n = ?', [n])
+  if (!list) return undefined
+  const rows = await query<{ idx: number }>(
+    db,
+    `SELECT idx FROM passports WHERE list_n = ? AND revoked_at IS NOT NULL
+     UNION ALL SELECT idx FROM entity_passports WHERE list_n = ? AND revoked_at IS NOT NULL ORDER BY idx`,
+    [n, n],
+  )
+  return { env: list.env, revoked: rows.map(({ idx }) => idx) }
+}

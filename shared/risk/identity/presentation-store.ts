@@ -1,0 +1,269 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Presentation } from './presentation.ts'
+
+const COLUMNS = `id, organisation_id AS "organisationId", env, subject_id AS "subjectId", deal_id AS "dealId", purpose,
+  query, response_mode AS "responseMode", redirect_uri AS "redirectUri", retain_hours AS "retainHours",
+  client_id AS "clientId", sealed_secrets AS "sealedSecrets", state, fetches, refusals, reasons,
+  wallet_error AS "walletError", sealed_form AS "sealedForm", response_code_digest AS "responseCodeDigest", fields,
+  issuer, tier, assurance, credential_expires_at AS "credentialExpiresAt", discarded, record,
+  created_at AS "createdAt", expires_at AS "expiresAt", received_at AS "receivedAt", finished_at AS "finishedAt"`
+
+type Row = Omit<Presentation, 'query'> & { query: string }
+
+function fromRow(row: Row | undefined): Presentation | undefined {
+  return row && { ...row, query: JSON.parse(row.query) }
+}
+
+export type NewPresentation = Pick<
+  Presentation,
+  | 'id'
+  | 'organisationId'
+  | 'env'
+  | 'subjectId'
+  | 'dealId'
+  | 'purpose'
+  | 'query'
+  | 'responseMode'
+  | 'redirectUri'
+  | 'retainHours'
+  | 'clientId'
+  | 'sealedSecrets'
+  | 'createdAt'
+  | 'expiresAt'
+> & { handleDigest: Buffer }
+
+export async function insertPresentation(tx: Knex, made: NewPresentation): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO presentations (id, organisation_id, env, subject_id, deal_id, purpose, query, response_mode,
+       redirect_uri, retain_hours, client_id, sealed_secrets, handle_digest, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      made.id,
+      made.organisationId,
+      made.env,
+      made.subjectId,
+      made.dealId,
+      made.purpose,
+      JSON.stringify(made.query),
+      made.responseMode,
+      made.redirectUri,
+      made.retainHours,
+      made.clientId,
+      made.sealedSecrets,
+      made.handleDigest,
+      made.createdAt,
+      made.expiresAt,
+    ],
+  )
+}
+
+/** @returns undefined when this organisation has none of this id in this environment */
+export async function findPresentation(db: Knex, owner: Owner, id: string): Promise<Presentation | undefined> {
+  const [row] = await query<Row>(
+    db,
+    `SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return fromRow(row)
+}
+
+/** The newest first, of one subject or of all. @param before of the last row of the page before; null for the first */
+export async function listPresentations(
+  db: Knex,
+  owner: Owner,
+  { subjectId, before, limit }: { subjectId: string | null; before: number | null; limit: number },
+): Promise<
+  { id: string; seq: number; state: Presentation['state']; purpose: string; createdAt: Date; expiresAt: Date }[]
+> {
+  return await query(
+    db,
+    `SELECT id, seq, state, purpose, created_at AS "createdAt", expires_at AS "expiresAt" FROM presentations
+     WHERE organisation_id = ? AND env = ? AND (?::uuid IS NULL OR subject_id = ?)
+       AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, subjectId, subjectId, before, before, limit],
+  )
+}
+
+export async function findById(db: Knex, id: string): Promise<Presentation | undefined> {
+  const [row] = await query<Row>(db, `SELECT ${COLUMNS} FROM presentations WHERE id = ?`, [id])
+  return fromRow(row)
+}
+
+export async function findByHandle(db: Knex, handleDigest: Buffer): Promise<Presentation | undefined> {
+  const [row] = await query<Row>(db, `SELECT ${COLUMNS} FROM presentations WHERE handle_digest = ?`, [handleDigest])
+  return fromRow(row)
+}
+
+/** Locks a presentation until the transaction ends. */
+export async function lockPresentation(tx: Knex.Transaction, id: string): Promise<Presentation | undefined> {
+  const [row] = await query<Row>(tx, `SELECT ${COLUMNS} FROM presentations WHERE id = ? FOR UPDATE`, [id])
+  return fromRow(row)
+}
+
+/** Counts that a request was served. @returns false when it was served often enough, or is no longer open */
+export async function countFetch(db: Knex, id: string, largest: number): Promise<boolean> {
+  const changed = await execute(
+    db,
+    `UPDATE presentations SET fetches = fetches + 1,
+       state = CASE state WHEN 'CREATED' THEN 'REQUEST_FETCHED' ELSE state END
+     WHERE id = ? AND fetches < ? AND state IN ('CREATED', 'REQUEST_FETCHED', 'RECEIVED')`,
+    [id, largest],
+  )
+  return changed === 1
+}
+
+/** Keeps an answer for its verification. */
+export async function setReceived(
+  tx: Knex.Transaction,
+  id: string,
+  received: { sealedForm: string; responseCodeDigest: Buffer | null; at: Date },
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE presentations SET state = 'RECEIVED', sealed_form = ?, response_code_digest = ?, received_at = ?
+     WHERE id = ?`,
+    [received.sealedForm, received.responseCodeDigest, received.at, id],
+  )
+}
+
+/** Notes why an answer was turned away that changed nothing else. */
+export async function setReasons(db: Knex, id: string, reasons: readonly string[]): Promise<void> {
+  await execute(db, `UPDATE presentations SET reasons = ? WHERE id = ? AND state IN ('CREATED', 'REQUEST_FETCHED')`, [
+    reasons,
+    id,
+  ])
+}
+
+/** Ends an attempt that was refused; the request is open again, or rejected. */
+export async function setRefused(
+  tx: Knex.Transaction,
+  id: string,
+  refused: { state: 'REQUEST_FETCHED' | 'REJECTED'; reasons: readonly string[]; walletError: string | null; at: Date },
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE presentations SET state = ?, reasons = ?, wallet_error = ?, refusals = refusals + 1, sealed_form = NULL,
+       finished_at = ? WHERE id = ?`,
+    [refused.state, refused.reasons, refused.walletError, refused.state === 'REJECTED' ? refused.at : null, id],
+  )
+}
+
+/** What a verified answer is kept as. */
+export interface VerifiedPresentation {
+  fields: readonly string[]
+  issuer: string
+  tier: string
+  assurance: string
+  credentialExpiresAt: Date | null
+  discarded: number
+  record: string
+  sealedValues: string
+  sealedStatus: string | null
+  /** of credentials that the sandbox issued */
+  credentialDigests: readonly Buffer[]
+  purgeAt: Date
+  at: Date
+}
+
+export async function setVerified(tx: Knex.Transaction, id: string, verified: VerifiedPresentation): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE presentations SET state = 'VERIFIED', reasons = '{}', fields = ?, issuer = ?, tier = ?, assurance = ?,
+       credential_expires_at = ?, discarded = ?, record = ?, sealed_form = NULL, finished_at = ? WHERE id = ?`,
+    [
+      verified.fields,
+      verified.issuer,
+      verified.tier,
+      verified.assurance,
+      verified.credentialExpiresAt,
+      verified.discarded,
+      verified.record,
+      verified.at,
+      id,
+    ],
+  )
+  await execute(
+    tx,
+    `INSERT INTO presentation_values (presentation_id, sealed_values, sealed_status, credential_digests, purge_at)
+     VALUES (?, ?, ?, ?, ?)`,
+    [id, verified.sealedValues, verified.sealedStatus, verified.credentialDigests, verified.purgeAt],
+  )
+}
+
+/** The sealed values while they are kept. @returns undefined once they are purged or erased */
+export async function findValues(db: Knex, id: string, at: Date): Promise<string | undefined> {
+  const [row] = await query<{ sealedValues: string }>(
+    db,
+    'SELECT sealed_values AS "sealedValues" FROM presentation_values WHERE presentation_id = ? AND purge_at > ?',
+    [id, at],
+  )
+  return row?.sealedValues
+}
+
+/** Deletes values whose time is over. @returns of how many presentations */
+export async function purgeValues(db: Knex, at: Date, limit: number): Promise<number> {
+  const due = 'SELECT presentation_id FROM presentation_values WHERE purge_at <= ? ORDER BY purge_at LIMIT ?'
+  return await deleteValues(db, due, [at, limit])
+}
+
+/**
+ * Deletes the values of presentations, and the answers kept for repetitions that hold a credential presented there: the
+ * sandbox issues credentials on request, and its answer says all that they do.
+ * @param presentations SQL that selects ids @returns of how many presentations
+ */
+export async function deleteValues(
+  db: Knex,
+  presentations: string,
+  bindings: readonly (string | number | Date)[],
+): Promise<number> {
+  const [row] = await query<{ gone: number }>(
+    db,
+    `WITH gone AS (
+       DELETE FROM presentation_values WHERE presentation_id IN (${presentations}) RETURNING credential_digests
+     ), forgotten AS (
+       DELETE FROM idempotency_keys WHERE erasure_digest IN (SELECT unnest(credential_digests) FROM gone)
+     )
+     SELECT count(*)::int AS gone FROM gone`,
+    [...bindings],
+  )
+  return row?.gone ?? 0
+}
+
+/** Ends requests that nobody answered in time. @returns how many */
+export async function expirePresentations(db: Knex, at: Date, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE presentations SET state = 'EXPIRED', finished_at = ? WHERE id IN
+       (SELECT id FROM presentations WHERE state IN ('CREATED', 'REQUEST_FETCHED') AND expires_at <= ?
+        ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+    [at, at, limit],
+  )
+}
+
+/**
+ * Ends answers that could not be verified (their message was given up) and deletes their forms: at retainHours as the
+ * values would have gone, in an hour at the earliest. @returns how many
+ */
+export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE presentations SET state = 'EXPIRED', sealed_form = NULL, finished_at = ? WHERE id IN
+       (SELECT id FROM presentations WHERE state = 'RECEIVED'
+          AND received_at + greatest(retain_hours, 1) * interval '1 hour' <= ?
+        ORDER BY received_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+    [at, at, limit],
+  )
+}
+
+/** Where the status of what was presented is looked up, while that is kept. */
+export async function findSealedStatus(db: Knex, id: string): Promise<string | undefined> {
+  const [row] = await query<{ sealedStatus: string | null }>(
+    db,
+    'SELECT sealed_status AS "sealedStatus" FROM presentation_values WHERE presentation_id = ?',
+    [id],
+  )
+  return row?.sealedStatus ?? undefined
+}

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Subject } from './subject.ts'
+
+const COLUMNS = `id, seq, organisation_id AS "organisationId", env, ref, kind, state,
+  sealed_external_ref AS "sealedExternalRef", assurance_level AS "assuranceLevel",
+  assurance_expires_at AS "assuranceExpiresAt", created_at AS "createdAt"`
+
+export async function insertSubject(
+  tx: Knex,
+  owner: Owner,
+  subject: Pick<Subject, 'id' | 'ref' | 'kind' | 'sealedExternalRef'>,
+): Promise<void> {
+  await execute(
+    tx,
+    'INSERT INTO identity_subjects (id, organisation_id, env, ref, kind, sealed_external_ref) VALUES (?, ?, ?, ?, ?, ?)',
+    [subject.id, owner.organisationId, owner.env, subject.ref, subject.kind, subject.sealedExternalRef],
+  )
+}
+
+/** @returns undefined when this organisation has none of this id in this environment */
+export async function findSubject(db: Knex, owner: Owner, id: string): Promise<Subject | undefined> {
+  const [row] = await query<Subject>(
+    db,
+    `SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** Locks a subject until the transaction ends. */
+export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject | undefined> {
+  const [row] = await query<Subject>(
+    tx,
+    `SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ? FOR UPDATE`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** The newest first. @param before of the last row of the page before; null for the first page */
+export async function listSubjects(db: Knex, owner: Owner, before: number | null, limit: number): Promise<Subject[]> {
+  return await query<Subject>(
+    db,
+    `SELECT ${COLUMNS} FROM identity_subjects
+     WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before, before, limit],
+  )
+}
+
+/** Subjects whose assurance is over, locked; those that another process looks at are left to it. */
+export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
+  return await query<Subject>(
+    tx,
+    `SELECT ${COLUMNS} FROM identity_subjects WHERE state = 'VERIFIED' AND assurance_expires_at <= ?
+     ORDER BY assurance_expires_at LIMIT ? FOR UPDATE SKIP LOCKED`,
+    [at, limit],
+  )
+}
+
+export async function setAssurance(tx: Knex, id: string, level: string, expiresAt: Date | null): Promise<void> {
+  await execute(tx, 'UPDATE identity_subjects SET assurance_level = ?, assurance_expires_at = ? WHERE id = ?', [
+    level,
+    expiresAt,
+    id,
+  ])
+}
+
+/** Enters a state: its anchored object, and the caller's words for it. */
+export async function insertTransition(
+  tx: Knex,
+  subjectId: string,
+  made: { id: string; to: string; body: string; sealedReason: string | null },
+): Promise<void> {
+  await execute(tx, 'UPDATE identity_subjects SET state = ? WHERE id = ?', [made.to, subjectId])
+  await execute(tx, 'INSERT INTO identity_transitions (id, subject_id, body, sealed_reason) VALUES (?, ?, ?, ?)', [
+    made.id,
+    subjectId,
+    made.body,
+    made.sealedReason,
+  ])
+}
+
+/** The anchored transitions, newest first. */
+export async function listTransitions(db: Knex, subjectId: string): Promise<string[]> {
+  const rows = await query<{ body: string }>(
+    db,
+    'SELECT body FROM identity_transitions WHERE subject_id = ? ORDER BY seq DESC LIMIT 200',
+    [subjectId],
+  )
+  return rows.map(({ body }) => body)
+}

@@ -1,0 +1,31 @@
+import type { IdentityState } from './subject.ts'
+
+/** What may move an identity from one state to another. */
+export type Mover = 'CALLER' | 'VERIFICATION' | 'SWEEPER' | 'STATUS_LIST' | 'ERASURE'
+
+type Row = readonly [from: IdentityState, to: IdentityState, by: readonly Mover[]]
+
+/** Every transition there is (families 1.4); beside them everything but REVOKED becomes REVOKED. */
+const TRANSITIONS: readonly Row[] = [
+  ['UNVERIFIED', 'PENDING', ['CALLER', 'VERIFICATION']],
+  ['PENDING', 'VERIFIED', ['VERIFICATION']],
+  ['PENDING', 'UNVERIFIED', ['CALLER', 'VERIFICATION']],
+  ['VERIFIED', 'EXPIRED', ['SWEEPER']],
+  ['VERIFIED', 'SUSPENDED', ['CALLER', 'STATUS_LIST']],
+  ['SUSPENDED', 'VERIFIED', ['CALLER']],
+  ['EXPIRED', 'PENDING', ['CALLER']],
+]
+
+const TO_REVOKED: readonly Mover[] = ['CALLER', 'ERASURE']
+
+/** Whether a move is allowed; `forbidden` is one that exists, and not for this mover. */
+export function judgeMove(from: IdentityState, to: IdentityState, by: Mover): 'allowed' | 'forbidden' | 'impossible' {
+  const movers =
+    to === 'REVOKED'
+      ? from === 'REVOKED'
+        ? undefined
+        : TO_REVOKED
+      : TRANSITIONS.find(([one, other]) => one === from && other === to)?.[2]
+  if (!movers) return 'impossible'
+  return movers.includes(by) ? 'allowed' : 'forbidden'
+}

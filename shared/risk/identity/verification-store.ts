@@ -1,0 +1,125 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { Verification } from './verification.ts'
+
+const COLUMNS = `v.id, v.key, v.tier, v.missing_reason AS "missingReason", v.is_high AS "isHigh",
+  v.raw_sha256 AS "rawSha256", v.presentation_id AS "presentationId", v.consent_id AS "consentId",
+  v.observed_at AS "observedAt", v.expires_at AS "expiresAt", v.revoked_at AS "revokedAt"`
+
+/** The newest first. */
+export async function listVerifications(db: Knex, subjectId: string): Promise<Verification[]> {
+  return await query<Verification>(
+    db,
+    `SELECT ${COLUMNS} FROM identity_verifications v WHERE v.subject_id = ? ORDER BY v.seq DESC LIMIT 500`,
+    [subjectId],
+  )
+}
+
+/** A verification in the list of an organisation. */
+export interface ListedVerification extends Verification {
+  seq: number
+  subjectId: string
+  subjectRef: string
+}
+
+/** Verifications of all subjects of an organisation, the newest first. @param before of the last row of the page before */
+export async function listAllVerifications(
+  db: Knex,
+  owner: Owner,
+  before: number | null,
+  limit: number,
+): Promise<ListedVerification[]> {
+  return await query<ListedVerification>(
+    db,
+    `SELECT ${COLUMNS}, v.seq, s.id AS "subjectId", s.ref AS "subjectRef"
+     FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id
+     WHERE s.organisation_id = ? AND s.env = ? AND (?::bigint IS NULL OR v.seq < ?) ORDER BY v.seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, before, before, limit],
+  )
+}
+
+export async function insertVerification(
+  tx: Knex,
+  subjectId: string,
+  made: Verification & { sealedValues: string | null; sealedStatus: string | null },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO identity_verifications (id, subject_id, key, tier, missing_reason, is_high, raw_sha256,
+       presentation_id, consent_id, observed_at, expires_at, sealed_values, sealed_status, status_checked_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      made.id,
+      subjectId,
+      made.key,
+      made.tier,
+      made.missingReason,
+      made.isHigh,
+      made.rawSha256,
+      made.presentationId,
+      made.consentId,
+      made.observedAt,
+      made.expiresAt,
+      made.sealedValues,
+      made.sealedStatus,
+      made.sealedStatus === null ? null : made.observedAt,
+    ],
+  )
+}
+
+/** Whether a presentation has verified a subject before: it does so once. */
+export async function hasVerified(db: Knex, presentationId: string): Promise<boolean> {
+  const rows = await query(db, 'SELECT 1 FROM identity_verifications WHERE presentation_id = ?', [presentationId])
+  return rows.length > 0
+}
+
+/** Ends what was read under a consent, and deletes it. @returns how many values were deleted */
+export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Promise<number> {
+  return await execute(
+    tx,
+    `UPDATE identity_verifications SET revoked_at = ?, sealed_values = NULL WHERE consent_id = ? AND revoked_at IS NULL`,
+    [at, consentId],
+  )
+}
+
+/** A presented credential whose status is to be looked up again. */
+export interface DueStatus {
+  id: string
+  subjectId: string
+  organisationId: number
+  env: 'SANDBOX' | 'PRODUCTION'
+  sealedStatus: string
+}
+
+/** Takes credentials of verified subjects whose status was not looked up since. */
+export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `UPDATE identity_verifications SET status_checked_at = ? WHERE id IN (
+       SELECT v.id FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id AND s.state = 'VERIFIED'
+       WHERE v.sealed_status IS NOT NULL AND v.revoked_at IS NULL AND v.status_checked_at <= ? AND v.expires_at > ?
+       ORDER BY v.status_checked_at LIMIT ? FOR UPDATE OF v SKIP LOCKED)
+     RETURNING id`,
+    [at, since, at, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** @returns undefined when it no longer counts */
+export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | undefined> {
+  const [row] = await query<DueStatus>(
+    db,
+    `SELECT v.id, v.subject_id AS "subjectId", s.organisation_id AS "organisationId", s.env,
+       v.sealed_status AS "sealedStatus"
+     FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id
+     WHERE v.id = ? AND v.sealed_status IS NOT NULL AND v.revoked_at IS NULL`,
+    [id],
+  )
+  return row
+}
+
+/** Ends one verification: its credential is no longer valid. */
+export async function revokeVerification(tx: Knex, id: string, at: Date): Promise<void> {
+  await execute(tx, 'UPDATE identity_verifications SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])
+}

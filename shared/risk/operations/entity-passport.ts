@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { z } from 'zod'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError, NotFoundError } from '../../errors.ts'
+import { toMillis } from '../../time.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import {
+  type EntityPassport,
+  eraseRevocationReasons,
+  insertEntityPassport,
+  listEntityPassports,
+  lockEntityPassport,
+  setEntityPassportRevoked,
+} from '../businesses/passport-store.ts'
+import type { PassportBody } from '../businesses/requests.ts'
+import { type Entity, insertEntityRecord, listEntityRecords } from '../businesses/store.ts'
+import type { SigningKey } from '../domain-keys/signing-key.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+import { certify, revokedBefore, takeStatusPlace } from './issue-identity-passport.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * A passport of an entity: what its newest verification found, without names; as anchored object and as SD-JWT VC, with
+ * a place in a status list.
+ * @throws ConflictError when nothing has been verified, or the entity was erased
+ */
+export async function issuePassport(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  { purpose, validForDays }: z.output<typeof PassportBody>,
+  deps: OperationDeps & { publicUrl: string; signingKey: SigningKey },
+) {
+  if (entity.erasedAt !== null) throw new ConflictError('the entity was erased')
+  const [latest] = await listEntityRecords(tx, entity.id, 'VERIFICATION', 1)
+  if (!latest) throw new ConflictError('nothing of this entity has been verified')
+  // Stored as we anchored it.
+  const verified = JSON.parse(latest.body) as {
+    checks: { key: string; tier: string; result: string }[]
+    timestamp: string
+    anchor: { payloadSha256: string }
+  }
+  const { statusList, ...place } = await takeStatusPlace(tx, owner.env, deps.publicUrl)
+  const passportId = randomUUID()
+  const issuedAt = instant(deps.now())
+  const facts = {
+    passportId,
+    subjectRef: entity.vei,
+    kind: 'KYB',
+    purpose,
+    evidence: verified.checks.map(({ key, tier, result }) => ({
+      key,
+      tier,
+      result,
+      observedAt: verified.timestamp,
+      rawSha256: verified.anchor.payloadSha256,
+    })),
+    issuedAt,
+    expiresAt: new Date(Date.parse(issuedAt) + validForDays * DAY_MS).toISOString(),
+    statusList,
+  }
+  const record = await anchorRecord(tx, owner.env, 'identity.passport_issued', issuedAt, facts)
+  const credential = await certify(record, deps)
+  const body = canonicalize(record)
+  await insertEntityRecord(tx, entity.id, 'PASSPORT', { id: passportId, body, sealedValues: null })
+  await insertEntityPassport(tx, { id: passportId, entityId: entity.id, ...place, credential })
+  await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `passport/${passportId}` })
+  await recordEvent(tx, deps.enqueue, {
+    env: owner.env,
+    organisationId: owner.organisationId,
+    type: 'identity.passport_issued',
+    dealId: passportId,
+    fields: ['passportId', 'subjectRef', 'evidence'],
+    occurredAt: record.timestamp,
+  })
+  return { passportId, record, credential, revocation: null }
+}
+
+/**
+ * Revokes a passport; its status list says so at once.
+ * @throws NotFoundError, ConflictError when it was revoked before
+ */
+export async function revokePassport(
+  tx: Knex.Transaction,
+  owner: Owner,
+  passportId: string,
+  reason: string,
+  deps: Pick<OperationDeps, 'secrets' | 'now'>,
+): Promise<{ record: object; vei: string }> {
+  const passport = await lockEntityPassport(tx, owner, passportId)
+  if (!passport) throw new NotFoundError('there is no such passport')
+  if (passport.revokedAt !== null) throw revokedBefore()
+  return { record: await revoke(tx, owner, passport, deps.secrets.seal('entity', reason), deps), vei: passport.vei }
+}
+
+/** Revokes every passport of an entity that is erased, and forgets why others were. */
+export async function revokeAllOfEntity(
+  tx: Knex.Transaction,
+  owner: Owner,
+  entity: Entity,
+  deps: Pick<OperationDeps, 'now'>,
+): Promise<void> {
+  const passports = await listEntityPassports(tx, entity.id)
+  const live = passports.filter(({ revokedAt }) => revokedAt === null)
+  for (const passport of live) await revoke(tx, owner, passport, null, deps)
+  await eraseRevocationReasons(tx, entity.id)
+}
+
+async function revoke(
+  tx: Knex.Transaction,
+  { env }: Owner,
+  { id }: EntityPassport,
+  sealedReason: string | null,
+  deps: Pick<OperationDeps, 'now'>,
+): Promise<object> {
+  const facts = { revocationId: randomUUID(), passportId: id }
+  const record = await anchorRecord(tx, env, 'identity.passport_revoked', instant(deps.now()), facts)
+  const at = new Date(toMillis(deps.now()))
+  await setEntityPassportRevoked(tx, id, { at, revocation: canonicalize(record), sealedReason })
+  return record
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError, NotFoundError, ValidationError } from '../../errors.ts'
+import { toMillis } from '../../time.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { Consent } from '../identity/consent.ts'
+import { findConsent, insertConsent, setWithdrawn } from '../identity/consent-store.ts'
+import type { ConsentRequest } from '../identity/identity-requests.ts'
+import { revokeByConsent } from '../identity/verification-store.ts'
+import type { Owner } from '../jobs/job.ts'
+import type { MissingReason } from '../registries/connector.ts'
+import { instant, type OperationDeps } from './deps.ts'
+import { openSubject, refreshAssurance } from './manage-subject.ts'
+
+/**
+ * Records a consent.
+ * @throws NotFoundError for a subject that is not there, ValidationError for one that has ended already
+ */
+export async function recordConsent(
+  tx: Knex.Transaction,
+  owner: Owner,
+  { subjectId, purpose, fields, expiresAt, noticeSha256, obtainedVia }: ConsentRequest,
+  deps: Pick<OperationDeps, 'now'>,
+) {
+  const ends = new Date(expiresAt)
+  if (ends.getTime() <= toMillis(deps.now())) {
+    const message = 'expiresAt must be in the future'
+    throw new ValidationError(message, [{ path: 'expiresAt', code: 'PAST', message }])
+  }
+  const subject = await openSubject(tx, owner, subjectId)
+  if (subject.state === 'REVOKED') throw new ConflictError('the identity was revoked')
+  const consentId = randomUUID()
+  const record = await anchorRecord(tx, owner.env, 'identity.consent_recorded', instant(deps.now()), {
+    consentId,
+    subjectRef: subject.ref,
+    purpose,
+    fields,
+    expiresAt: ends.toISOString(),
+    noticeSha256: noticeSha256 ?? null,
+    obtainedVia: obtainedVia ?? null,
+  })
+  const body = canonicalize(record)
+  await insertConsent(tx, owner, { id: consentId, subjectId, purpose, fields, expiresAt: ends, record: body })
+  return record
+}
+
+/**
+ * Withdraws a consent: what was read under it is deleted and counts no longer.
+ * @throws NotFoundError, ConflictError when it was withdrawn before
+ */
+export async function withdrawConsent(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  deps: Pick<OperationDeps, 'now'>,
+) {
+  const consent = await findConsent(tx, owner, id)
+  if (!consent) throw new NotFoundError('there is no such consent')
+  const subject = await openSubject(tx, owner, consent.subjectId)
+  const timestamp = instant(deps.now())
+  const at = new Date(toMillis(deps.now()))
+  const facts = { withdrawalId: randomUUID(), consentId: id, subjectRef: subject.ref }
+  const record = await anchorRecord(tx, owner.env, 'identity.consent_withdrawn', timestamp, facts)
+  if (!(await setWithdrawn(tx, id, at, canonicalize(record)))) {
+    const message = 'the consent was withdrawn before'
+    throw new ConflictError(message, [{ path: 'consentId', code: 'WITHDRAWN', message }])
+  }
+  if ((await revokeByConsent(tx, id, at)) > 0) await refreshAssurance(tx, subject, deps)
+  return record
+}
+
+/** Why a consent does not cover a read; null when it does. */
+export function consentFault(
+  consent: Consent | undefined,
+  read: { subjectId: string; field: string; purpose: string },
+  nowMs: number,
+): MissingReason | null {
+  const isCovering =
+    consent?.subjectId === read.subjectId && consent.purpose === read.purpose && consent.fields.includes(read.field)
+  if (!consent || !isCovering) return 'NO_CONSENT'
+  if (consent.withdrawnAt !== null) return 'CONSENT_REVOKED'
+  return consent.expiresAt.getTime() <= nowMs ? 'CONSENT_EXPIRED' : null
+}

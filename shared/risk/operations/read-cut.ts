@@ -1,0 +1,118 @@
+import type { Knex } from 'knex'
+import { viewAnchor } from '../../transparency/operations/view-anchor.ts'
+import { writeZip } from '../../transparency/provenance/zip.ts'
+import { applyRules, type EligibilityRule, RULE_RESULTS, type RuleResult, together } from '../pools/eligibility.ts'
+import { factOf, type PoolFact } from '../pools/facts.ts'
+import { cutBag } from '../pools/pool-bag.ts'
+import { listMembers, type PoolCut } from '../pools/store.ts'
+import { replines, stratify } from '../pools/strata.ts'
+import { type CutMember, TAPE_FORMATS, type TapeFormat, tapeHead, tapePart, tapeTail } from '../pools/tape.ts'
+import type { Receivable } from '../receivables/evidence-object.ts'
+
+/** Members that are read at once. */
+const PAGE = 1_000
+
+/** What a cut's anchored object says. */
+export interface CutRecord {
+  cutRecordId: string
+  poolId: string
+  cutOffDate: string
+  timestamp: string
+  anchor: { txId: string }
+}
+
+export function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
+  // Written by ourselves.
+  return JSON.parse(cut.body) as CutRecord
+}
+
+/** Files that are made of a cut: a tape in each format, and its bag. */
+export type CutFile = TapeFormat | 'bag'
+
+/** Members of a cut in pool order, page by page. */
+async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & { body: string })[]> {
+  for (let from = 0; from < cut.size; from += PAGE) {
+    const members = await listMembers(db, cut.poolId, from, Math.min(PAGE, cut.size - from))
+    yield members.map(({ reference, body }) => ({ reference, body, receivable: JSON.parse(body) as Receivable }))
+  }
+}
+
+/** What is known of each member of a cut, in pool order. */
+export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
+  const { cutOffDate } = cutRecord(cut)
+  const facts: PoolFact[] = []
+  for await (const page of membersOf(db, cut))
+    facts.push(...page.map(({ receivable }) => factOf(receivable, cutOffDate)))
+  return facts
+}
+
+/** Makes a file of a cut; equal cuts give equal bytes. @throws Error for a bag whose cut the log does not include yet */
+export async function makeCutFile(db: Knex, cut: PoolCut, poolName: string, file: CutFile): Promise<Buffer> {
+  const format = TAPE_FORMATS.find((one) => one === file)
+  return format ? await makeTape(db, cut, format) : await makeBag(db, cut, poolName)
+}
+
+async function makeTape(db: Knex, cut: PoolCut, format: TapeFormat): Promise<Buffer> {
+  const record = cutRecord(cut)
+  const parts = [Buffer.from(tapeHead(format, record))]
+  let from = 0
+  for await (const page of membersOf(db, cut)) {
+    parts.push(Buffer.from(tapePart(format, page, { from, cutOffDate: record.cutOffDate })))
+    from += page.length
+  }
+  parts.push(Buffer.from(tapeTail(format)))
+  return Buffer.concat(parts)
+}
+
+async function makeBag(db: Knex, cut: PoolCut, poolName: string): Promise<Buffer> {
+  const { anchor, timestamp } = cutRecord(cut)
+  const proof = (await viewAnchor(db, anchor.txId))?.tlogProof
+  if (!proof) throw new Error('a bag holds the proof of its cut, which the log does not include yet')
+  const lines: Buffer[] = []
+  for await (const page of membersOf(db, cut)) lines.push(Buffer.from(page.map(({ body }) => `${body}\n`).join('')))
+  const facts = await cutFacts(db, cut)
+  const files = cutBag({
+    cutId: cut.id,
+    name: poolName,
+    timestamp,
+    cut: cut.body,
+    proof,
+    receivables: Buffer.concat(lines),
+    tape: await makeTape(db, cut, 'csv'),
+    stratification: JSON.stringify(stratify(facts)),
+    replines: JSON.stringify(replines(facts)),
+  })
+  return await writeZip(files)
+}
+
+/** How many receivables came to which result. */
+export type ResultCounts = Record<RuleResult, number>
+
+/**
+ * What the consumer's rules say of the members of a cut.
+ * @returns a byte for each rule and member, in pool order; counts over all rules together, and of each
+ */
+export async function evaluateCut(
+  db: Knex,
+  cut: PoolCut,
+  rules: readonly EligibilityRule[],
+): Promise<{ results: Uint8Array; counts: ResultCounts; byRule: { id: string; counts: ResultCounts }[] }> {
+  const facts = await cutFacts(db, cut)
+  const results = applyRules(rules, facts)
+  const counts = noCounts()
+  const byRule = rules.map(({ id }) => ({ id, counts: noCounts() }))
+  for (let at = 0; at < results.length; at += rules.length) {
+    const own = results.subarray(at, at + rules.length)
+    counts[together(own)]++
+    for (const [index, code] of own.entries()) {
+      const result = RULE_RESULTS[code]
+      const rule = byRule[index]
+      if (result && rule) rule.counts[result]++
+    }
+  }
+  return { results, counts, byRule }
+}
+
+function noCounts(): ResultCounts {
+  return { MET: 0, NOT_MET: 0, MISSING: 0 }
+}

@@ -1,0 +1,88 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+
+/** Bytes of a piece: a reader holds one. */
+const PIECE_BYTES = 262_144
+
+/** Keeps a file of a cut; one that is there already stays. */
+export async function keepCutFile(tx: Knex, cutId: string, name: string, bytes: Buffer): Promise<void> {
+  for (let n = 0; n * PIECE_BYTES < bytes.length; n++) {
+    const piece = bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
+    await execute(
+      tx,
+      'INSERT INTO pool_files (cut_id, name, n, length, piece) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      [cutId, name, n, bytes.length, piece],
+    )
+  }
+}
+
+/** @returns bytes of a file; undefined when it has not been made */
+export async function cutFileLength(db: Knex, cutId: string, name: string): Promise<number | undefined> {
+  const [row] = await query<{ length: number }>(
+    db,
+    'SELECT length FROM pool_files WHERE cut_id = ? AND name = ? AND n = 0',
+    [cutId, name],
+  )
+  return row?.length
+}
+
+/** A file piece by piece. */
+export async function* readCutFile(db: Knex, cutId: string, name: string): AsyncGenerator<Buffer> {
+  for (let n = 0; ; n++) {
+    const [row] = await query<{ piece: Buffer }>(
+      db,
+      'SELECT piece FROM pool_files WHERE cut_id = ? AND name = ? AND n = ?',
+      [cutId, name, n],
+    )
+    if (!row) return
+    yield row.piece
+  }
+}
+
+export interface EligibilityRun {
+  id: string
+  cutId: string
+  /** ids of its rules */
+  rules: string[]
+}
+
+export async function insertRun(tx: Knex, run: EligibilityRun & { results: Uint8Array }): Promise<void> {
+  await execute(tx, 'INSERT INTO eligibility_runs (id, cut_id, rules, results) VALUES (?, ?, ?, ?)', [
+    run.id,
+    run.cutId,
+    run.rules,
+    Buffer.from(run.results),
+  ])
+}
+
+/** @returns undefined for a foreign or unknown run */
+export async function findRun(
+  db: Knex,
+  owner: Owner,
+  id: string,
+): Promise<(EligibilityRun & { poolId: string; size: number }) | undefined> {
+  const [row] = await query<EligibilityRun & { poolId: string; size: number }>(
+    db,
+    `SELECT r.id, r.cut_id AS "cutId", r.rules, c.pool_id AS "poolId", c.size
+     FROM eligibility_runs r JOIN pool_cuts c ON c.id = r.cut_id JOIN pools p ON p.id = c.pool_id
+     WHERE r.id = ? AND p.organisation_id = ? AND p.env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** The bytes of `count` receivables from place `from` on, one for each rule. */
+export async function readResults(
+  db: Knex,
+  { id, rules }: EligibilityRun,
+  from: number,
+  count: number,
+): Promise<Buffer> {
+  const [row] = await query<{ part: Buffer }>(
+    db,
+    'SELECT substring(results FROM ?::int FOR ?::int) AS part FROM eligibility_runs WHERE id = ?',
+    [from * rules.length + 1, count * rules.length, id],
+  )
+  return row?.part ?? Buffer.alloc(0)
+}

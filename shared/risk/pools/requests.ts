@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { day, line } from '../evidence/values.ts'
+import { checkFinancialYear, receivableShape } from '../first-financing/receivable.ts'
+import { EligibilityRules } from './eligibility.ts'
+
+/** Most receivables of a pool, and of one request. */
+export const MAX_POOL = 50_000
+const MAX_ITEMS = 1_000
+
+const { totalInr, ...document } = receivableShape
+
+/** A receivable of a pool; `receivableId` is the organisation's own reference. */
+const PoolItem = z
+  .strictObject({
+    receivableId: line(100),
+    ...document,
+    amountInr: totalInr,
+    currency: z.literal('INR').default('INR'),
+    issueDate: day.optional(),
+    dueDate: day.optional(),
+  })
+  .superRefine(checkFinancialYear)
+  .meta({ id: 'PoolItem' })
+
+export type PoolItem = z.output<typeof PoolItem>
+
+export const PoolBody = z.strictObject({
+  name: line(),
+  dealId: line(100).optional(),
+  currency: z.literal('INR').default('INR'),
+  receivables: z.array(PoolItem).max(MAX_ITEMS).default([]),
+})
+
+export const PoolItemsBody = z.strictObject({ receivables: z.array(PoolItem).min(1).max(MAX_ITEMS) })
+
+export const CutBody = z.strictObject({ cutOffDate: day })
+
+export const EligibilityBody = z.strictObject({
+  rules: EligibilityRules,
+  cut: z.string().max(100).optional().meta({ description: 'cutRecordId of a cut; else the newest' }),
+})

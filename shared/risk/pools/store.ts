@@ -1,0 +1,200 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+
+export interface Pool {
+  id: string
+  name: string
+  dealId: string | null
+  size: number
+  built: number
+}
+
+export async function insertPool(tx: Knex, owner: Owner, pool: Pick<Pool, 'id' | 'name' | 'dealId'>): Promise<void> {
+  await execute(tx, 'INSERT INTO pools (id, organisation_id, env, name, deal_id, size) VALUES (?, ?, ?, ?, ?, 0)', [
+    pool.id,
+    owner.organisationId,
+    owner.env,
+    pool.name,
+    pool.dealId,
+  ])
+}
+
+/** @param lock whether others wait until the transaction ends @returns undefined for a foreign or unknown pool */
+export async function findPool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool | undefined> {
+  const [row] = await query<Pool>(
+    db,
+    `SELECT id, name, deal_id AS "dealId", size, built FROM pools WHERE id = ? AND organisation_id = ? AND env = ?${lock ? ' FOR UPDATE' : ''}`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/**
+ * Lets one transaction at a time make evidence of a pool. The pool's row is not locked meanwhile: who adds receivables
+ * does not wait for what is made of those before.
+ */
+export async function lockBuilding(tx: Knex.Transaction, poolId: string): Promise<void> {
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 14))', [poolId])
+}
+
+/** The newest first. */
+export async function listPools(db: Knex, owner: Owner, limit: number): Promise<Pool[]> {
+  return await query<Pool>(
+    db,
+    `SELECT id, name, deal_id AS "dealId", size, built FROM pools WHERE organisation_id = ? AND env = ?
+     ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, limit],
+  )
+}
+
+/** References of these that the pool has already. */
+export async function takenReferences(tx: Knex, poolId: string, references: readonly string[]): Promise<string[]> {
+  const rows = await query<{ reference: string }>(
+    tx,
+    'SELECT reference FROM pool_members WHERE pool_id = ? AND reference = ANY(?::text[])',
+    [poolId, [...references]],
+  )
+  return rows.map(({ reference }) => reference)
+}
+
+/** Adds members after the last; the pool must be locked. */
+export async function addMembers(
+  tx: Knex,
+  poolId: string,
+  members: readonly { reference: string; sealedItem: string }[],
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO pool_members (pool_id, place, reference, sealed_item)
+     SELECT p.id, p.size + t.nth - 1, t.reference, t.item FROM pools p,
+       unnest(?::text[], ?::text[]) WITH ORDINALITY AS t(reference, item, nth) WHERE p.id = ?`,
+    [members.map(({ reference }) => reference), members.map(({ sealedItem }) => sealedItem), poolId],
+  )
+  await execute(tx, 'UPDATE pools SET size = size + ? WHERE id = ?', [members.length, poolId])
+}
+
+/** Members without an evidence object, in pool order. */
+export async function unbuiltMembers(
+  tx: Knex,
+  pool: Pool,
+  limit: number,
+): Promise<{ place: number; sealedItem: string }[]> {
+  return await query(
+    tx,
+    `SELECT place, sealed_item AS "sealedItem" FROM pool_members WHERE pool_id = ? AND place >= ?
+     ORDER BY place LIMIT ?`,
+    [pool.id, pool.built, limit],
+  )
+}
+
+/** Stores evidence objects of the members that follow those built before. */
+export async function storeBuilt(
+  tx: Knex,
+  poolId: string,
+  built: readonly { place: number; receivableId: string; payloadSha256: string; body: string }[],
+): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE pool_members m SET receivable_id = t.id, payload_sha256 = decode(t.hash, 'hex'), body = t.body
+     FROM unnest(?::int[], ?::uuid[], ?::text[], ?::text[]) AS t(place, id, hash, body)
+     WHERE m.pool_id = ? AND m.place = t.place`,
+    [
+      built.map(({ place }) => place),
+      built.map(({ receivableId }) => receivableId),
+      built.map(({ payloadSha256 }) => payloadSha256),
+      built.map(({ body }) => body),
+      poolId,
+    ],
+  )
+  await execute(tx, 'UPDATE pools SET built = built + ? WHERE id = ?', [built.length, poolId])
+}
+
+/** Built members from a place on, in pool order. */
+export async function listMembers(
+  db: Knex,
+  poolId: string,
+  from: number,
+  limit: number,
+): Promise<{ place: number; reference: string; receivableId: string; body: string }[]> {
+  return await query(
+    db,
+    `SELECT place, reference, receivable_id AS "receivableId", body FROM pool_members
+     WHERE pool_id = ? AND place >= ? AND body IS NOT NULL ORDER BY place LIMIT ?`,
+    [poolId, from, limit],
+  )
+}
+
+/** Payload hashes of the places `from` to `to`, the latter excluded. */
+export async function memberHashes(db: Knex, poolId: string, from: number, to: number): Promise<Buffer[]> {
+  const rows = await query<{ hash: Buffer }>(
+    db,
+    `SELECT payload_sha256 AS hash FROM pool_members WHERE pool_id = ? AND place >= ? AND place < ? ORDER BY place`,
+    [poolId, from, to],
+  )
+  return rows.map(({ hash }) => hash)
+}
+
+/** The first place of a receivable in its pool. */
+export async function findMember(
+  db: Knex,
+  poolId: string,
+  receivableId: string,
+): Promise<{ place: number; body: string } | undefined> {
+  const [row] = await query<{ place: number; body: string }>(
+    db,
+    'SELECT place, body FROM pool_members WHERE pool_id = ? AND receivable_id = ? ORDER BY place LIMIT 1',
+    [poolId, receivableId],
+  )
+  return row
+}
+
+export interface PoolCut {
+  id: string
+  poolId: string
+  size: number
+  chunks: Buffer
+  body: string
+}
+
+export async function insertCut(tx: Knex, cut: PoolCut): Promise<void> {
+  await execute(tx, 'INSERT INTO pool_cuts (id, pool_id, size, chunks, body) VALUES (?, ?, ?, ?, ?)', [
+    cut.id,
+    cut.poolId,
+    cut.size,
+    cut.chunks,
+    cut.body,
+  ])
+}
+
+/** @returns undefined for a foreign or unknown cut */
+export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolCut | undefined> {
+  const [row] = await query<PoolCut>(
+    db,
+    `SELECT c.id, c.pool_id AS "poolId", c.size, c.chunks, c.body FROM pool_cuts c JOIN pools p ON p.id = c.pool_id
+     WHERE c.id = ? AND p.organisation_id = ? AND p.env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** The newest cut of a pool; of this size, when one is named. */
+export async function newestCut(db: Knex, poolId: string, size: number | null = null): Promise<PoolCut | undefined> {
+  const [row] = await query<PoolCut>(
+    db,
+    `SELECT id, pool_id AS "poolId", size, chunks, body FROM pool_cuts
+     WHERE pool_id = ? AND size = coalesce(?::int, size) ORDER BY seq DESC LIMIT 1`,
+    [poolId, size],
+  )
+  return row
+}
+
+/** The newest first. */
+export async function listCuts(db: Knex, poolId: string, limit: number): Promise<string[]> {
+  const rows = await query<{ body: string }>(
+    db,
+    'SELECT body FROM pool_cuts WHERE pool_id = ? ORDER BY seq DESC LIMIT ?',
+    [poolId, limit],
+  )
+  return rows.map(({ body }) => body)
+}

@@ -1,0 +1,13 @@
+import type { AcceptanceAction } from '../../acceptance/acceptance.ts'
+import { panOfGstin } from '../../identifiers/gstin.ts'
+import { scenarioOfPan } from './scenarios.ts'
+
+/** Scenario 45: a buyer of the sandbox that rejects what it is asked about (families 0.7). */
+export function rejectsEverything(buyerGstin: string): boolean {
+  return scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
+}
+
+/** What such a buyer said besides what is recorded: it rejected two documents. */
+export function addedActions(buyerGstin: string): AcceptanceAction[] {
+  return rejectsEverything(buyerGstin) ? ['REJECTED', 'REJECTED'] : []
+}

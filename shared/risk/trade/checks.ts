@@ -1,0 +1,167 @@
+import { nameSimilarity } from '../businesses/names.ts'
+import { parsePaise } from '../packs/money.ts'
+import type { RegistryResult } from '../registries/connector.ts'
+import type { ExportCertificate, ExporterCode, ShippingBill, ShippingBillName } from '../registries/registry-data.ts'
+import type { TradeQuestion } from './requests.ts'
+
+/** One finding about an export. Its detail holds codes, dates and currencies: never a name or an amount. */
+export interface TradeCheck {
+  key: string
+  result: 'MATCH' | 'MISMATCH' | 'MISSING'
+  tier: string
+  detail: string
+}
+
+type Question<Kind extends TradeQuestion['subjectKind']> = Extract<TradeQuestion, { subjectKind: Kind }>
+
+/** From here on two names count as one. */
+const MATCH_PERMILLE = 850
+
+/** Of the holder of an importer-exporter code. */
+export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult<ExporterCode>): TradeCheck[] {
+  const keys = ['iec.status', ...(legalName === undefined ? [] : ['iec.legalName'])]
+  if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
+  const { status, issuedOn } = answer.data
+  const since = issuedOn === null ? 'active' : `active since ${issuedOn}`
+  const checks = [found('iec.status', status === 'ACTIVE', answer.tier, status === 'ACTIVE' ? since : status)]
+  if (legalName === undefined) return checks
+  const permille = nameSimilarity(answer.data.legalName, legalName)
+  return [
+    ...checks,
+    permille === null
+      ? missing('iec.legalName', 'NOT_FOUND')
+      : found('iec.legalName', permille >= MATCH_PERMILLE, answer.tier, `similarity ${permille} of 1000`),
+  ]
+}
+
+/** Of a bank-realisation certificate. The bill in it was tied by the exporter: that is no registry's word. */
+export function ebrcChecks(asked: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
+  const keys = [
+    'ebrc.exists',
+    'ebrc.remittance',
+    ...(asked.shippingBill ? ['ebrc.shippingBill'] : []),
+    ...(asked.realised ? ['ebrc.realised'] : []),
+  ]
+  if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
+  const { data, tier } = answer
+  const isIssued = data.status === 'ISSUED'
+  const { remittance } = data
+  return [
+    found('ebrc.exists', isIssued, tier, isIssued ? `issued ${data.issuedOn}` : 'CANCELLED'),
+    remittance
+      ? found('ebrc.remittance', true, tier, `${remittance.currency} on ${remittance.date}`)
+      : missing('ebrc.remittance', 'NOT_FOUND'),
+    ...(asked.shippingBill ? [tiedBill(asked.shippingBill, data.shippingBill)] : []),
+    ...(asked.realised ? [realised(asked.realised, data.realised, tier)] : []),
+  ]
+}
+
+function tiedBill(asked: ShippingBillName, tied: ShippingBillName | null): TradeCheck {
+  const key = 'ebrc.shippingBill'
+  if (!tied) return missing(key, 'NOT_FOUND')
+  const isSame = sameNumber(asked.number, tied.number) && asked.date === tied.date && asked.portCode === tied.portCode
+  return found(key, isSame, 'SELF_DECLARED', isSame ? 'matched by the exporter' : 'the exporter tied another bill')
+}
+
+function realised(
+  asked: { amount: number; currency: string },
+  stated: ExportCertificate['realised'],
+  tier: string,
+): TradeCheck {
+  const key = 'ebrc.realised'
+  if (!stated) return missing(key, 'NOT_FOUND')
+  if (stated.currency !== asked.currency) return missing(key, 'OTHER_CURRENCY')
+  const difference = tenThousandths(String(asked.amount)) - tenThousandths(stated.amount)
+  const isWithin = difference <= UNIT && difference >= -UNIT
+  return found(key, isWithin, tier, isWithin ? 'within one currency unit' : 'more than one currency unit apart')
+}
+
+const UNIT = 10_000n
+
+/** A decimal text of at most four decimals, in ten-thousandths. */
+function tenThousandths(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return BigInt(whole) * UNIT + BigInt(fraction.padEnd(4, '0'))
+}
+
+/** Of a shipping bill. */
+export function shippingBillChecks(
+  asked: Question<'SHIPPING_BILL'>,
+  answer: RegistryResult<ShippingBill>,
+): TradeCheck[] {
+  const { fobValueInr } = asked
+  const keys = [
+    'shippingBill.exists',
+    'shippingBill.date',
+    'shippingBill.port',
+    ...(fobValueInr === undefined ? [] : ['shippingBill.fob']),
+  ]
+  if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
+  const { data, tier } = answer
+  return [
+    found('shippingBill.exists', sameNumber(data.number, asked.number), tier, 'customs have a bill of this number'),
+    found('shippingBill.date', data.date === asked.date, tier, `dated ${data.date}`),
+    found('shippingBill.port', data.portCode === asked.portCode, tier, `of ${data.portCode}`),
+    ...(fobValueInr === undefined ? [] : [fob(fobValueInr, data.fobPaise, tier)]),
+  ]
+}
+
+/** Within one percent, by cross-multiplication in paise. */
+function fob(askedInr: number, stated: number | null, tier: string): TradeCheck {
+  const key = 'shippingBill.fob'
+  const asked = parsePaise(askedInr)
+  if (stated === null || asked === undefined) return missing(key, 'NOT_FOUND')
+  const difference = BigInt(asked) - BigInt(stated)
+  const isWithin = (difference < 0n ? -difference : difference) * 100n <= BigInt(stated)
+  return found(key, isWithin, tier, isWithin ? 'within one percent' : 'more than one percent apart')
+}
+
+/** A document of a pack, as far as the chain of its papers is concerned. */
+export interface ChainDocument {
+  type: string
+  tier: string
+  invoiceNumber: string | null
+}
+
+/** Tiers from strong to weak. */
+const TIERS = ['REGISTRY_VERIFIED', 'LENDER_SIDE', 'ISSUER_CONFIRMED', 'DOCUMENT_SIGNED', 'SELF_DECLARED', 'MISSING']
+
+/**
+ * Whether invoice and shipping bill name the same invoice: each commercial invoice against the numbers that customs have
+ * on the bill, else against those that a document of the bill states. The tier is the lower of both.
+ * @param customs numbers on the bills that customs confirmed; null when none was verified
+ * @returns null when there is nothing to compare
+ */
+export function chainCheck(documents: readonly ChainDocument[], customs: readonly string[] | null): TradeCheck | null {
+  const invoices = documents.filter(({ type }) => type === 'COMMERCIAL_INVOICE')
+  const bills = documents.filter(({ type }) => type === 'SHIPPING_BILL')
+  if (invoices.length === 0 || (customs === null && bills.length === 0)) return null
+  const stated = bills.flatMap(({ invoiceNumber }) => invoiceNumber ?? [])
+  const numbers = (customs ?? stated).map(normalised)
+  const own = invoices.map(({ invoiceNumber }) => invoiceNumber)
+  if (numbers.length === 0 || own.includes(null)) return missing('chain.invoice', 'NOT_FOUND')
+  const agree = own.every((number) => number !== null && numbers.includes(normalised(number)))
+  const tier = lowest([...invoices, ...(customs === null ? bills : [])].map((document) => document.tier))
+  return found('chain.invoice', agree, tier, agree ? 'invoice and bill agree' : 'invoice and bill differ')
+}
+
+function lowest(tiers: readonly string[]): string {
+  return TIERS[Math.max(...tiers.map((tier) => TIERS.indexOf(tier)))] ?? 'MISSING'
+}
+
+function normalised(number: string): string {
+  return number.normalize('NFKC').replaceAll(/\s/gu, '').toUpperCase()
+}
+
+/** Customs pad numbers with zeros. */
+function sameNumber(one: string, other: string): boolean {
+  return one.replace(/^0+/, '') === other.replace(/^0+/, '')
+}
+
+function found(key: string, isMatch: boolean, tier: string, detail: string): TradeCheck {
+  return { key, result: isMatch ? 'MATCH' : 'MISMATCH', tier, detail }
+}
+
+function missing(key: string, reason: string | null): TradeCheck {
+  return { key, result: 'MISSING', tier: 'MISSING', detail: reason ?? 'NOT_FOUND' }
+}

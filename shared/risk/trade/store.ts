@@ -1,0 +1,186 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Owner } from '../jobs/job.ts'
+
+/** A document: the anchored object, and what its commitments stand for. */
+export interface StoredDocument {
+  id: string
+  body: string
+  sealedValues: string
+}
+
+export async function insertDocument(
+  tx: Knex,
+  owner: Owner,
+  document: StoredDocument & { type: string; sha256: Buffer },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO trade_documents (id, organisation_id, env, type, sha256, body, sealed_values)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      document.id,
+      owner.organisationId,
+      owner.env,
+      document.type,
+      document.sha256,
+      document.body,
+      document.sealedValues,
+    ],
+  )
+}
+
+const DOCUMENT = `id, body, sealed_values AS "sealedValues"`
+
+/** Those of the owner's, in the order asked for; what is not theirs is left out. */
+export async function findDocuments(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredDocument[]> {
+  return await query<StoredDocument>(
+    db,
+    `SELECT ${DOCUMENT} FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
+     JOIN trade_documents ON id = wanted WHERE organisation_id = ? AND env = ? ORDER BY place`,
+    [[...ids], owner.organisationId, owner.env],
+  )
+}
+
+/** Where a page of a list begins: `before` is the seq of the last one seen. */
+export interface ListPage {
+  before: number | null
+  limit: number
+}
+
+/** The anchored objects of documents, the newest first. */
+export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Promise<{ seq: number; body: string }[]> {
+  return await query(
+    db,
+    `SELECT seq, body FROM trade_documents WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+     ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, page.before, page.before, page.limit],
+  )
+}
+
+/** A verification: the anchored object, and what was asked and answered beside it. */
+export interface StoredVerification {
+  id: string
+  body: string
+  sealedValues: string
+}
+
+export async function insertVerification(
+  tx: Knex,
+  owner: Owner,
+  verification: StoredVerification & { subjectKind: string },
+): Promise<void> {
+  const { id, subjectKind, body, sealedValues } = verification
+  await execute(
+    tx,
+    `INSERT INTO trade_verifications (id, organisation_id, env, subject_kind, body, sealed_values)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [id, owner.organisationId, owner.env, subjectKind, body, sealedValues],
+  )
+}
+
+/** Those of the owner's, in the order asked for; what is not theirs is left out. */
+export async function findVerifications(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredVerification[]> {
+  return await query<StoredVerification>(
+    db,
+    `SELECT id, body, sealed_values AS "sealedValues" FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
+     JOIN trade_verifications ON id = wanted WHERE organisation_id = ? AND env = ? ORDER BY place`,
+    [[...ids], owner.organisationId, owner.env],
+  )
+}
+
+/** The anchored objects of verifications, the newest first. */
+export async function listVerifications(
+  db: Knex,
+  owner: Owner,
+  page: ListPage,
+): Promise<{ seq: number; body: string }[]> {
+  return await query(
+    db,
+    `SELECT seq, body FROM trade_verifications WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+     ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, page.before, page.before, page.limit],
+  )
+}
+
+/** A pack as it was issued; `proof` is kept once the log includes its record, so that its bag never changes again. */
+export interface StoredTradePack {
+  id: string
+  title: string | null
+  envelope: string
+  record: string
+  /** the key that signed, as it was published: JSON text */
+  publicKey: string
+  documentIds: string[]
+  verificationIds: string[]
+  pdf: Buffer
+  proof: string | null
+  issuedAt: Date
+}
+
+export async function insertTradePack(
+  tx: Knex,
+  owner: Owner,
+  pack: Omit<StoredTradePack, 'proof' | 'issuedAt'>,
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO trade_packs
+       (id, organisation_id, env, title, envelope, record, public_key, document_ids, verification_ids, pdf)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      pack.id,
+      owner.organisationId,
+      owner.env,
+      pack.title,
+      pack.envelope,
+      pack.record,
+      pack.publicKey,
+      pack.documentIds,
+      pack.verificationIds,
+      pack.pdf,
+    ],
+  )
+}
+
+const PACK = `id, title, envelope, record, public_key AS "publicKey", document_ids AS "documentIds",
+  verification_ids AS "verificationIds", pdf, proof, created_at AS "issuedAt"`
+
+/** @returns undefined when this organisation has no such pack in this environment */
+export async function findTradePack(db: Knex, owner: Owner, id: string): Promise<StoredTradePack | undefined> {
+  const [row] = await query<StoredTradePack>(
+    db,
+    `SELECT ${PACK} FROM trade_packs WHERE id = ? AND organisation_id = ? AND env = ?`,
+    [id, owner.organisationId, owner.env],
+  )
+  return row
+}
+
+/** How a pack is listed. */
+export interface ListedTradePack {
+  seq: number
+  id: string
+  title: string | null
+  /** the anchored object, JSON text */
+  record: string
+}
+
+/** The newest first. */
+export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Promise<ListedTradePack[]> {
+  return await query<ListedTradePack>(
+    db,
+    `SELECT seq, id, title, record FROM trade_packs WHERE organisation_id = ? AND env = ?
+       AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
+    [owner.organisationId, owner.env, page.before, page.before, page.limit],
+  )
+}
+
+/** Keeps the first proof of a pack. @returns the one that is kept */
+export async function keepProof(db: Knex, id: string, proof: string): Promise<string> {
+  const [row] = await query<{ proof: string }>(
+    db,
+    'UPDATE trade_packs SET proof = coalesce(proof, ?) WHERE id = ? RETURNING proof',
+    [proof, id],
+  )
+  return row?.proof ?? proof
+}

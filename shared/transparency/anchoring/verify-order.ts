@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../canonical/parse-json.ts'
+import { readCheckpoint } from './checkpoint.ts'
+import type { TrustPolicy } from './policy.ts'
+import type { ProofBundle } from './proof-bundle.ts'
+import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from './verify.ts'
+
+interface Logged {
+  object: JsonObject
+  proof?: ProofBundle | undefined
+}
+
+/**
+ * Verifies two anchored objects, and that the first stands before the second in one log: whoever has the lower index was
+ * first (families 3.5). Everything but `policy` may come from an attacker.
+ */
+export function verifyBefore(first: Logged, second: Logged, policy?: TrustPolicy): Verification {
+  const one = verifyAnchored(first.object, first.proof, policy)
+  const other = verifyAnchored(second.object, second.proof, policy)
+  const isProven = [one, other].every(({ checks }) =>
+    checks.some(({ name, result }) => name === 'inclusion' && result === 'passed'),
+  )
+  return { ...one, ...conclude([...one.checks, ...other.checks, orderOf(first, second, isProven)]) }
+}
+
+function orderOf({ proof: one }: Logged, { proof: other }: Logged, isProven: boolean): Check {
+  if (!isProven || !one?.inclusion || !other?.inclusion || !one.checkpoint || !other.checkpoint)
+    return open('order', 'PROOF_MISSING', 'the places in the log are not proven')
+  const origins = [one.checkpoint, other.checkpoint].map((note) => readCheckpoint(note).origin)
+  if (origins[0] !== origins[1]) return failed('order', 'ORDER_OTHERWISE', 'the two are in different logs')
+  const [at, later] = [one.inclusion.index, other.inclusion.index]
+  return at < later
+    ? passed('order', `entry ${at} stands before entry ${later}`)
+    : failed('order', 'ORDER_OTHERWISE', `entry ${at} does not stand before entry ${later}`)
+}

@@ -1,0 +1,56 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { openCheckpoint } from '../anchoring/checkpoint.ts'
+import { leafHash } from '../anchoring/merkle.ts'
+import type { NoteKey } from '../anchoring/note-key.ts'
+import { checkpointNotes, leafHashes, readEntries } from '../anchoring/store.ts'
+import { equalBytes, toHex } from '../anchoring/text.ts'
+import { appendToTiles, EMPTY_FRONTIER, frontierRoot } from '../anchoring/tiles.ts'
+
+/** What was found of a stored log. */
+export interface StoredLog {
+  /** entries under the newest checkpoint; 0 before the first */
+  size: number
+  /** of that checkpoint, lower-case hex; empty before the first */
+  root: string
+  /** what is wrong, with the place of the first entry that is; null when all is well */
+  problem: string | null
+}
+
+const BATCH = 10_000
+
+/**
+ * Rebuilds the tree of a log from its entries: each has the hash that is stored for it, and at the size of each checkpoint
+ * the tree has the root that was signed.
+ */
+export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Promise<StoredLog> {
+  let frontier = EMPTY_FRONTIER
+  let result: StoredLog = { size: 0, root: '', problem: null }
+  for (const { size, note } of await checkpointNotes(db, env)) {
+    while (frontier.size < size) {
+      const to = Math.min(size, frontier.size + BATCH)
+      const entries = await readEntries(db, env, frontier.size, to)
+      const leaves = await leafHashes(db, env, frontier.size, to)
+      const wrong = leaves.findIndex((leaf, index) => !equalBytes(leaf, leafHash(entries[index] ?? new Uint8Array())))
+      if (wrong >= 0) return { ...result, problem: `entry ${frontier.size + wrong} is not what its hash says` }
+      if (leaves.length < to - frontier.size)
+        return { ...result, problem: `entry ${frontier.size + leaves.length} is missing` }
+      frontier = appendToTiles(frontier, leaves).frontier
+    }
+    const root = frontierRoot(frontier)
+    const signed = signedRoot(note, key)
+    if (signed === null) return { ...result, problem: `the checkpoint of ${size} entries has no signature of this log` }
+    if (!equalBytes(root, signed))
+      return { ...result, problem: `the first ${size} entries are not those that were signed` }
+    result = { size, root: toHex(root), problem: null }
+  }
+  return result
+}
+
+function signedRoot(note: string, key: NoteKey): Uint8Array | null {
+  try {
+    return openCheckpoint(note, [key]).checkpoint.root
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,131 @@
+import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
+import type { JsonValue } from '../../canonical/parse-json.ts'
+import { AnchoringError } from '../anchoring/anchoring-error.ts'
+import { parseBase64, toBase64 } from '../anchoring/text.ts'
+
+/** What an envelope of ours holds: an in-toto statement. */
+export const STATEMENT_TYPE = 'application/vnd.in-toto+json'
+
+/** A public key as it is published: a JWK of RFC 8037, named by its thumbprint (RFC 7638). */
+export interface EvidenceKey {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly kid: string
+  readonly use: 'sig'
+  readonly alg: 'EdDSA'
+}
+
+/** A DSSE envelope. */
+export interface Envelope {
+  /** base64 */
+  readonly payload: string
+  readonly payloadType: string
+  readonly signatures: readonly { readonly keyid: string; readonly sig: string }[]
+}
+
+/** A key that signs. */
+export interface EvidenceSigner {
+  /** 32 bytes */
+  seed: Uint8Array
+  /** 32 bytes */
+  publicKey: Uint8Array
+}
+
+const MAX_KEYS = 100
+const MAX_SIGNATURES = 10
+
+/** The JWK of 32 raw bytes. */
+export function evidenceKey(publicKey: Uint8Array): EvidenceKey {
+  const x = Buffer.from(publicKey).toString('base64url')
+  const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url')
+  return { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' }
+}
+
+/** What is signed (DSSE 1.0): type and body with their lengths, so that neither can flow into the other. */
+export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffer {
+  const type = Buffer.from(payloadType)
+  return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload])
+}
+
+/** Signs a payload. Ed25519 is deterministic: the same payload has the same envelope. */
+export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceSigner): Envelope {
+  const { kty, crv, x, kid } = evidenceKey(publicKey)
+  const d = Buffer.from(seed).toString('base64url')
+  const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
+  const sig = toBase64(sign(null, preAuthEncoding(STATEMENT_TYPE, payload), key))
+  return { payload: toBase64(payload), payloadType: STATEMENT_TYPE, signatures: [{ keyid: kid, sig }] }
+}
+
+/**
+ * Whether a trusted key signed an envelope, which may come from an attacker.
+ * @returns KEY_UNKNOWN when no signature names a trusted key, SIGNATURE when one does and is not its own
+ */
+export function checkEnvelope(
+  envelope: Envelope,
+  trusted: readonly EvidenceKey[],
+): 'SIGNED' | 'KEY_UNKNOWN' | 'SIGNATURE' {
+  const payload = parseBase64(envelope.payload)
+  let isNamed = false
+  for (const { keyid, sig } of envelope.signatures) {
+    const key = trusted.find(({ kid }) => kid === keyid)
+    if (!key) continue
+    isNamed = true
+    const signature = parseBase64(sig)
+    if (!payload || signature?.length !== 64) continue
+    const { kty, crv, x } = key
+    const keyObject = createPublicKey({ key: { kty, crv, x }, format: 'jwk' })
+    if (verify(null, preAuthEncoding(envelope.payloadType, payload), keyObject, signature)) return 'SIGNED'
+  }
+  return isNamed ? 'SIGNATURE' : 'KEY_UNKNOWN'
+}
+
+/**
+ * Reads an envelope.
+ * @throws AnchoringError ENVELOPE_MALFORMED
+ */
+export function parseEnvelope(value: JsonValue | undefined): Envelope {
+  const { payload, payloadType, signatures } = objectOf(value)
+  if (typeof payload !== 'string' || typeof payloadType !== 'string' || !Array.isArray(signatures)) throw malformed()
+  if (signatures.length > MAX_SIGNATURES) throw malformed()
+  return {
+    payload,
+    payloadType,
+    signatures: signatures.map((entry) => {
+      const { keyid, sig } = objectOf(entry)
+      if (typeof keyid !== 'string' || typeof sig !== 'string') throw malformed()
+      return { keyid, sig }
+    }),
+  }
+}
+
+/**
+ * Reads published keys: `{"keys": [jwk]}` or one JWK. Each is named by its own thumbprint, whatever it says.
+ * @throws AnchoringError KEY_MALFORMED
+ */
+export function parseEvidenceKeys(value: JsonValue): EvidenceKey[] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw noKey()
+  const list = value.keys ?? [value]
+  if (!Array.isArray(list) || list.length > MAX_KEYS) throw noKey()
+  return list.map((entry) => {
+    if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) throw noKey()
+    const { kty, crv, x } = entry
+    if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') throw noKey()
+    const bytes = Buffer.from(x, 'base64url')
+    if (bytes.length !== 32 || bytes.toString('base64url') !== x) throw noKey()
+    return evidenceKey(bytes)
+  })
+}
+
+function objectOf(value: JsonValue | undefined): Readonly<Record<string, JsonValue>> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw malformed()
+  return value
+}
+
+function malformed(): AnchoringError {
+  return new AnchoringError('ENVELOPE_MALFORMED', 'not a DSSE envelope')
+}
+
+function noKey(): AnchoringError {
+  return new AnchoringError('KEY_MALFORMED', 'evidence keys are Ed25519 JWKs')
+}

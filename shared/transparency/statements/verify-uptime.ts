@@ -1,0 +1,185 @@
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
+import { AnchoringError } from '../anchoring/anchoring-error.ts'
+import type { TrustPolicy } from '../anchoring/policy.ts'
+import { parseProofBundle } from '../anchoring/proof-bundle.ts'
+import {
+  type Check,
+  type CheckName,
+  conclude,
+  failed,
+  open,
+  passed,
+  type Verification,
+  verifyAnchored,
+} from '../anchoring/verify.ts'
+import { type DayRecord, datesBetween, isDate, readRecord, recordHash, sumsOfDay } from './day-record.ts'
+import { uptimeSentence } from './uptime-sentence.ts'
+
+/** Days that one proof may speak of (alerting 9). */
+export const MOST_DAYS = 92
+
+/** Whether a JSON object claims to prove what was stated of a check. */
+export function isUptimeProof(value: JsonObject): boolean {
+  return Array.isArray(value.records) && Array.isArray(value.statements)
+}
+
+/**
+ * Verifies offline what was stated of a check day by day (alerting 9): each record hashes into the statement of its day,
+ * each statement is anchored, they form a chain without holes, and the sums follow from the flips. What fails names its
+ * day. It shows that what was stated is unchanged, not that it was true. Everything but `policy` may come from an
+ * attacker.
+ * @throws AnchoringError UPTIME_PROOF_MALFORMED
+ */
+export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verification {
+  const proof = readUptimeProof(value)
+  const records = proof.records.map((raw) => ({ raw, record: readRecord(raw), hash: recordHash(raw) }))
+  const held = records.map(({ raw, record, hash }) => checkRecord(raw, record, hash, proof))
+  const chain = checkChain(proof.statements)
+  const anchored = proof.statements.flatMap((statement, index) => {
+    const own = verifyAnchored(statement.object, parseProofBundle(proof.proofs[index] ?? {}), policy)
+    return own.checks.map((check) => ({ date: statement.date, check }))
+  })
+  const found = new Map(records.flatMap(({ record, hash }) => (record ? [[hash, record] as const] : [])))
+  const { days, missing } = daysOf(proof, found)
+  const checks = [...summarised(held), ...chain, ...summarised(anchored), ...missing]
+  if (checks.some(({ result }) => result === 'failed')) return conclude(checks)
+  const sentence = passed('uptime', uptimeSentence(proof, days.map(sumsOfDay)))
+  const meaning = passed('stated', 'what was stated each day was not changed since; that it was true is not shown')
+  return conclude([sentence, meaning, ...checks])
+}
+
+interface Statement {
+  object: JsonObject
+  date: string
+  txId: string
+  previous: JsonValue
+  corrects: JsonValue
+  records: readonly JsonValue[]
+}
+
+interface UptimeProof {
+  check: string
+  name: string
+  from: string
+  until: string
+  records: readonly JsonObject[]
+  statements: readonly Statement[]
+  proofs: readonly JsonValue[]
+}
+
+function checkRecord(raw: JsonObject, record: DayRecord | undefined, hash: string, proof: UptimeProof): Dated {
+  const date = isDate(raw.date) ? raw.date : 'a day'
+  const wrong = (code: 'RECORD_HASH' | 'SUMS_OTHERWISE', detail: string) => ({
+    date,
+    check: failed('record', code, detail),
+  })
+  if (!proof.statements.some((statement) => statement.date === raw.date && statement.records.includes(hash)))
+    return wrong('RECORD_HASH', 'the record is not in the statement of its day: it was changed')
+  if (!record) return wrong('RECORD_HASH', 'the record cannot be read')
+  if (record.check !== proof.check) return wrong('RECORD_HASH', 'the record is that of another check')
+  const { up, down } = sumsOfDay(record)
+  if (up !== record.up || down !== record.down)
+    return wrong('SUMS_OTHERWISE', `the flips come to ${up} s up and ${down} s down, not to what the record says`)
+  return { date, check: passed('record', 'hashes into the statement of its day, and its sums follow from its flips') }
+}
+
+/** Each statement names the one before it, and a correction one of its own day. */
+function checkChain(statements: readonly Statement[]): Check[] {
+  const broken = statements.flatMap(({ date, previous, corrects }, index) => {
+    const before = statements.slice(0, index)
+    if (index > 0 && previous !== before.at(-1)?.txId)
+      return [failed('chain', 'CHAIN_BROKEN', `${date}: the statement does not name the one before it`)]
+    if (corrects !== null && !before.some((each) => each.txId === corrects && each.date === date))
+      return [failed('chain', 'CHAIN_BROKEN', `${date}: the correction corrects no statement of its day`)]
+    return []
+  })
+  return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a row, none left out`)]
+}
+
+/** The record of each day that counts, the last one that was stated; and what nothing was stated of. */
+function daysOf(proof: UptimeProof, found: ReadonlyMap<string, DayRecord>): { days: DayRecord[]; missing: Check[] } {
+  const days: DayRecord[] = []
+  const absent: string[] = []
+  for (const date of datesBetween(proof.from, proof.until)) {
+    const stated = proof.statements.filter((statement) => statement.date === date)
+    const records = stated.map(({ records: hashes }) => {
+      const own = hashes.find((hash) => typeof hash === 'string' && found.has(hash))
+      return typeof own === 'string' ? found.get(own) : undefined
+    })
+    const last = records.at(-1)
+    if (last === undefined || records.includes(undefined)) absent.push(date)
+    else days.push(last)
+  }
+  if (absent.length === 0) return { days, missing: [] }
+  const detail = `no record of this check for ${listed(absent)}`
+  return { days, missing: [open('days', 'DAY_MISSING', detail)] }
+}
+
+interface Dated {
+  date: string
+  check: Check
+}
+
+/** One line for what all days have in common; what failed or is open names its days. */
+function summarised(all: readonly Dated[]): Check[] {
+  const names = [...new Set(all.map(({ check }) => check.name))]
+  return names.flatMap((name) => {
+    const own = all.filter(({ check }) => check.name === name)
+    return (['failed', 'open', 'passed'] as const).flatMap((result) => {
+      const group = own.filter(({ check }) => check.result === result)
+      return result === 'failed' ? group.map(namedByDay) : oneLine(name, result, group, own.length)
+    })
+  })
+}
+
+function namedByDay({ date, check }: Dated): Check {
+  return { ...check, detail: `${date}: ${check.detail}` }
+}
+
+function oneLine(name: CheckName, result: Check['result'], group: readonly Dated[], all: number): Check[] {
+  const last = group.at(-1)
+  if (!last) return []
+  const whose = group.length === all ? `all ${all} days` : listed(group.map(({ date }) => date))
+  return [{ ...last.check, name, result, detail: `${whose}: ${last.check.detail}` }]
+}
+
+function listed(dates: readonly string[]): string {
+  const shown = dates.slice(0, 10).join(', ')
+  return dates.length > 10 ? `${shown} and ${dates.length - 10} more days` : shown
+}
+
+function readUptimeProof(value: JsonObject): UptimeProof {
+  const { check, name, from, until, records, statements, proofs } = value
+  if (typeof check !== 'string' || !isDate(from) || !isDate(until) || !Array.isArray(records)) throw malformed()
+  if (!Array.isArray(statements) || !Array.isArray(proofs)) throw malformed()
+  const days = datesBetween(from, until).length
+  if (days < 1 || days > MOST_DAYS) throw malformed()
+  return {
+    check,
+    name: typeof name === 'string' && name !== '' ? name : check,
+    from,
+    until,
+    records: records.map(objectOf),
+    statements: statements.map((item) => readStatement(objectOf(item))),
+    proofs,
+  }
+}
+
+function readStatement(object: JsonObject): Statement {
+  const { date, previous = null, corrects = null, records } = object
+  const { txId } = objectOf(object.anchor)
+  if (!isDate(date) || typeof txId !== 'string' || !Array.isArray(records)) throw malformed()
+  return { object, date, txId, previous, corrects, records }
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  if (value === null || value === undefined || typeof value !== 'object' || Array.isArray(value)) throw malformed()
+  return value
+}
+
+function malformed(): AnchoringError {
+  return new AnchoringError(
+    'UPTIME_PROOF_MALFORMED',
+    `not a proof of uptime: it has check, from, until (at most ${MOST_DAYS} days), records, statements and proofs`,
+  )
+}
