@@ -84,6 +84,24 @@ export async function lockTellings(
   )
 }
 
+/** The digests that incidents are part of, as messages: a recovery goes the way that the outage went. */
+export async function digestsOf(
+  tx: Knex,
+  incidentIds: readonly string[],
+): Promise<(Telling & { incidentId: string })[]> {
+  if (incidentIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT coalesce(n.id, m.bundle_id) AS id, m.incident_id AS "incidentId", m.channel_id AS "channelId",
+            'digest' AS what, b.direction AS status, i.first_step AS step, coalesce(n.state, 'pending') AS state,
+            greatest(1, n.attempts) AS attempts, coalesce(n.error = 'Overtaken', false) AS "isReplaced"
+     FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id JOIN incidents i ON i.id = m.incident_id
+       LEFT JOIN notifications n ON n.bundle_id = m.bundle_id AND n.channel_id = m.channel_id
+     WHERE m.incident_id = ANY(?::uuid[]) AND (m.included OR b.sent_at IS NULL) ORDER BY b.opened_at`,
+    [incidentIds],
+  )
+}
+
 /** The newest finishes of checks, oldest first. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
   if (checkIds.length === 0) return []

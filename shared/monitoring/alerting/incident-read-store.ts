@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
+import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
 
 const SELECT = `
   SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
@@ -119,4 +119,32 @@ export async function listDecisions(
      ORDER BY d.id DESC LIMIT ?`,
     [checkId, from, from, before, before, beforeId, beforeId, limit],
   )
+}
+
+/**
+ * Why of one change of a check: the decisions about it, those of its incident, and those that are about no change, such as
+ * an excused deadline, since then. Oldest first.
+ * @param flip null: of a check that has not changed
+ * @param until null is now
+ */
+export async function decisionsSince(
+  db: Knex,
+  checkId: number,
+  flip: { id: number; at: Micros } | null,
+  until: Micros | null,
+  limit: number,
+): Promise<ExplainedDecision[]> {
+  const rows = await query<ExplainedDecision>(
+    db,
+    `SELECT id, ${microsOf('at')} AS at, flip_id AS "flipId", incident_id AS "incidentId", outcome, reason, detail,
+            ${microsOf('until')} AS until, channels
+     FROM decisions
+     WHERE check_id = ? AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
+       AND (flip_id = ?
+            OR incident_id IN (SELECT incident_id FROM decisions WHERE check_id = ? AND flip_id = ?)
+            OR (flip_id IS NULL AND incident_id IS NULL AND (?::bigint IS NULL OR at >= ${timestampOf('?::bigint')})))
+     ORDER BY id DESC LIMIT ?`,
+    [checkId, until, until, flip?.id ?? null, checkId, flip?.id ?? null, flip?.at ?? null, flip?.at ?? null, limit],
+  )
+  return rows.reverse()
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Policy, Severity } from './policy.ts'
-import type { PolicyFields, RuleFields } from './read-policy.ts'
+import { NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
 
 /** A policy and how often it was changed. */
 export interface StoredPolicy extends Policy {
@@ -48,11 +48,18 @@ export async function findPolicy(db: Knex, projectId: number, uuid: string): Pro
   return rows[0] ?? null
 }
 
-export async function insertPolicy(tx: Knex, projectId: number, fields: PolicyFields): Promise<StoredPolicy> {
+/** @param uuid the identity that a document gives it; a new one by default */
+export async function insertPolicy(
+  tx: Knex,
+  projectId: number,
+  fields: PolicyFields,
+  uuid: string | null = null,
+): Promise<StoredPolicy> {
   const [policy] = await query<StoredPolicy>(
     tx,
-    `INSERT INTO policies (project_id, name, match, position, plan) VALUES (?, ?, ?, ?, ?::jsonb) RETURNING ${COLUMNS}`,
-    [projectId, fields.name, fields.match, fields.position, JSON.stringify(fields.plan)],
+    `INSERT INTO policies (uuid, project_id, name, match, position, plan)
+     VALUES (coalesce(?::uuid, gen_random_uuid()), ?, ?, ?, ?, ?::jsonb) RETURNING ${COLUMNS}`,
+    [uuid, projectId, fields.name, fields.match, fields.position, JSON.stringify(fields.plan)],
   )
   if (!policy) throw new Error('an inserted row is returned')
   return policy
@@ -82,26 +89,46 @@ export async function alertingChanged(tx: Knex, projectId: number): Promise<void
 
 /** The rules of a check; the defaults when it has none. */
 export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
-  const [rules] = await query<RuleFields>(
+  return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
+}
+
+/** The rules of those checks that have any, by the id of the check. */
+export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
+  const rows = await query<RuleFields & { id: number }>(
     db,
-    `SELECT p.uuid AS policy, r.severity, r.parents, r.parents_mode FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id
-     WHERE r.check_id = ?`,
-    [checkId],
+    `SELECT r.check_id AS id, p.uuid AS policy, r.severity, r.parents, r.parents_mode, r.run, r.sources, r.ping_auth,
+            r.previews
+     FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
+    [checkIds],
   )
-  return rules ?? { policy: null, severity: 'critical', parents: [], parents_mode: 'any' }
+  return new Map(rows.map(({ id, ...rules }) => [id, rules]))
 }
 
 export async function saveRules(
   tx: Knex,
   checkId: number,
-  { policyId, severity, parents, parents_mode: mode }: Omit<RuleFields, 'policy'> & { policyId: number | null },
+  { policyId, ...rules }: Omit<RuleFields, 'policy'> & { policyId: number | null },
 ): Promise<void> {
+  const { run, sources, ping_auth: auth } = rules
+  const jsonOrNull = (value: object | null) => (value === null ? null : JSON.stringify(value))
   await execute(
     tx,
-    `INSERT INTO check_rules (check_id, policy_id, severity, parents, parents_mode) VALUES (?, ?, ?, ?::jsonb, ?)
+    `INSERT INTO check_rules (check_id, policy_id, severity, parents, parents_mode, run, sources, ping_auth, previews)
+     VALUES (?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?)
      ON CONFLICT (check_id) DO UPDATE SET policy_id = excluded.policy_id, severity = excluded.severity,
-       parents = excluded.parents, parents_mode = excluded.parents_mode`,
-    [checkId, policyId, severity, JSON.stringify(parents), mode],
+       parents = excluded.parents, parents_mode = excluded.parents_mode, run = excluded.run,
+       sources = excluded.sources, ping_auth = excluded.ping_auth, previews = excluded.previews`,
+    [
+      checkId,
+      policyId,
+      rules.severity,
+      JSON.stringify(rules.parents),
+      rules.parents_mode,
+      jsonOrNull(run),
+      jsonOrNull(sources),
+      jsonOrNull(auth),
+      rules.previews,
+    ],
   )
 }
 

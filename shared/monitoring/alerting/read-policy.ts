@@ -2,6 +2,9 @@ import { ValidationError } from '../../errors.ts'
 import { MAX_CHANNELS_LENGTH, type NamedChannel, resolveChannels } from '../checks/channels-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import type { Parent, ParentsMode } from '../dependencies/parents.ts'
+import type { PingAuth } from '../door/door-rules.ts'
+import { type RunRule, readRunRule } from '../runs/run-rule.ts'
+import { readSourceRule, type SourceRule } from '../sources/source-rule.ts'
 import {
   invalid,
   isGiven,
@@ -134,10 +137,30 @@ export interface RuleFields {
   /** what it depends on (alerting 4) */
   parents: readonly Parent[]
   parents_mode: ParentsMode
+  /** how its runs are watched (alerting 7) */
+  run: RunRule | null
+  /** which machines report for it (alerting 8) */
+  sources: SourceRule | null
+  /** how pings show a secret */
+  ping_auth: { mode: PingAuth['mode'] } | null
+  /** what becomes of previews of the ping address */
+  previews: 'ignore' | null
+}
+
+/** The rules of a check that has none. */
+export const NO_RULES: RuleFields = {
+  policy: null,
+  severity: 'critical',
+  parents: [],
+  parents_mode: 'any',
+  run: null,
+  sources: null,
+  ping_auth: null,
+  previews: null,
 }
 
 /** What the rules of a check may hold, in the order in which they are looked at. */
-const RULES = ['policy', 'severity', 'parents', 'parents_mode']
+const RULES = ['policy', 'severity', 'parents', 'parents_mode', 'run', 'sources', 'ping_auth', 'previews']
 
 /** Reads a change of a check's rules. @throws ValidationError with the first thing that is wrong */
 export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
@@ -159,9 +182,28 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
     body.parents_mode === undefined
       ? current.parents_mode
       : optional<ParentsMode>(body.parents_mode, 'any', (it) => readChoice(it, `${path}parents_mode`, ['any', 'all']))
+  const run = kept(body.run, current.run, (it) => readRunRule(it, `${path}run`))
+  const sources = kept(body.sources, current.sources, (it) => readSourceRule(it, `${path}sources`))
+  const auth = kept(body.ping_auth, current.ping_auth, (it) => ({ mode: readPingAuth(it, `${path}ping_auth`).mode }))
+  const previews = kept(body.previews, current.previews, (it) => readChoice(it, `${path}previews`, ['ignore']))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
   if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not known')
-  return { policy, severity, parents, parents_mode: mode }
+  return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews }
+}
+
+/** @throws ValidationError */
+export function readPingAuth(value: JsonValue, path: string): { mode: PingAuth['mode']; overlap: number } {
+  const auth = readObject(value, path)
+  const read = {
+    mode: readChoice(auth.mode, `${path}.mode`, ['bearer', 'hmac']),
+    overlap: optional(auth.overlap, 0, (it) => readNumber(it, `${path}.overlap`, { min: 0, max: WEEK })),
+  }
+  refuseUnknown(auth, path, Object.keys(read))
+  return read
+}
+
+function kept<T>(value: JsonValue | undefined, current: T | null, read: (value: JsonValue) => T): T | null {
+  return value === undefined ? current : isGiven(value) ? read(value) : null
 }
 
 function readParents(value: JsonValue, path: string): Parent[] {

@@ -58,3 +58,14 @@ export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'de
     delivery: { state: string; error: string; attempts: number } | null
   }[]
 }
+
+/** A decision as it explains a change of a check. */
+export interface ExplainedDecision extends Pick<Decision, 'detail' | 'until' | 'channels'> {
+  id: number
+  at: Micros
+  outcome: Decision['outcome'] | 'excused'
+  reason: string
+  /** the change that it is about; null for one about no change */
+  flipId: number | null
+  incidentId: string | null
+}

@@ -111,7 +111,7 @@ function tellingsOf(current: PlanNow, facts: Facts, plan: Plan, speech: Speech) 
     for (const uuid of goneFrom(step, facts.channels)) {
       channels.set(uuid, { id: uuid, outcome: 'skipped', reason: 'CHANNEL_GONE' })
     }
-    const reason = reasonOf(speaking, speech)
+    const reason = reasonOf(speaking, speech, facts.isInCycle)
     for (const channel of channelsOf(step, facts.channels)) {
       const refused = refusalOf(channel, 'down') ?? reserveOf(channel, speaking)
       const isTold = channels.get(channel.uuid)?.outcome === 'told'
@@ -139,13 +139,15 @@ function tellingOf(channel: FactChannel, speaking: Speaking, reason: ToldReason,
   }
 }
 
-function reasonOf({ step, repeat }: Speaking, { before, isEscalated }: Speech): ToldReason {
+/** @param isInCycle only a ring of parents is above it, which holds nobody */
+function reasonOf({ step, repeat }: Speaking, { before, isEscalated }: Speech, isInCycle: boolean): ToldReason {
   if (before.wasAcknowledged || before.heldBefore === 'ACKNOWLEDGED') return 'ACK_EXPIRED'
   if (isEscalated && repeat === 0 && step > 0) return 'NOBODY_REACHED'
   if (before.heldBefore === 'MAINTENANCE') return 'WINDOW_ENDED'
   if (before.heldBefore === 'PARENT_DOWN') return 'PARENT_UP'
   if (repeat > 0) return 'REPEAT'
-  return step > 0 ? 'STEP' : 'FIRST'
+  if (step > 0) return 'STEP'
+  return isInCycle ? 'PARENT_CYCLE' : 'FIRST'
 }
 
 function decisionOf(
@@ -164,7 +166,7 @@ function decisionOf(
   }
   const [skipped] = channels
   if (skipped && skipped.outcome === 'skipped') {
-    const reason = current.silent[0]?.reason ?? 'CHANNEL_DISABLED'
+    const reason = current.silent[0]?.reason ?? skipped.reason
     return { outcome: 'skipped', reason, detail: {}, until: draft.nextAt, channels }
   }
   if (current.speaking.length === 0) return null

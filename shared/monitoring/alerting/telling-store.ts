@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/notification-due.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { execute, query } from '../../platform/database/sql.ts'
+import type { Summary } from '../notifications/notification.ts'
 import { QUEUED } from '../notifications/store.ts'
 import type { NewTelling } from './incident.ts'
 
@@ -34,6 +35,39 @@ export async function insertTellings(tx: Knex, tellings: readonly StoredTelling[
     [
       QUEUED,
       JSON.stringify(tellings.map((telling) => ({ ...telling, id: randomUUID() }))),
+      notificationDue.name,
+      RESEND_AFTER,
+    ],
+  )
+}
+
+/** A message about several checks. */
+export interface NewSummary {
+  channelId: number
+  what: 'digest' | 'unknown'
+  status: 'up' | 'down'
+  /** uuid */
+  bundleId: string | null
+  summary: Summary
+}
+
+/** Stores messages about several checks and their outbox rows. @returns the latter, to be published after the commit */
+export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]): Promise<OutboxRow[]> {
+  if (summaries.length === 0) return []
+  return await query<OutboxRow>(
+    tx,
+    `WITH made AS (
+       INSERT INTO notifications (id, channel_id, check_status, bundle_id, what, detail, next_attempt_at, queued_until)
+       SELECT id, "channelId", status, "bundleId", what, jsonb_build_object('summary', summary), now(), now() + ?::interval
+       FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "channelId" bigint, status text, "bundleId" uuid, what text,
+         summary jsonb)
+       ON CONFLICT DO NOTHING RETURNING id)
+     INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      QUEUED,
+      JSON.stringify(summaries.map((summary) => ({ ...summary, id: randomUUID() }))),
       notificationDue.name,
       RESEND_AFTER,
     ],

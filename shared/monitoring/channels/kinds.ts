@@ -1,4 +1,5 @@
 import type { ChannelKind } from './kind.ts'
+import { apprise } from './kinds/apprise.ts'
 import { call } from './kinds/call.ts'
 import { discord } from './kinds/discord.ts'
 import { email } from './kinds/email.ts'
@@ -16,6 +17,7 @@ import { pd } from './kinds/pd.ts'
 import { po } from './kinds/po.ts'
 import { pushbullet } from './kinds/pushbullet.ts'
 import { rocketchat } from './kinds/rocketchat.ts'
+import { shell } from './kinds/shell.ts'
 import { signal } from './kinds/signal.ts'
 import { slack } from './kinds/slack.ts'
 import { sms } from './kinds/sms.ts'
@@ -55,6 +57,8 @@ const kinds: readonly ChannelKind[] = [
   spike,
   github,
   trello,
+  apprise,
+  shell,
   group,
 ]
 

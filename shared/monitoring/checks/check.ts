@@ -46,6 +46,8 @@ export interface CheckState {
   alertAfter: Micros | null
   /** end of the last gap of ours in which a ping was expected: a success, for deadlines only (gaps/judge.ts) */
   excusedAt: Micros | null
+  /** which rules reach into what is true of it (rule-bits.ts); absent is 0: a plain check */
+  ruleBits?: number
 }
 
 export interface Check extends CheckSchedule, CheckFilters, CheckState {

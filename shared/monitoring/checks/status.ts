@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
+import { isRuled } from './rule-bits.ts'
 
 /**
  * The first occurrence strictly after an instant; null when the expression has none left. Must not throw for an
@@ -39,9 +40,14 @@ export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null
 /**
  * The instant the check goes down if nothing else arrives; what `alertAfter` holds. Grace is added as plain
  * seconds, so a clock change inside it does not stretch it.
- * @returns null when the check cannot go down by itself
+ * @returns null when the check cannot go down by itself; of a ruled check what is stored (runs/deadline.ts)
  */
 export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
+  return isRuled(check) ? check.alertAfter : plainGoingDownAt(check, next)
+}
+
+/** What goingDownAt says of a check without rules that reach into its truth. */
+export function plainGoingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
   const start = nextPing(check, next)
   return start === null ? null : start + graceMicros(check)
 }
@@ -52,7 +58,7 @@ export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence
   if (check.status !== 'up') return check.status
   const due = graceStart(check, next)
   if (due === null || now < due) return 'up'
-  return now >= due + graceMicros(check) ? 'down' : 'grace'
+  return !isRuled(check) && now >= due + graceMicros(check) ? 'down' : 'grace'
 }
 
 /** The status as version 1 of the API shows it: a job that runs and has not overrun its grace is `started`. */
@@ -62,6 +68,7 @@ export function shownStatusV1(check: CheckTimes, now: Micros, next: NextOccurren
 }
 
 function hasOverrun(check: CheckTimes, now: Micros): boolean {
+  if (isRuled(check)) return check.alertAfter === null ? check.status === 'down' : now >= check.alertAfter
   return check.lastStart !== null && now >= check.lastStart + graceMicros(check)
 }
 

@@ -25,7 +25,8 @@ const CHECK_COLUMNS = `
   checks.filter_default_fail AS "filterDefaultFail", checks.status, checks.n_pings AS "nPings",
   ${microsOf('checks.last_ping')} AS "lastPing", ${microsOf('checks.last_start')} AS "lastStart",
   checks.last_start_rid AS "lastStartRid", checks.last_duration_us AS "lastDuration",
-  ${microsOf('checks.alert_after')} AS "alertAfter", ${microsOf('checks.excused_at')} AS "excusedAt"`
+  ${microsOf('checks.alert_after')} AS "alertAfter", ${microsOf('checks.excused_at')} AS "excusedAt",
+  checks.rule_bits AS "ruleBits"`
 
 const ASSIGNED = `
   COALESCE((SELECT array_agg(channels.uuid::text) FROM check_channels

@@ -33,6 +33,7 @@ export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micr
             ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
             c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
             ${microsOf('c.alert_after')} AS "alertAfter", ${microsOf('c.excused_at')} AS "excusedAt",
+            c.rule_bits AS "ruleBits",
             r.parents, r.parents_mode AS mode, ${microsOf('i.down_at')} AS "downAt",
             CASE WHEN c.status = 'up' THEN (SELECT ${microsOf('max(at)')} FROM flips
                                             WHERE flips.check_id = c.id AND to_status = 'up') END AS "upAt"
@@ -69,4 +70,20 @@ export async function wakeChildren(tx: Knex, projectIds: readonly number[]): Pro
      WHERE project_id = ANY(?::bigint[]) AND held IN ('PARENT_DOWN', 'PARENT_LATE') AND resolved_at IS NULL`,
     [projectIds],
   )
+}
+
+/** How many checks of a project name a check as what they depend on, by itself or by one of its tags. */
+export async function countChildren(
+  db: Knex,
+  { projectId, uuid, tags }: { projectId: number; uuid: string; tags: readonly string[] },
+): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    db,
+    `SELECT count(*) FROM check_rules r JOIN checks c ON c.id = r.check_id
+     WHERE c.project_id = ? AND c.uuid <> ?::uuid AND EXISTS (
+       SELECT 1 FROM jsonb_array_elements(r.parents) parent
+       WHERE parent ->> 'check' = ? OR parent ->> 'tag' = ANY(?::text[]))`,
+    [projectId, uuid, uuid, tags],
+  )
+  return row?.count ?? 0
 }

@@ -1,4 +1,6 @@
 import { type Micros, microsOfMillis, toDate, toSeconds } from '../../time.ts'
+import { covered, without } from '../windows/spans.ts'
+import type { WindowTime } from '../windows/window.ts'
 import type { Flip } from './view.ts'
 
 /** How long and how often a check was down within a span of time. */
@@ -17,16 +19,22 @@ export interface Downtime {
  * down and ends with the next one away from it, be it by a pause.
  * @param flips all known flips of the check, in any order; what was before the first of them is told by its `from`
  * @param months how many, the current one included
+ * @param excluded merged: time that does not count (alerting 3)
  */
-export function downtimeByMonth(flips: readonly Flip[], months: number, now: Micros): Downtime[] {
+export function downtimeByMonth(
+  flips: readonly Flip[],
+  months: number,
+  now: Micros,
+  excluded: readonly WindowTime[] = [],
+): Downtime[] {
   const outages = findOutages(flips, now)
   return monthSpans(months, now).map(([from, until]) => {
-    const touching = outages.filter((outage) => outage.from < until && outage.until > from)
-    const micros = touching.reduce(
-      (sum, outage) => sum + Math.min(outage.until, until) - Math.max(outage.from, from),
-      0,
-    )
-    return { from, until, seconds: Math.floor(toSeconds(micros)), count: touching.length }
+    const lengths = outages.flatMap((outage) => {
+      const pieces = without({ from: Math.max(outage.from, from), until: Math.min(outage.until, until) }, excluded)
+      return pieces.length === 0 ? [] : [covered(pieces, from, until)]
+    })
+    const micros = lengths.reduce((sum, length) => sum + length, 0)
+    return { from, until, seconds: Math.floor(toSeconds(micros)), count: lengths.length }
   })
 }
 

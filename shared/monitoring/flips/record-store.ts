@@ -4,6 +4,7 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
+import { DECIDE_SILENT } from './silent-store.ts'
 
 export interface NewFlip extends StatusChange {
   checkId: number
@@ -13,7 +14,7 @@ export interface NewFlip extends StatusChange {
 /**
  * Stores flips and, where somebody is to be notified of one, the message that wakes the alerter: one, however many flips
  * there are. The caller publishes the row once it has committed. Nobody is told that a new or paused check came up
- * (monitoring behaviour 8.2).
+ * (monitoring behaviour 8.2), which is decided and kept here.
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
@@ -37,7 +38,8 @@ const RECORD_FLIPS: Prepared = {
     SELECT check_id, ${timestampOf('at')}, from_status, to_status, reason, CASE WHEN processed THEN now() END
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[])
          AS t(check_id, at, from_status, to_status, reason, processed)
-    RETURNING processed_at)
+    RETURNING id, check_id, at, from_status, to_status, processed_at),
+  decided AS (${DECIDE_SILENT})
   INSERT INTO outbox (message_id, message, payload, resend_at)
   SELECT gen_random_uuid(), $7, '{}', now() + $8::interval
   WHERE EXISTS (SELECT 1 FROM flipped WHERE processed_at IS NULL)

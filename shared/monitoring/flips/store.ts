@@ -4,6 +4,7 @@ import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import type { FlipRange } from './filters.ts'
+import { DECIDE_SILENT } from './silent-store.ts'
 import type { Flip } from './view.ts'
 
 /** The stored flips of a check within a range of time, newest first. */
@@ -21,12 +22,15 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
   return rows
 }
 
-/** Records a change of status that is history only, and that nobody is notified of: a pause or a resume. */
+/** Records a change of status that is history only, and that nobody is notified of: a pause or a resume; and why. */
 export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
-     VALUES (?, ${timestampOf('?::bigint')}, ?, ?, ?, now())`,
+    `WITH flipped AS (
+       INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
+       VALUES (?, ${timestampOf('?::bigint')}, ?, ?, ?, now())
+       RETURNING id, check_id, at, from_status, to_status, processed_at)
+     ${DECIDE_SILENT}`,
     [checkId, at, change.from, change.to, change.reason],
   )
 }

@@ -13,6 +13,8 @@ export interface Proof {
   shards: bigint
   /** it signed off at `until` */
   isClean: boolean
+  /** no proof, but that an operator has closed the door at `until`: it is not missed before somebody proves it again */
+  isClosed?: boolean
 }
 
 /** Time in which pings of some shards could not be taken for certain, or in which nobody looked. */
@@ -78,7 +80,7 @@ function blindTime(own: readonly Proof[], others: readonly Proof[], bit: bigint,
   const able = own.filter(({ shards }) => (shards & bit) !== 0n)
   const begin = Math.min(...own.map(({ from }) => from))
   const holes = holesOf(able, begin, tailOf(own, bit, now), now).map((hole) => ({ ...hole, isFull: true }))
-  const closed = holes.map((hole) => cutWhenRemoved(hole, own, others))
+  const closed = holes.map((hole) => cutWhenRemoved(cutWhenClosed(hole, own), own, others))
   return merged([...closed, ...shadowsOf(own, bit, now)])
 }
 
@@ -115,6 +117,12 @@ function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] 
       return [{ from: until, until: Math.min(until + SHADOW, next?.from ?? now, now), isFull: false }]
     })
   })
+}
+
+/** The gap of a door that an operator has closed ends there. */
+function cutWhenClosed<T extends { from: Micros; until: Micros }>(hole: T, own: readonly Proof[]): T {
+  const closings = own.filter(({ isClosed, until }) => isClosed && until >= hole.from && until < hole.until)
+  return closings.length === 0 ? hole : { ...hole, until: Math.min(...closings.map(({ until }) => until)) }
 }
 
 /** The gap of a door that was removed ends a day after it signed off, when another way in is able then. */

@@ -3,7 +3,10 @@ import { shardOf } from '../../contracts/ping-batch.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { isRuled } from '../checks/rule-bits.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
+import { findFacts, storeFacts } from '../ruled/fact-store.ts'
+import type { RuledFacts } from '../ruled/ruled.ts'
 import type { Gap } from './blind.ts'
 import { gapsSince } from './gap-store.ts'
 import { judge, type Verdict } from './judge.ts'
@@ -38,10 +41,19 @@ export async function settleDoubtful(
   const rows = await query<Candidate>(tx, CANDIDATES, [ids, before, doubts.until])
   const doubtful = rows.filter(({ isDoubtful }) => isDoubtful)
   if (doubtful.length === 0) return { ids: arrayOf(rows), excused: [], left: 0 }
-  const verdicts = await judgeAll(tx, doubtful, doubts)
+  const ruled = await findFacts(
+    tx,
+    doubtful.filter(isRuled).map(({ id }) => id),
+  )
+  const verdicts = await judgeAll(tx, doubtful, ruled, doubts)
   const excuses = verdicts.filter((verdict): verdict is Excuse => verdict.kind === 'excused')
   const left = verdicts.filter(({ kind }) => kind === 'leave').map(({ checkId }) => checkId)
   await storeExcuses(tx, excuses)
+  const excusedIds = new Set(excuses.map(({ checkId }) => checkId))
+  await storeFacts(
+    tx,
+    [...ruled.values()].filter(({ checkId }) => excusedIds.has(checkId)),
+  )
   await execute(
     tx,
     `UPDATE check_marks SET look_at = now() + interval '${LOOK_AGAIN}' WHERE check_id = ANY(?::bigint[])`,
@@ -64,6 +76,7 @@ function arrayOf(rows: readonly { id: number }[]): string {
 async function judgeAll(
   tx: Knex,
   checks: readonly Candidate[],
+  ruled: ReadonlyMap<number, RuledFacts>,
   { gaps: found, shards, next }: Doubts,
 ): Promise<(Verdict & { checkId: number; deadline: Micros })[]> {
   const earliest = Math.min(
@@ -76,18 +89,20 @@ async function judgeAll(
     await query<{ checkId: number; at: Micros }>(
       tx,
       `SELECT check_id AS "checkId", ${microsOf('last_at')} AS at FROM refusals
-       WHERE check_id = ANY(?::bigint[]) ORDER BY last_at`,
+       WHERE check_id = ANY(?::bigint[]) AND reason <> 'secret' ORDER BY last_at`,
       [checks.map(({ id }) => id)],
     ),
     ({ checkId }) => checkId,
   )
   return checks.map((check) => {
     const deadline = check.alertAfter ?? 0
+    const facts = ruled.get(check.id)
     const evidence = {
       door: check.scheme === 'email' ? ('smtp' as const) : ('http' as const),
       shard: 1n << BigInt(shardOf(check.id, shards)),
       gaps,
       refusals: (refusals.get(check.id) ?? []).map(({ at }) => at),
+      ...(facts && { ruled: facts }),
     }
     return { ...judge(check, deadline, evidence, next), checkId: check.id, deadline }
   })
@@ -111,15 +126,16 @@ const CANDIDATES = `
     SELECT * FROM checks
     WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND alert_after < (SELECT before FROM asked) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED)
-  SELECT id, ${EXPECTED_FROM} < (SELECT doubt FROM asked) AS "isDoubtful", kind, timeout_seconds AS "timeoutSeconds",
+  SELECT id, rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM asked) AS "isDoubtful", kind, timeout_seconds AS "timeoutSeconds",
          grace_seconds AS "graceSeconds", schedule, tz, status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
          ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration",
          ${microsOf('alert_after')} AS "alertAfter", ${microsOf('excused_at')} AS "excusedAt",
+         rule_bits AS "ruleBits",
          (SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1) AS scheme
   FROM due
   UNION ALL
   SELECT id, false, kind, timeout_seconds, grace_seconds, schedule, tz, status, n_pings, NULL, NULL, NULL, NULL, NULL, NULL,
-         NULL
+         rule_bits, NULL
   FROM checks WHERE id = ANY((SELECT ids FROM asked)::bigint[])
     AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM asked))`
 

@@ -71,7 +71,7 @@ export async function lastDoubt(db: Knex): Promise<Micros | null> {
     `SELECT ${microsOf(`greatest(
        (SELECT max(coalesce(until_at, 'infinity'::timestamptz)) FILTER (WHERE until_at IS NOT NULL) FROM gaps
         WHERE kind <> 'detection'),
-       (SELECT max(last_at) FROM refusals))`)} AS at`,
+       (SELECT max(last_at) FROM refusals WHERE reason <> 'secret'))`)} AS at`,
   )
   return row?.at ?? null
 }

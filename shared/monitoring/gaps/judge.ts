@@ -1,5 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/status.ts'
+import { excuseRuled, ruledExpectation } from '../ruled/doubt.ts'
+import type { RuledFacts } from '../ruled/ruled.ts'
 import type { Door, Gap } from './blind.ts'
 
 /** Where a ping was expected (alerting 5.3). */
@@ -21,6 +23,8 @@ export interface Evidence {
   gaps: readonly Gap[]
   /** when pings of this check were refused, ascending */
   refusals: readonly Micros[]
+  /** what its rules need, changed when it is excused; absent for a plain check */
+  ruled?: RuledFacts
 }
 
 export type Verdict =
@@ -44,9 +48,16 @@ const LEAST_THRESHOLD: Micros = microsOfSeconds(2)
 const MOST_THRESHOLD: Micros = microsOfSeconds(30)
 
 /** When the ping was expected whose deadline passed. @param deadline the going-down time of the check */
-function expectationOf(check: CheckTimes, deadline: Micros, next: NextOccurrence): Expectation {
-  const grace = microsOfSeconds(check.graceSeconds)
-  if (check.lastStart !== null && check.lastStart + grace === deadline) {
+function expectationOf(
+  check: CheckTimes,
+  deadline: Micros,
+  ruled: RuledFacts | undefined,
+  next: NextOccurrence,
+): Expectation {
+  const own = ruled && ruledExpectation(check, ruled, deadline, next)
+  if (own && 'from' in own) return { ...own, deadline }
+  const grace = own?.grace ?? microsOfSeconds(check.graceSeconds)
+  if (!ruled && check.lastStart !== null && check.lastStart + grace === deadline) {
     return { from: check.lastStart, deadline, period: deadline - check.lastStart, isRun: true }
   }
   if (check.kind === 'simple') {
@@ -71,7 +82,7 @@ function thresholdOf(period: Micros): Micros {
  * the end of that, and expected anew; everybody else is down.
  */
 export function judge(check: CheckTimes, deadline: Micros, evidence: Evidence, next: NextOccurrence): Verdict {
-  const expected = expectationOf(check, deadline, next)
+  const expected = expectationOf(check, deadline, evidence.ruled, next)
   const touching = evidence.gaps.filter(
     ({ door, shards, from, until, kind }) =>
       kind !== 'detection' &&
@@ -94,7 +105,9 @@ export function judge(check: CheckTimes, deadline: Micros, evidence: Evidence, n
   return {
     kind: 'excused',
     at,
-    alertAfter: goingDownAt(excused, next),
+    alertAfter: evidence.ruled
+      ? excuseRuled(excused, evidence.ruled, { deadline, at, gapFrom, isRun: expected.isRun }, next)
+      : goingDownAt(excused, next),
     isRun: expected.isRun,
     reason: isBlind ? 'GAP' : 'REFUSED_PING',
     gapFrom,

@@ -55,12 +55,25 @@ export async function endProofs(db: Knex, instance: string): Promise<void> {
   )
 }
 
+/**
+ * Notes that nobody is to miss a door any more. It counts as a proof of nothing, so that the gap ends there and yet
+ * follows from the beats alone.
+ */
+export async function closeDoor(db: Knex, door: 'http' | 'smtp'): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO beats (instance, kind, span, shards, from_at, until_at, ended)
+     SELECT gen_random_uuid(), ?, 1, 0, clock_timestamp(), clock_timestamp(), 'closed'`,
+    [door],
+  )
+}
+
 /** Days of proofs that are looked at: longer than a removed door may stay away. */
 const PROOF_DAYS = 2
 
 /** Proofs of the last days with what each kind proved last before, and the time of the database. */
 export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros; proofs: Proof[] }> {
-  const rows = await query<Omit<Proof, 'shards'> & { shards: string | null; now: Micros; since: Micros }>(
+  const rows = await query<Required<Omit<Proof, 'shards'>> & { shards: string | null; now: Micros; since: Micros }>(
     db,
     `WITH clock AS (SELECT now() AS at, now() - make_interval(days => ?::int) AS since),
      recent AS (
@@ -69,7 +82,8 @@ export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros
        (SELECT DISTINCT ON (kind) beats.* FROM beats, clock WHERE span IS NOT NULL AND until_at <= since
         ORDER BY kind, until_at DESC))
      SELECT kind, instance, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, shards::text,
-            coalesce(ended = 'clean', false) AS "isClean", ${microsOf('clock.at')} AS now,
+            coalesce(ended IN ('clean', 'closed'), false) AS "isClean",
+            coalesce(ended = 'closed', false) AS "isClosed", ${microsOf('clock.at')} AS now,
             ${microsOf('clock.since')} AS since
      FROM clock LEFT JOIN recent ON true`,
     [PROOF_DAYS],
@@ -79,8 +93,10 @@ export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros
   return {
     now: first.now,
     since: first.since,
-    proofs: rows.flatMap(({ kind, instance, from, until, shards, isClean }) =>
-      shards === null ? [] : [{ kind, instance, from, until, isClean, shards: BigInt.asUintN(64, BigInt(shards)) }],
+    proofs: rows.flatMap(({ kind, instance, from, until, shards, isClean, isClosed }) =>
+      shards === null
+        ? []
+        : [{ kind, instance, from, until, isClean, isClosed, shards: BigInt.asUintN(64, BigInt(shards)) }],
     ),
   }
 }

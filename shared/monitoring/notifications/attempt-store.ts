@@ -5,6 +5,7 @@ import { type Prepared, preparedTransaction } from '../../platform/database/prep
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { TellingDetail } from '../alerting/incident.ts'
+import type { Summary } from './notification.ts'
 import type { ChannelForSending } from './sending-store.ts'
 
 /**
@@ -26,6 +27,8 @@ export interface ClaimedNotification {
   /** offset in the plan, seconds; for direct ones the number of the flip */
   entry: number
   detail: TellingDetail | null
+  /** of a message about several checks, which has no check */
+  summary: Summary | null
   /** a message of the same check to the same integration is still to be tried that is older */
   hasOlder: boolean
   /** nobody needs it any more: a newer one was sent, or the incident is resolved or acknowledged before the first attempt */
@@ -40,7 +43,10 @@ export interface Claim {
 
 const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
     SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id AND o.state = 'pending'
-      AND o.what <> 'test' AND o.created_at < n.created_at))`
+      AND o.what <> 'test' AND o.created_at < n.created_at)
+  OR n.what = 'digest' AND EXISTS (
+    SELECT 1 FROM notifications o WHERE o.channel_id = n.channel_id AND o.state = 'pending' AND o.what = 'digest'
+      AND o.created_at < n.created_at))`
 
 const IS_OVERTAKEN = `(n.what <> 'test' AND (
     EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id
@@ -65,7 +71,7 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
      FROM due WHERE n.id = due.id
      RETURNING n.id, n.channel_id AS "channelId", n.check_id AS "checkId", n.flip_id AS "flipId",
                n.check_status AS status, n.attempts AS attempt, n.what,
-               n.incident_id AS "incidentId", n.entry, n.detail, ${HAS_OLDER} AS "hasOlder",
+               n.incident_id AS "incidentId", n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS "hasOlder",
                ${IS_OVERTAKEN} AS "isOvertaken"`,
     [ids, LEASE],
   )

@@ -1,5 +1,5 @@
 import { codeBlock, escapeHtml, escapeMarkdown } from './escapes.ts'
-import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
+import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
 import type { Notification } from './notification.ts'
 
 /** The message in Markdown, without its title: summary, facts, the last ping's body, a link. */
@@ -10,7 +10,7 @@ export function markdownText(notification: Notification): string {
     sentenceOf(notification, escapeMarkdown),
     facts.join('\n'),
     body && `**Last ping's body:**\n${codeBlock(body)}`,
-    `[Open the check](${notification.urls.check})`,
+    `[${notification.summary ? linkTextOf(notification) : 'Open the check'}](${notification.urls.check})`,
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
@@ -33,7 +33,7 @@ export function htmlText(notification: Notification, lineBreak: string): string 
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
   const lines = [
-    `${notification.isTest ? '' : 'The check '}<a href="${escapeHtml(notification.urls.check)}">${escapeHtml(summaryOf(notification))}</a>.`,
+    `${notification.isTest || notification.summary ? '' : 'The check '}<a href="${escapeHtml(notification.urls.check)}">${escapeHtml(summaryOf(notification))}</a>${notification.summary ? '' : '.'}`,
     ...facts,
     ...(body ? ["<b>Last ping's body:</b>", `<pre>${escapeHtml(body)}</pre>`] : []),
   ]

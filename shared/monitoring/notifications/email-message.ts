@@ -1,8 +1,9 @@
 import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
-import { escapeHtml, oneLine } from './escapes.ts'
+import { type EmailContent, emailHtml } from './email-html.ts'
+import { oneLine } from './escapes.ts'
 import type { Fact } from './fact.ts'
-import { checkLabel, factsOf, formatInstant, reasonText, titleOf } from './message.ts'
+import { checkLabel, factsOf, formatInstant, linkTextOf, reasonText, titleOf } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {
@@ -21,42 +22,33 @@ const maxQuoted = 10_000
 /** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
   const { check, urls, lastPing, isTest } = notification
-  const content: Content = {
+  const content: EmailContent = {
     headline: titleOf(notification),
+    tone: isTest || notification.summary ? 'quiet' : notification.status === 'down' ? 'down' : 'up',
     lead: leadOf(notification),
     facts: emailFacts(notification),
     description: check.desc,
     body: quotedEnd(lastPing),
     overview: overviewLines(notification),
     link: urls.check,
-    linkText: isTest ? 'Open the integration' : 'Open the check',
+    linkText: linkTextOf(notification),
     unsubscribe: urls.unsubscribe,
     siteName,
   }
   return {
     messageId: `${notification.id}@${hostOf(urls.site)}`,
-    subject: oneLine(isTest ? titleOf(notification) : `${stateWord(notification)} | ${checkLabel(check)}`),
+    subject: oneLine(
+      isTest || notification.summary ? titleOf(notification) : `${stateWord(notification)} | ${checkLabel(check)}`,
+    ),
     text: textOf(content),
-    html: htmlOf(content),
+    html: emailHtml(content),
     headers: unsubscribeHeaders(urls.unsubscribe),
     attachments: attachmentsOf(lastPing),
   }
 }
 
-interface Content {
-  headline: string
-  lead: string
-  facts: Fact[]
-  description: string
-  body: { text: string; isCut: boolean } | null
-  overview: string[]
-  link: string
-  linkText: string
-  unsubscribe: string | null
-  siteName: string
-}
-
-function leadOf({ status, reason, downFor, isTest }: Notification): string {
+function leadOf({ status, reason, downFor, isTest, summary }: Notification): string {
+  if (summary) return summary.text
   if (isTest) return `Somebody tries this integration. No check is ${status}, and nothing needs to be done.`
   if (status === 'down') return reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
@@ -64,6 +56,7 @@ function leadOf({ status, reason, downFor, isTest }: Notification): string {
 
 function emailFacts(notification: Notification): Fact[] {
   const { flipAt, timeZone, lastPing } = notification
+  if (notification.summary) return factsOf(notification)
   const source = lastPing ? [lastPing.scheme, lastPing.method, lastPing.remoteAddr, lastPing.ua] : []
   return [
     { label: 'Changed', value: formatInstant(flipAt, timeZone) },
@@ -73,7 +66,7 @@ function emailFacts(notification: Notification): Fact[] {
 }
 
 /** An e-mail that was the last ping is attached whole, and not quoted. */
-function quotedEnd(ping: NotifiedPing | null): Content['body'] {
+function quotedEnd(ping: NotifiedPing | null): EmailContent['body'] {
   if (!ping?.body || ping.scheme === 'email' || ping.body.byteLength === 0) return null
   const text = ping.body.toString('utf8')
   return { text: text.slice(-maxQuoted).toWellFormed(), isCut: text.length > maxQuoted }
@@ -95,7 +88,7 @@ function unsubscribeHeaders(url: string | null): Record<string, string> {
   return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
-function textOf(content: Content): string {
+function textOf(content: EmailContent): string {
   const { body } = content
   const sections = [
     content.headline,
@@ -108,26 +101,6 @@ function textOf(content: Content): string {
     `--\n${content.siteName}${content.unsubscribe ? `\nUnsubscribe: ${content.unsubscribe}` : ''}`,
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
-}
-
-function htmlOf(content: Content): string {
-  const { body } = content
-  const rows = content.facts.map(
-    ({ label, value }) => `<tr><th align="left">${escapeHtml(label)}</th><td>${escapeHtml(value)}</td></tr>`,
-  )
-  const overview = content.overview.map((line) => `<li>${escapeHtml(line)}</li>`)
-  const parts = [
-    `<h1>${escapeHtml(content.headline)}</h1>`,
-    `<p>${escapeHtml(content.lead)}</p>`,
-    `<p><a href="${escapeHtml(content.link)}">${content.linkText}</a></p>`,
-    content.description && `<p style="white-space:pre-wrap">${escapeHtml(content.description)}</p>`,
-    `<table cellpadding="4">${rows.join('')}</table>`,
-    body &&
-      `<p>Last ping's body${body.isCut ? ' (only its end is shown)' : ''}:</p><pre>${escapeHtml(body.text)}</pre>`,
-    overview.length > 0 && `<p>The project's checks:</p><ul>${overview.join('')}</ul>`,
-    `<p>${escapeHtml(content.siteName)}${content.unsubscribe ? ` · <a href="${escapeHtml(content.unsubscribe)}">Unsubscribe</a>` : ''}</p>`,
-  ]
-  return `<!doctype html><html lang="en"><body>${parts.filter(Boolean).join('\n')}</body></html>\n`
 }
 
 function hostOf(site: string): string {

@@ -41,6 +41,16 @@ export function monthlyLimitExceeded(kind: string): FailedOutcome {
   return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
+/** How much of a monthly limit repeats may use: four fifths, so that first messages find room (alerting 1). */
+export function limitOfRepeats(limit: number): number {
+  return Math.floor((limit * 4) / 5)
+}
+
+/** A repeat that was decided on while there was room, and came when only first messages had some. */
+export function keptForFirst(): FailedOutcome {
+  return temporary('The rest of the monthly limit is kept for first messages', { failure: 'limit', final: true })
+}
+
 /** The first instant of the calendar month (UTC) that `at` lies in. */
 export function monthStart(at: Micros): Micros {
   const date = toDate(at)

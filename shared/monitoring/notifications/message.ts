@@ -24,13 +24,15 @@ export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string 
 
 /** `"db-backup" is DOWN`; a test says that it is one. */
 export function titleOf(notification: Notification): string {
+  if (notification.summary) return oneLine(notification.summary.title)
   if (notification.isTest) return `${checkLabel(notification.check)}: this is what a message looks like`
   return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
 }
 
 /** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
 export function summaryOf(notification: Notification): string {
-  const { status, downFor } = notification
+  const { status, downFor, summary } = notification
+  if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
   if (notification.isTest) return `${titleOf(notification)} (no check is ${status})`
   const reason = reasonText(notification.reason)
   if (status === 'down' || notification.alert?.what === 'flapping')
@@ -38,8 +40,15 @@ export function summaryOf(notification: Notification): string {
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
+/** What the link of a message is called. */
+export function linkTextOf({ isTest, summary }: Pick<Notification, 'isTest' | 'summary'>): string {
+  if (summary) return 'Open the list'
+  return isTest ? 'Open the integration' : 'Open the check'
+}
+
 /** The summary as a sentence: `The check "db-backup" is DOWN.` */
 export function sentenceOf(notification: Notification, escaped = (text: string): string => text): string {
+  if (notification.summary) return escaped(summaryOf(notification))
   return `${notification.isTest ? '' : 'The check '}${escaped(summaryOf(notification))}.`
 }
 
@@ -55,11 +64,13 @@ export function spokenText(notification: Notification, siteName: string): string
 
 /** What else is worth telling, in the order in which it is shown; what does not apply is left out. */
 export function factsOf(notification: Notification): Fact[] {
-  const { check, lastPing } = notification
+  const { check, lastPing, summary } = notification
+  const project = { label: 'Project', value: notification.projectName }
+  if (summary) return [...summary.facts, project].filter((fact) => fact.value !== '')
   const tags = splitTags(check.tags).join(', ')
   return [
     ...alertFacts(notification),
-    { label: 'Project', value: notification.projectName },
+    project,
     { label: 'Tags', value: tags },
     ...scheduleFacts(check),
     { label: 'Total pings', value: String(check.nPings) },

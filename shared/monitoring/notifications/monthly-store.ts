@@ -5,10 +5,11 @@ import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { MonthlyMeter } from './limits.ts'
 
-/** A place in a project's month for one message. */
+/** A place in an account's month for one message. */
 export interface Reservation {
   notificationId: string
-  projectId: number
+  /** the account: projects share its month */
+  organisationId: number
   meter: MonthlyMeter
   /** the month's first instant */
   month: Micros
@@ -16,33 +17,33 @@ export interface Reservation {
 
 /**
  * Takes a place in the month before the message is sent: however many are sent side by side, in however many processes,
- * no more than `limit` get one. It does not hang on integration or notification: what was sent stays counted when those
- * are deleted. A message that has a place keeps it.
+ * no more than `limit` get one. It does not hang on project, integration or notification: what was sent stays counted when
+ * those are deleted. A message that has a place keeps it.
  * @returns false when none is left
  */
 export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
-  const { notificationId, projectId, meter, month } = reservation
+  const { notificationId, organisationId, meter, month } = reservation
   const ofMonth = `month = ${timestampOf('?::bigint')}`
   return await transaction(db, async (tx) => {
     // The next statement sees what those have taken who held this lock before.
-    await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
+    await query(tx, 'SELECT 1 FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
     await execute(
       tx,
-      `DELETE FROM monthly_sends WHERE project_id = ? AND meter = ? AND month < ${timestampOf('?::bigint')}`,
-      [projectId, meter, month],
+      `DELETE FROM monthly_sends WHERE organisation_id = ? AND meter = ? AND month < ${timestampOf('?::bigint')}`,
+      [organisationId, meter, month],
     )
     const [row] = await query<{ taken: number; has: boolean }>(
       tx,
       `SELECT count(*) AS taken, coalesce(bool_or(notification_id = ?), false) AS has
-       FROM monthly_sends WHERE project_id = ? AND meter = ? AND ${ofMonth}`,
-      [notificationId, projectId, meter, month],
+       FROM monthly_sends WHERE organisation_id = ? AND meter = ? AND ${ofMonth}`,
+      [notificationId, organisationId, meter, month],
     )
     if (row?.has) return true
     if ((row?.taken ?? 0) >= limit) return false
     await execute(
       tx,
-      `INSERT INTO monthly_sends (project_id, meter, month, notification_id) VALUES (?, ?, ${timestampOf('?::bigint')}, ?)`,
-      [projectId, meter, month, notificationId],
+      `INSERT INTO monthly_sends (organisation_id, meter, month, notification_id) VALUES (?, ?, ${timestampOf('?::bigint')}, ?)`,
+      [organisationId, meter, month, notificationId],
     )
     return true
   })
@@ -51,12 +52,27 @@ export async function reserveMonthly(db: Knex, reservation: Reservation, limit: 
 /** Gives a place back whose message was not delivered; an attempt later asks for one again. */
 export async function releaseMonthly(
   db: Knex,
-  { notificationId, projectId, meter, month }: Reservation,
+  { notificationId, organisationId, meter, month }: Reservation,
 ): Promise<void> {
   await execute(
     db,
     `DELETE FROM monthly_sends
-     WHERE project_id = ? AND meter = ? AND month = ${timestampOf('?::bigint')} AND notification_id = ?`,
-    [projectId, meter, month, notificationId],
+     WHERE organisation_id = ? AND meter = ? AND month = ${timestampOf('?::bigint')} AND notification_id = ?`,
+    [organisationId, meter, month, notificationId],
+  )
+}
+
+/** What the accounts of these projects have used of a month; nothing for meters of which they have used nothing. */
+export async function monthlyUses(
+  db: Knex,
+  projectIds: readonly number[],
+  month: Micros,
+): Promise<{ projectId: number; meter: MonthlyMeter; taken: number }[]> {
+  return await query(
+    db,
+    `SELECT p.id AS "projectId", s.meter, count(*) AS taken
+     FROM projects p JOIN monthly_sends s ON s.organisation_id = p.organisation_id
+     WHERE p.id = ANY(?::bigint[]) AND s.month = ${timestampOf('?::bigint')} GROUP BY p.id, s.meter`,
+    [projectIds, month],
   )
 }

@@ -1,5 +1,6 @@
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
+import type { Fact } from './fact.ts'
 
 /** Why a check changed: empty for a success signal (monitoring behaviour 2.7). */
 export type FlipReason = '' | 'timeout' | 'fail'
@@ -28,6 +29,20 @@ export interface Notification {
   isTest: boolean
   /** its place in an incident; absent where no policy applies */
   alert?: AlertPlace
+  /** of a message about several checks: what it says, in place of one change */
+  summary?: Summary
+}
+
+/** What a message about several checks says; kept with the message, so that every attempt says the same. */
+export interface Summary {
+  /** `312 checks are DOWN` */
+  title: string
+  text: string
+  facts: readonly Fact[]
+  /** the page that shows them all */
+  link: string
+  /** of a digest: what `$GROUP_COUNT` and `$GROUP_JSON` stand for */
+  group?: { count: number; members: readonly object[] }
 }
 
 /** What a message under a policy knows of its incident. */

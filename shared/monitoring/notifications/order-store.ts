@@ -10,7 +10,9 @@ import { QUEUED } from './store.ts'
  * is about to be sent is newer. One that was never tried, or that is under way, goes first.
  * @returns whether the newer one may be sent now
  */
-export async function overtakeOlder(db: Knex, { id, checkId, channelId }: ClaimedNotification): Promise<boolean> {
+export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Promise<boolean> {
+  const { id, checkId, channelId } = claimed
+  if (claimed.what === 'digest') return await overtakeDigests(db, claimed)
   const older = `older.check_id = ? AND older.channel_id = ? AND older.state = 'pending' AND older.what <> 'test'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
   await execute(
@@ -21,6 +23,22 @@ export async function overtakeOlder(db: Knex, { id, checkId, channelId }: Claime
   )
   const left = await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [checkId, channelId, id])
   return left.length === 0
+}
+
+/** An older digest is given up when all that it tells of is over; one that tells of more goes first. */
+async function overtakeDigests(db: Knex, { id, channelId }: ClaimedNotification): Promise<boolean> {
+  const older = `older.what = 'digest' AND older.channel_id = ? AND older.state = 'pending'
+    AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
+  await execute(
+    db,
+    `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+     WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())
+       AND NOT EXISTS (
+         SELECT 1 FROM bundle_members m JOIN incidents i ON i.id = m.incident_id
+         WHERE m.bundle_id = older.bundle_id AND m.channel_id = older.channel_id AND i.resolved_at IS NULL)`,
+    [channelId, id],
+  )
+  return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [channelId, id])).length === 0
 }
 
 /**

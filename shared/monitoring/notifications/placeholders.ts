@@ -19,6 +19,8 @@ export interface PlaceholderValues {
   exitStatus: number | null
   /** the place of a message under a policy; elsewhere its placeholders stay as written */
   alert?: AlertPlace
+  /** the checks that a message under a policy is about; elsewhere its placeholders stay as written */
+  group?: { count: number; members: readonly object[] }
 }
 
 /** Where the template stands: a URL quotes what it is given, a header is Latin-1, only a body may quote the ping's. */
@@ -56,6 +58,7 @@ function placeholdersOf(values: PlaceholderValues, position: TemplatePosition): 
     ['EXITSTATUS', String(values.exitStatus ?? -1)],
     ...splitTags(values.tags).map((tag, index): [string, string] => [`TAG${index + 1}`, quote(tag)]),
     ...(values.alert ? alertPlaceholders(values.alert, quote) : []),
+    ...(values.group ? groupPlaceholders(values.group, quote) : []),
   ]
 }
 
@@ -67,6 +70,16 @@ function alertPlaceholders(alert: AlertPlace, quote: (text: string) => string): 
     ['SEVERITY', alert.severity],
     ['STEP', alert.step === null ? '' : String(alert.step)],
     ['REPEAT', String(alert.repeat)],
+  ]
+}
+
+function groupPlaceholders(
+  { count, members }: NonNullable<PlaceholderValues['group']>,
+  quote: (text: string) => string,
+): [string, string][] {
+  return [
+    ['GROUP_JSON', quote(JSON.stringify(members))],
+    ['GROUP_COUNT', String(count)],
   ]
 }
 

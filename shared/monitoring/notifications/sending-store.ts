@@ -10,7 +10,9 @@ export interface ChannelForSending {
   name: string
   sealedConfig: string
   isEmailVerified: boolean
+  organisationId: number
   projectId: number
+  projectUuid: string
   projectName: string
 }
 
@@ -22,7 +24,7 @@ export async function channelsForSending(
   const rows = await query<ChannelForSending & { id: number }>(
     db,
     `SELECT c.id, c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
-            p.id AS "projectId", p.name AS "projectName"
+            p.organisation_id AS "organisationId", p.id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName"
      FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
     [channelIds],
   )

@@ -8,6 +8,7 @@ import { type AssignedCheck, updateState } from '../checks/store.ts'
 import { insertHistoricFlip } from '../flips/store.ts'
 import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
+import { abandonRuns } from './ruled-deadline.ts'
 
 export type StateDeps = Pick<OperationDeps, 'barrier' | 'announce' | 'now'>
 
@@ -36,6 +37,7 @@ export async function changeState(
     const flip = change(locked)
     if (flip) {
       await updateState(tx, locked)
+      await abandonRuns(tx, locked)
       await insertHistoricFlip(tx, locked.id, flip, deps.now())
       await makeIncidentDue(tx, locked.id)
     }

@@ -9,11 +9,11 @@ import type { JsonObject } from '../checks/json-body.ts'
 import { nameOf } from '../checks/name.ts'
 import { applySpec } from '../checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
-import { goingDownAt } from '../checks/status.ts'
 import { type AssignedCheck, assignChannels, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
 import type { Project } from '../projects/store.ts'
 import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
+import { deadlineOf } from './ruled-deadline.ts'
 
 /** A check of a project, which the door has found to be the actor's to change. */
 export interface OwnCheck {
@@ -49,7 +49,7 @@ export async function applyUpdate(
   const channels = await chooseChannels(tx, projectId, spec)
   const changes = applySpec(check, spec, options)
   const changed = { ...check, ...changes }
-  await updateSettings(tx, check.id, changes, goingDownAt(changed, nextOccurrence))
+  await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
   if (channels) await assignChannels(tx, check, channels)
   const stored = await findCheck(tx, uuid)
   if (!stored) throw new NotFoundError('The check is gone.')

@@ -8,6 +8,7 @@ import { lockProject, type Project } from '../projects/store.ts'
 import { applyUpdate, auditCheck, chooseChannels, parseSpec } from './check-changes.ts'
 import { notingLimit, requireRoom } from './check-limit.ts'
 import type { OperationDeps } from './deps.ts'
+import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 
 interface NewCheck {
   project: Project
@@ -15,22 +16,26 @@ interface NewCheck {
   body: JsonObject
   /** whether a name makes the slug too, as in versions 1 and 2 of the API */
   slugFromName: boolean
+  /** whether the request may name `rules`, as in version 3 of the API; else the member is ignored */
+  takesRules?: boolean
 }
 
 /**
  * Creates a check, or updates the one that `unique` finds (monitoring behaviour 5.5). Requests that look for a check,
  * or that a limit may refuse, take their turn per project.
- * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it
- * @throws ValidationError with the first thing that is wrong
+ * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it; `changedRules` is null
+ *   when the request names none
+ * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
  * @throws ForbiddenError when the project has as many checks as it may, which is noted for its owners
  */
 export async function createCheck(
   db: Knex,
   actor: Actor,
-  { project, body, slugFromName }: NewCheck,
-  deps: Pick<OperationDeps, 'config' | 'barrier' | 'announce'>,
-): Promise<{ check: AssignedCheck; isNew: boolean; lagMs: number }> {
+  { project, body, slugFromName, takesRules = false }: NewCheck,
+  deps: Pick<OperationDeps, 'config' | 'barrier' | 'announce' | 'secrets'>,
+): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null; isNew: boolean; lagMs: number }> {
   const spec = parseSpec(body)
+  const rules = takesRules ? rulesOf(body) : null
   const criteria = uniqueCriteria(spec)
   // The answer to an upsert shows the check's state, so it must show the pings before it.
   const known = criteria && (await findUnique(db, project.id, criteria))
@@ -42,14 +47,15 @@ export async function createCheck(
     if (match) {
       const updated = await applyUpdate(tx, project.id, match.uuid, spec, { slugFromName })
       await auditCheck(tx, actor, project, 'check.changed', updated)
-      return { check: updated, isNew: false }
+      return { ...(await withRules(tx, updated, rules, deps)), isNew: false }
     }
     await requireRoom(tx, project, deps)
     const channels = await chooseChannels(tx, project.id, spec)
     const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName }))
     if (channels) await assignChannels(tx, created, channels)
     await auditCheck(tx, actor, project, 'check.created', created)
-    return { check: { ...created, channelIds: channels ?? [] }, isNew: true }
+    const check = { ...created, channelIds: channels ?? [] }
+    return { ...(await withRules(tx, check, rules, deps)), isNew: true }
   }
   const stored = await notingLimit(db, project, deps, () => transaction(db, store))
   deps.announce({ kind: 'check', uuid: stored.check.uuid, projectId: project.id })

@@ -10,7 +10,7 @@ import { lockProject, type Project } from '../projects/store.ts'
 import { namedChannels } from './named-channels.ts'
 
 /** Policies that a project may have. */
-const MOST_POLICIES = 50
+export const MOST_POLICIES = 50
 
 /**
  * Makes a policy.

@@ -7,7 +7,7 @@ import type { Micros } from '../../time.ts'
 
 /** What operations are given beside the database; each names what it uses of it. Listeners have all of it. */
 export interface OperationDeps {
-  config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'siteName' | 'smtpUrl'>
+  config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'shellEnabled' | 'siteName' | 'smtpUrl'>
   secrets: Secrets
   /** null on the operator's command line, which vouches for the addresses of e-mail integrations: nobody is asked */
   outbox: Pick<Outbox, 'run'> | null

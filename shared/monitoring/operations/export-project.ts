@@ -2,12 +2,23 @@ import type { Knex } from 'knex'
 import { mapInTurns } from '../../platform/process/turns.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { policiesOf, rulesOfChecks } from '../alerting/policy-store.ts'
+import { policyView } from '../alerting/policy-view.ts'
+import { NO_RULES } from '../alerting/read-policy.ts'
 import { findKind } from '../channels/kinds.ts'
 import { shownConfig } from '../channels/shown-config.ts'
 import { listChannels } from '../channels/store.ts'
-import { listChecks } from '../checks/store.ts'
-import { CONFIG_DOCUMENT_VERSION, type ConfigDocument, toDocumentedCheck } from '../projects/config-document.ts'
+import { type AssignedCheck, listChecks } from '../checks/store.ts'
+import { findPingSecrets } from '../door/secret-store.ts'
+import {
+  CONFIG_DOCUMENT_VERSION,
+  type ConfigDocument,
+  toDocumentedCheck,
+  toDocumentedRules,
+} from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
+import { windowsOf } from '../windows/window-store.ts'
+import { windowView } from '../windows/window-view.ts'
 import type { OperationDeps } from './deps.ts'
 import { openConfig } from './integration-config.ts'
 
@@ -23,6 +34,17 @@ export async function exportProject(
 ): Promise<ConfigDocument> {
   const channels = await listChannels(db, project.id)
   const checks = await listChecks(db, project.id)
+  const ids = checks.map(({ id }) => id)
+  const rules = await rulesOfChecks(db, ids)
+  const sealed = withSecrets ? await findPingSecrets(db, ids) : new Map<number, string>()
+  const policies = (await policiesOf(db, [project.id])).map(policyView)
+  const windows = (await windowsOf(db, [project.id])).map(windowView).toReversed()
+  const documented = (check: AssignedCheck) => {
+    const secret = sealed.get(check.id)
+    const opened = secret === undefined ? null : secrets.open('ping-secret', secret)
+    const shown = toDocumentedRules(rules.get(check.id) ?? NO_RULES, opened)
+    return { ...toDocumentedCheck(check), ...(shown && { rules: shown }) }
+  }
   const document: ConfigDocument = {
     version: CONFIG_DOCUMENT_VERSION,
     channels: channels.map((channel) => {
@@ -31,7 +53,9 @@ export async function exportProject(
       const shown = withSecrets ? config : kind ? shownConfig(kind, config) : {}
       return { id: channel.uuid, kind: channel.kind, name: channel.name, config: shown }
     }),
-    checks: await mapInTurns(checks, toDocumentedCheck),
+    checks: await mapInTurns(checks, documented),
+    ...(policies.length > 0 && { policies }),
+    ...(windows.length > 0 && { windows }),
   }
   const target = withSecrets ? `${project.name}, with secrets` : project.name
   const { organisationId } = project

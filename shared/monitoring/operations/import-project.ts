@@ -5,13 +5,12 @@ import { acrossTenants } from '../../platform/database/tenant.ts'
 import { createTurns } from '../../platform/process/turns.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { isUuid } from '../../uuid.ts'
+import { alertingChanged, policiesOf } from '../alerting/policy-store.ts'
 import { withStoredSecrets } from '../channels/shown-config.ts'
 import { insertChannel, listChannels, type StoredChannel, updateChannel } from '../channels/store.ts'
-import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import type { JsonObject } from '../checks/json-body.ts'
 import { plainJson } from '../checks/plain-json.ts'
 import { applySpec } from '../checks/settings.ts'
-import { goingDownAt } from '../checks/status.ts'
 import {
   assignChannels,
   countChecks,
@@ -21,15 +20,19 @@ import {
   lockCheck,
   updateSettings,
 } from '../checks/store.ts'
-import { CONFIG_DOCUMENT_VERSION, changedSettings, type ImportReport } from '../projects/config-document.ts'
+import { changedSettings, type ImportReport } from '../projects/config-document.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 import { parseSpec } from './check-changes.ts'
 import { checkLimitOf, notingLimit } from './check-limit.ts'
 import type { OperationDeps } from './deps.ts'
+import { type DocumentMember, entries, identity, insertAs, locating } from './document-entries.ts'
+import { importPolicies, importWindows } from './import-alerting.ts'
+import { importRules } from './import-rules.ts'
 import { inTransaction } from './in-transaction.ts'
 import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
 import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
+import { deadlineOf } from './ruled-deadline.ts'
 
 /** The same for both, and for a check of this very project: whose a deleted check was is not kept. */
 const UUID_NOT_FREE =
@@ -51,7 +54,8 @@ export async function importProject(
   { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
   deps: ImportDeps,
 ): Promise<ImportReport> {
-  if (document.checks === undefined && document.channels === undefined) {
+  const lists: DocumentMember[] = ['channels', 'checks', 'policies', 'windows']
+  if (lists.every((member) => document[member] === undefined)) {
     throw new ValidationError('the document holds neither checks nor channels')
   }
   let touched: string[] = []
@@ -74,7 +78,8 @@ export async function importProject(
       unknown,
       touched,
     })
-    const report: ImportReport = { applied: apply, channels, checks, unknownChannels: [...unknown] }
+    const alerting = await importAlerting(tx, deps, { project, document, apply }, { channels, checks, touched })
+    const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownChannels: [...unknown] }
     if (apply) await auditImport(tx, actor, project, report)
     return report
   }
@@ -82,6 +87,37 @@ export async function importProject(
   const report = await (apply ? notingLimit(db, project, deps, imported) : imported())
   for (const uuid of touched) deps.announce({ kind: 'check', uuid, projectId: project.id })
   return report
+}
+
+/** The part of a document that says who is told: policies and windows, then the rules of checks, which may name them. */
+async function importAlerting(
+  tx: Knex,
+  deps: ImportDeps,
+  { project, document, apply }: { project: Project; document: JsonObject; apply: boolean },
+  { channels, checks, touched }: { channels: Changes; checks: Changes; touched: string[] },
+): Promise<Pick<ImportReport, 'policies' | 'windows'>> {
+  const importing = { projectId: project.id, apply }
+  const policies = await importPolicies(tx, importing, entries(document, 'policies'), channels.create)
+  const present = (await listChecks(tx, project.id)).map(({ uuid }) => uuid)
+  const uuids = new Set([...present, ...checks.create.map(({ id }) => id)])
+  const windows = await importWindows(tx, importing, entries(document, 'windows'), uuids)
+  const known = new Set([
+    ...(await policiesOf(tx, [project.id])).map(({ uuid }) => uuid),
+    ...policies.create.map(({ id }) => id),
+  ])
+  const ruled = await importRules(
+    tx,
+    deps,
+    { ...importing, policies: known, report: checks },
+    entries(document, 'checks'),
+  )
+  for (const uuid of ruled) if (!touched.includes(uuid)) touched.push(uuid)
+  const isChanged = [policies, windows].some(({ create, update }) => create.length + update.length > 0)
+  if (apply && (isChanged || ruled.length > 0)) await alertingChanged(tx, project.id)
+  return {
+    ...(document.policies !== undefined && { policies }),
+    ...(document.windows !== undefined && { windows }),
+  }
 }
 
 async function auditImport(
@@ -124,7 +160,7 @@ async function importChannels(
       if (!current) {
         report.create.push({ id, name })
         const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, uuid: id, isEmailVerified }
-        if (apply) await createChannel(tx, created)
+        if (apply) await insertAs(tx, 'integration', (savepoint) => insertChannel(savepoint, created))
         return
       }
       if (current.kind !== kind.kind) throw new ValidationError('kind cannot be changed')
@@ -139,11 +175,6 @@ async function importChannels(
     })
   }
   return report
-}
-
-async function createChannel(tx: Knex, channel: Parameters<typeof insertChannel>[1]): Promise<void> {
-  const taken = await tx.transaction(async (savepoint) => await insertChannel(savepoint, channel)).catch(isTaken)
-  if (taken === null) throw new ValidationError('id cannot be used: give the integration a new uuid')
 }
 
 function channelChanges(current: StoredChannel, name: string, sameConfig: boolean) {
@@ -200,7 +231,7 @@ async function importChecks(
       if (!apply) return
       const locked = await lockCheck(tx, project.id, uuid)
       if (!locked) return
-      await updateSettings(tx, locked.id, wanted, goingDownAt({ ...locked, ...wanted }, nextOccurrence))
+      await updateSettings(tx, locked.id, wanted, await deadlineOf(tx, { ...locked, ...wanted }, nextOccurrence))
       if (channelIds) await assignChannels(tx, locked, channelIds)
       touched.push(uuid)
     })
@@ -218,43 +249,8 @@ function assignmentChanges(current: readonly string[], wanted: readonly string[]
   return from === to ? {} : { channels: { from, to } }
 }
 
-function entries(document: JsonObject, member: 'channels' | 'checks'): JsonObject[] {
-  if (document.version !== undefined && document.version !== CONFIG_DOCUMENT_VERSION) {
-    throw new ValidationError('version is not one that can be read')
-  }
-  const list = document[member]
-  if (list === undefined) return []
-  if (!Array.isArray(list) || !list.every(isObject)) throw new ValidationError(`${member} is not an array of objects`)
-  return list
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function identity(value: JsonValue | undefined, member: string): string {
-  if (typeof value === 'string' && isUuid(value)) return value
-  throw new ValidationError(`${member} is not a uuid; export with the read-write key`)
-}
-
 function configOf(entry: JsonObject): Readonly<Record<string, unknown>> {
   const config = plainJson(entry.config ?? null)
   if (typeof config !== 'object' || config === null) throw new ValidationError('config is not an object')
   return { ...config }
-}
-
-/** Says in which entry of the document something is wrong. */
-async function locating(where: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (error instanceof ValidationError) throw new ValidationError(`${where}: ${error.message}`, error.errors)
-    throw error
-  }
-}
-
-/** A unique violation becomes null; anything else goes on. */
-function isTaken(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === '23505') return null
-  throw error
 }

@@ -12,7 +12,7 @@ import { listChannels, type StoredChannel } from '../channels/store.ts'
 /** What configurations of integrations are checked against; listeners and commands both have it. */
 export interface ConfigRules {
   db: Knex
-  config: Pick<Config, 'allowPrivateTargets'>
+  config: Pick<Config, 'allowPrivateTargets' | 'shellEnabled'>
   /** how host names are looked up; by default as the system does */
   resolve?: Resolve
 }
@@ -26,6 +26,7 @@ export function requireKind(name: unknown): ChannelKind {
 
 /**
  * The configuration to store: valid for its kind, its URLs allowed as targets, its members integrations of the project.
+ * Commands are stored only where the operator lets them run.
  * @throws ValidationError that names the first member that is wrong
  */
 export async function checkConfig(
@@ -34,6 +35,10 @@ export async function checkConfig(
   kind: ChannelKind,
   given: unknown,
 ): Promise<ConfigObject> {
+  if (kind.kind === 'shell' && !rules.config.shellEnabled) {
+    const message = 'is not enabled by the operator of this service'
+    throw new ValidationError(`kind ${message}`, [problem('kind', message)])
+  }
   const parsed = kind.parse(given)
   if (!parsed.ok) {
     const errors = parsed.errors.map((error) => ({ ...error, path: `config.${error.path}`.replace(/\.$/, '') }))

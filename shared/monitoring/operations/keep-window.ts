@@ -11,7 +11,7 @@ import { readWindow } from '../windows/read-window.ts'
 import { findWindow, knownChecks, type StoredWindow, saveWindow, windowsOf } from '../windows/window-store.ts'
 
 /** Maintenance windows that a project may have. */
-const MOST_WINDOWS = 100
+export const MOST_WINDOWS = 100
 
 /**
  * Makes a maintenance window, or changes what a request names of one; either acts at once.
@@ -34,7 +34,7 @@ export async function keepWindow(
     if (unknown !== undefined) throw new ValidationError(`invalid check identifier: ${unknown}`)
     await lockProject(tx, project.id)
     if (!current && (await windowsOf(tx, [project.id])).length >= MOST_WINDOWS) throw new ForbiddenError('')
-    const window = await saveWindow(tx, project.id, current?.id ?? null, fields)
+    const window = await saveWindow(tx, project.id, current ? { id: current.id } : { uuid: null }, fields)
     if (!window) throw new NotFoundError('')
     await alertingChanged(tx, project.id)
     const action = current ? 'window.changed' : 'window.created'

@@ -5,26 +5,32 @@ import type { JsonObject } from '../checks/json-body.ts'
 import type { AssignedCheck } from '../checks/store.ts'
 import { applyUpdate, auditCheck, type OwnCheck, parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
+import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 
 /**
  * Changes what a request of the management API names of a check; the rest stays.
  * @param input.slugFromName whether a name makes the slug too, as in versions 1 and 2 of the API
- * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it
- * @throws ValidationError with the first thing that is wrong, NotFoundError when the check vanished meanwhile
+ * @param input.takesRules whether the request may name `rules`, as in version 3 of the API; else the member is ignored
+ * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it; `changedRules` is null
+ *   when the request names none
+ * @throws ValidationError with the first thing that is wrong, NotFoundError when the check vanished meanwhile, and for
+ *   a policy that the project does not have
  */
 export async function updateCheck(
   db: Knex,
   actor: Actor,
-  { project, id, uuid, body, slugFromName }: OwnCheck & { body: JsonObject; slugFromName: boolean },
-  deps: Pick<OperationDeps, 'barrier' | 'announce'>,
-): Promise<{ check: AssignedCheck; lagMs: number }> {
+  input: OwnCheck & { body: JsonObject; slugFromName: boolean; takesRules?: boolean },
+  deps: Pick<OperationDeps, 'barrier' | 'announce' | 'secrets'>,
+): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null; lagMs: number }> {
+  const { project, id, uuid, body, slugFromName, takesRules = false } = input
   const spec = parseSpec(body)
+  const rules = takesRules ? rulesOf(body) : null
   const lagMs = await deps.barrier.pass([id])
-  const check = await transaction(db, async (tx) => {
+  const stored = await transaction(db, async (tx) => {
     const updated = await applyUpdate(tx, project.id, uuid, spec, { slugFromName })
     await auditCheck(tx, actor, project, 'check.changed', updated)
-    return updated
+    return await withRules(tx, updated, rules, deps)
   })
   deps.announce({ kind: 'check', uuid, projectId: project.id })
-  return { check, lagMs }
+  return { ...stored, lagMs }
 }

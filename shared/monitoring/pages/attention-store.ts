@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
 import { query } from '../../platform/database/sql.ts'
+import { newsOfGaps } from '../gaps/gap-list-store.ts'
+import type { ListedGap } from '../gaps/listed-gap.ts'
 
 /** What of a project needs somebody: shown beside the navigation of each of its pages. */
 export interface Attention {
@@ -7,14 +9,16 @@ export interface Attention {
   down: number
   /** integrations whose last message was not delivered, or that are switched off after a failure */
   failing: number
+  /** when we could not take signals, for as long as it is news */
+  gap: ListedGap | null
 }
 
 export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
-  const rows = await query<Attention>(
+  const rows = await query<Omit<Attention, 'gap'>>(
     db,
     `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
             (SELECT count(*) FROM channels WHERE project_id = ? AND last_error <> '') AS failing`,
     [projectId, projectId],
   )
-  return rows[0] ?? { down: 0, failing: 0 }
+  return { ...(rows[0] ?? { down: 0, failing: 0 }), gap: await newsOfGaps(db, projectId) }
 }

@@ -2,10 +2,9 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query, type SqlValue } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { ShownStatus } from '../checks/check.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import { type CheckFilter, type CheckSort, type ListCursor, markOf } from './check-list.ts'
+import { type CheckFilter, type CheckGroup, type CheckSort, type ListCursor, markOf } from './check-list.ts'
 
 /** What a row of the list shows. */
 export interface ListedCheck extends CheckTimes {
@@ -24,7 +23,7 @@ const TIMES = `
   c.kind, c.timeout_seconds AS "timeoutSeconds", c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status,
   c.n_pings AS "nPings", ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
   c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter",
-  ${microsOf('c.excused_at')} AS "excusedAt"`
+  ${microsOf('c.excused_at')} AS "excusedAt", c.rule_bits AS "ruleBits"`
 
 const NOW = timestampOf('?::bigint')
 const GRACE = "c.grace_seconds * interval '1 second'"
@@ -36,14 +35,15 @@ const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND c.alert_after = c
 
 /** status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownValues` gives. */
 const SHOWN = `
-  CASE WHEN c.last_start + ${GRACE} <= ${NOW} THEN 'down'
+  CASE WHEN c.rule_bits & 3 <> 0 THEN CASE WHEN c.status <> 'down' AND c.alert_after <= ${NOW} THEN 'down' ELSE c.status END
+       WHEN c.last_start + ${GRACE} <= ${NOW} THEN 'down'
        WHEN c.status <> 'up' THEN c.status
        WHEN ${IS_UNTOLD} THEN CASE WHEN c.id = ANY(?::bigint[]) THEN 'grace' ELSE 'up' END
        WHEN ${DUE} + ${GRACE} <= ${NOW} THEN 'down'
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
 
-/** The instant three times, and between them the checks of which status.ts alone can tell that they are in grace. */
+/** The instant four times, and between them the checks of which status.ts alone can tell that they are in grace. */
 async function shownValues(db: Knex, projectId: number, now: Micros): Promise<SqlValue[]> {
   const untold = await query<CheckTimes & { id: number }>(
     db,
@@ -52,7 +52,7 @@ async function shownValues(db: Knex, projectId: number, now: Micros): Promise<Sq
     [projectId, now],
   )
   const inGrace = untold.filter((check) => shownStatus(check, now, nextOccurrence) === 'grace')
-  return [now, inGrace.map(({ id }) => id), now, now]
+  return [now, now, inGrace.map(({ id }) => id), now, now]
 }
 
 /** Down, late, all others. */
@@ -64,6 +64,11 @@ const SORTS = {
   'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
   // Bytewise: a project of ten thousand is sorted for each page, and collating costs more than all the rest.
   status: { key: `(${RANK} || lower(c.name)) COLLATE "C"`, type: 'text' },
+  // By the first tag, those without one last, and within a tag what is down first.
+  tag: {
+    key: `((CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK} || lower(c.name)) COLLATE "C"`,
+    type: 'text',
+  },
 } as const satisfies Record<CheckSort, { key: string; type: string }>
 
 /**
@@ -78,7 +83,7 @@ export async function listCheckPage(
   const { key, type } = SORTS[page.sort]
   const where = await conditions(db, projectId, page.filter, page.now)
   const after = page.after ? `WHERE ("sortKey", id) > (?::${type}, ?::bigint)` : ''
-  const ranked = page.sort === 'status' ? await shownValues(db, projectId, page.now) : []
+  const ranked = page.sort === 'status' || page.sort === 'tag' ? await shownValues(db, projectId, page.now) : []
   return await query<ListedCheck>(
     db,
     `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, "sortKey",
@@ -95,24 +100,17 @@ export async function listCheckPage(
 /** Any change of any row has another xmin: nothing that a list shows can change without it. */
 const VERSIONS = 'coalesce(sum(c.xmin::text::bigint), 0)::bigint'
 
-/** Checks that share their tags and their status. */
-export interface CheckGroup {
-  tags: string
-  status: ShownStatus
-  count: number
-  versions: number
-}
-
 /**
- * The whole project in one pass: how many checks look how, and with which tags, whatever is filtered. There are far
- * fewer groups than checks.
+ * The whole project in one pass: how many checks look how, with which tags, and whether the search finds them. There are
+ * far fewer groups than checks.
  */
-export async function groupChecks(db: Knex, projectId: number, now: Micros): Promise<CheckGroup[]> {
+export async function groupChecks(db: Knex, projectId: number, now: Micros, search = ''): Promise<CheckGroup[]> {
   return await query<CheckGroup>(
     db,
-    `SELECT c.tags, ${SHOWN} AS status, count(*) AS count, ${VERSIONS} AS versions
-     FROM checks c WHERE c.project_id = ? GROUP BY 1, 2`,
-    [...(await shownValues(db, projectId, now)), projectId],
+    `SELECT c.tags, ${SHOWN} AS status, c.last_start IS NOT NULL AS "isRunning",
+            ${search === '' ? 'true' : FOUND} AS "isFound", count(*) AS count, ${VERSIONS} AS versions
+     FROM checks c WHERE c.project_id = ? GROUP BY 1, 2, 3, 4`,
+    [...(await shownValues(db, projectId, now)), ...(search === '' ? [] : [pattern(search)]), projectId],
   )
 }
 
@@ -138,6 +136,13 @@ export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): P
   return rows.map(({ id }) => id)
 }
 
+/** Takes what `pattern` gives. */
+const FOUND = `concat_ws(' ', c.name, c.slug, c.tags, c.uuid) ILIKE ?`
+
+function pattern(search: string): string {
+  return `%${search.replace(/[\\%_]/g, '\\$&')}%`
+}
+
 async function conditions(
   db: Knex,
   projectId: number,
@@ -151,8 +156,8 @@ async function conditions(
     values.push(filter.tags)
   }
   if (filter.search !== '') {
-    parts.push(`concat_ws(' ', c.name, c.slug, c.tags, c.uuid) ILIKE ?`)
-    values.push(`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`)
+    parts.push(FOUND)
+    values.push(pattern(filter.search))
   }
   if (filter.status === 'running') parts.push('c.last_start IS NOT NULL')
   else if (filter.status !== null) {

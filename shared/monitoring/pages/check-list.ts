@@ -1,7 +1,7 @@
 import type { ShownStatus } from '../checks/check.ts'
 import { splitTags } from '../checks/tags.ts'
 
-export const checkSorts = ['status', 'name', 'last-ping', 'created'] as const
+export const checkSorts = ['status', 'tag', 'name', 'last-ping', 'created'] as const
 export type CheckSort = (typeof checkSorts)[number]
 
 /** Which checks are listed: all conditions must hold. */
@@ -50,7 +50,8 @@ function parseCursor(text: string | null, sort: CheckSort): ListCursor | null {
   try {
     const [key, id]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (typeof id !== 'number' || !Number.isSafeInteger(id)) return null
-    if (sort === 'name' || sort === 'status') return typeof key === 'string' && !key.includes('\0') ? { key, id } : null
+    if (sort === 'name' || sort === 'status' || sort === 'tag')
+      return typeof key === 'string' && !key.includes('\0') ? { key, id } : null
     return typeof key === 'number' && Number.isSafeInteger(key) ? { key, id } : null
   } catch {
     return null
@@ -65,36 +66,59 @@ function isStatus(text: string): text is ShownStatus | 'running' {
   return STATUSES.includes(text)
 }
 
-export interface TagCount {
+interface TagCount {
   tag: string
   count: number
   down: number
 }
 
-/** What stands above a list: counts per status and tag, and the mark of what was counted. */
+/** What stands above a list: counts per status and tag, and the mark of the whole project. */
 export interface ListSummary {
+  /** of the project, whatever is filtered */
   total: number
-  statuses: ReadonlyMap<ShownStatus, number>
-  /** by name; at most 200 */
+  /** that fit the filters */
+  found: number
+  /** of what fits the other filters; `running` counts beside the status that such a check has */
+  statuses: ReadonlyMap<ShownStatus | 'running', number>
+  /** of what fits the filters, by name; at most 200 */
   tags: TagCount[]
   mark: string
+}
+
+/** Checks that share their tags and how they are shown. */
+export interface CheckGroup {
+  tags: string
+  status: ShownStatus
+  isRunning: boolean
+  /** whether the search finds them; true when nothing is searched for */
+  isFound: boolean
+  count: number
+  versions: number
 }
 
 const MAX_TAGS = 200
 
 /** Adds up checks that share their tags and status. A tag that a check has twice counts once. */
 export function summarise(
-  groups: readonly { tags: string; status: ShownStatus; count: number; versions: number }[],
+  groups: readonly CheckGroup[],
+  filter: Pick<CheckFilter, 'tags' | 'status'> = { tags: [], status: null },
 ): ListSummary {
-  const statuses = new Map<ShownStatus, number>()
+  const statuses = new Map<ShownStatus | 'running', number>()
   const tags = new Map<string, TagCount>()
-  let total = 0
-  let versions = 0
+  const add = (status: ShownStatus | 'running', count: number) =>
+    statuses.set(status, (statuses.get(status) ?? 0) + count)
+  let [total, found, versions] = [0, 0, 0]
   for (const group of groups) {
     total += group.count
     versions += group.versions
-    statuses.set(group.status, (statuses.get(group.status) ?? 0) + group.count)
-    for (const tag of new Set(splitTags(group.tags))) {
+    const own = new Set(splitTags(group.tags))
+    if (!group.isFound || !filter.tags.every((tag) => own.has(tag))) continue
+    add(group.status, group.count)
+    if (group.isRunning) add('running', group.count)
+    if (filter.status !== null && filter.status !== group.status && !(filter.status === 'running' && group.isRunning))
+      continue
+    found += group.count
+    for (const tag of own) {
       const known = tags.get(tag) ?? { tag, count: 0, down: 0 }
       known.count += group.count
       if (group.status === 'down') known.down += group.count
@@ -102,7 +126,7 @@ export function summarise(
     }
   }
   const sorted = [...tags.values()].toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
-  return { total, statuses, tags: sorted.slice(0, MAX_TAGS), mark: markOf(total, versions) }
+  return { total, found, statuses, tags: sorted.slice(0, MAX_TAGS), mark: markOf(total, versions) }
 }
 
 /** Tells two states of a list apart. */

@@ -26,6 +26,8 @@ export interface LogEntry extends LogCursor {
   /** of a ping that was ignored */
   ignored: IgnoredReason | null
   hasBody: boolean | null
+  /** the beginning of the body of a request; null for mails and for what had none */
+  head: Buffer | null
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
   reason: string | null
@@ -57,20 +59,21 @@ export async function listCheckLog(
   const untilValues = before ? [before.at] : []
   return await query<LogEntry>(
     db,
-    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody",
+    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody", head,
             "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error
      FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
                rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
+               CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "channelName",
                NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error
         FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
-       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
                from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL
         FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
        UNION ALL
-       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
                NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error
         FROM notifications n JOIN channels c ON c.id = n.channel_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
@@ -126,6 +129,27 @@ export async function findPing(db: Knex, checkId: number, n: number): Promise<Pi
     [SHOWN_BODY_BYTES, checkId, n],
   )
   return rows[0] ?? null
+}
+
+/** One message about a check, as its page tells of it. */
+export interface ToldMessage {
+  channelUuid: string
+  channelName: string
+  channelKind: string
+  state: 'pending' | 'delivered' | 'failed' | 'suppressed'
+  error: string
+}
+
+/** The newest message of each integration that said “down” since an instant. */
+export async function listToldSince(db: Knex, checkId: number, since: Micros): Promise<ToldMessage[]> {
+  return await query<ToldMessage>(
+    db,
+    `SELECT DISTINCT ON (c.id) c.uuid AS "channelUuid", c.name AS "channelName", c.kind AS "channelKind", n.state, n.error
+     FROM notifications n JOIN channels c ON c.id = n.channel_id
+     WHERE n.check_id = ? AND n.check_status = 'down' AND n.created_at >= ${timestampOf('?::bigint')}
+     ORDER BY c.id, n.created_at DESC LIMIT 20`,
+    [checkId, since],
+  )
 }
 
 /** Changes when the check's page may look different. */

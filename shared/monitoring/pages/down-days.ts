@@ -1,12 +1,16 @@
 import { type Micros, microsOfSeconds, toIsoMillis, toSeconds } from '../../time.ts'
 import type { Downtime } from '../flips/downtime.ts'
 import type { Flip } from '../flips/view.ts'
+import { covered, without } from '../windows/spans.ts'
+import type { WindowTime } from '../windows/window.ts'
 
 export interface DownDay {
   /** UTC, YYYY-MM-DD */
   date: string
   /** whole seconds of downtime; null for a day before anything is known */
   seconds: number | null
+  /** maintenance that the page tells of fell on this day */
+  isPlanned?: boolean
 }
 
 const DAY: Micros = microsOfSeconds(86_400)
@@ -15,13 +19,19 @@ const DAY: Micros = microsOfSeconds(86_400)
  * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
  * known: the check may not have been there.
  * @param days how many, today included
+ * @param planned merged; `excluded` does not count as downtime, days of `marked` are marked (alerting 3)
  */
-export function downDays(flips: readonly Flip[], days: number, now: Micros): DownDay[] {
+export function downDays(
+  flips: readonly Flip[],
+  days: number,
+  now: Micros,
+  { excluded = [], marked = [] }: { excluded?: readonly WindowTime[]; marked?: readonly WindowTime[] } = {},
+): DownDay[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const first = ordered[0]
   const outages: { from: Micros; until: Micros }[] = []
   for (const [index, flip] of ordered.entries()) {
-    if (flip.to === 'down') outages.push({ from: flip.at, until: ordered[index + 1]?.at ?? now })
+    if (flip.to === 'down') outages.push(...without({ from: flip.at, until: ordered[index + 1]?.at ?? now }, excluded))
   }
   const today = Math.floor(now / DAY) * DAY
   return Array.from({ length: days }, (_, index) => {
@@ -35,6 +45,7 @@ export function downDays(flips: readonly Flip[], days: number, now: Micros): Dow
     return {
       date: toIsoMillis(from).slice(0, 10),
       seconds: isKnown ? Math.floor(toSeconds(micros)) : null,
+      ...(covered(marked, from, until) > 0 && { isPlanned: true }),
     }
   })
 }

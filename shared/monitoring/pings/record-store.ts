@@ -6,8 +6,8 @@ import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/** Why a ping of type `ign` changed nothing: a pause to be ended by hand, the method, or no keyword in it. */
-export type IgnoredReason = 'paused' | 'method' | 'keywords'
+/** Why a ping of type `ign` changed nothing: a pause to be ended by hand, the method, no keyword, no secret, a preview. */
+export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview'
 
 /** A ping with its number, as it is stored. */
 export interface RecordedPing {

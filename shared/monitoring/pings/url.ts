@@ -63,6 +63,8 @@ function parseAction(text: string): Action | null {
 export interface PingQuery {
   rid: string | null | undefined
   create: boolean
+  /** the machine that reports, as it names itself */
+  source: string | null
 }
 
 /** Reads what follows `?` in a ping URL; of a repeated parameter the last one counts (monitoring behaviour 1.5, 1.6). */
@@ -73,6 +75,7 @@ export function parsePingQuery(query: string): PingQuery {
   return {
     rid: rid === undefined ? undefined : parseRid(rid),
     create: parameters.getAll('create').at(-1) === '1',
+    source: parameters.getAll('source').at(-1) ?? null,
   }
 }
 
@@ -140,4 +143,4 @@ const FAIL: Action = { kind: 'fail', exitStatus: null }
 const LOG: Action = { kind: 'log', exitStatus: null }
 const NONE: PingUrl = { form: 'none' }
 const BAD_SLUG: PingUrl = { form: 'bad-slug' }
-const NO_QUERY: PingQuery = Object.freeze({ rid: undefined, create: false })
+const NO_QUERY: PingQuery = Object.freeze({ rid: undefined, create: false, source: null })

@@ -21,6 +21,18 @@ export async function renameProject(db: Knex, projectId: number, name: string): 
   await execute(db, 'UPDATE projects SET name = ? WHERE id = ?', [name, projectId])
 }
 
+/** Whether integrations hear of checks that are unknown because of a gap. */
+export async function setTellUnknown(db: Knex, projectId: number, isWanted: boolean): Promise<void> {
+  await execute(db, 'UPDATE projects SET tell_unknown = ? WHERE id = ?', [isWanted, projectId])
+}
+
+export async function tellsUnknown(db: Knex, projectId: number): Promise<boolean> {
+  const rows = await query<{ tells: boolean }>(db, 'SELECT tell_unknown AS tells FROM projects WHERE id = ?', [
+    projectId,
+  ])
+  return rows[0]?.tells ?? true
+}
+
 /** Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks. */
 export async function deleteProject(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE', [projectId])

@@ -1,4 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { policyView } from '../alerting/policy-view.ts'
+import { NO_RULES, type RuleFields } from '../alerting/read-policy.ts'
 import type { CheckSettings } from '../checks/settings.ts'
+import type { windowView } from '../windows/window-view.ts'
 
 /** A check's identity, settings and integrations. */
 export type ConfiguredCheck = CheckSettings & { uuid: string; channelIds: readonly string[] }
@@ -9,7 +13,21 @@ export const CONFIG_DOCUMENT_VERSION = 1
 export interface ConfigDocument {
   version: typeof CONFIG_DOCUMENT_VERSION
   channels: { id: string; kind: string; name: string; config: Readonly<Record<string, unknown>> }[]
-  checks: ReturnType<typeof toDocumentedCheck>[]
+  checks: (ReturnType<typeof toDocumentedCheck> & { rules?: DocumentedRules })[]
+  /** only where the project has some, as `windows` */
+  policies?: ReturnType<typeof policyView>[]
+  windows?: ReturnType<typeof windowView>[]
+}
+
+/** The rules of a check in a document; how pings show a secret only beside that secret, without which it means nothing. */
+export type DocumentedRules = Omit<RuleFields, 'ping_auth'> & { ping_auth?: { mode: string; secret: string } }
+
+/** @returns null for a check that has none. @param secret its ping secret; null to leave it out */
+export function toDocumentedRules(rules: RuleFields, secret: string | null): DocumentedRules | null {
+  const { ping_auth: auth, ...others } = rules
+  const { ping_auth: _, ...none } = NO_RULES
+  if (auth && secret !== null) return { ...others, ping_auth: { mode: auth.mode, secret } }
+  return isDeepStrictEqual(others, none) ? null : others
 }
 
 /** A check in a configuration document: its identity and its settings, the hidden ones of the other kind left out. */
@@ -43,6 +61,9 @@ export interface ImportReport {
   applied: boolean
   channels: ObjectChanges
   checks: ObjectChanges
+  /** only of a document that lists some, as `windows` */
+  policies?: ObjectChanges
+  windows?: ObjectChanges
   /** integrations that checks name and that neither the project nor the document has: not assigned */
   unknownChannels: string[]
 }

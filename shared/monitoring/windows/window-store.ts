@@ -39,11 +39,14 @@ export async function findWindow(db: Knex, projectId: number, uuid: string): Pro
   return row ? windowOf(row) : null
 }
 
-/** Stores a window, new when `id` is null. @returns null when it was deleted meanwhile */
+/**
+ * Stores a window: that of an id, or a new one, whose uuid may be given.
+ * @returns null when it was deleted meanwhile
+ */
 export async function saveWindow(
   tx: Knex,
   projectId: number,
-  id: number | null,
+  identity: { id: number } | { uuid: string | null },
   { name, match, checks, time, uptime, shown }: WindowFields,
 ): Promise<StoredWindow | null> {
   const once = 'starts' in time ? time : null
@@ -64,16 +67,17 @@ export async function saveWindow(
   const placed = `?, ?, ?::uuid[], ${at}, ${at}, ?, ?::int, ?, ?, ?`
   const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, uptime, shown'
   const rows =
-    id === null
+    'uuid' in identity
       ? await query<Row>(
           tx,
-          `INSERT INTO windows (${columns}, project_id) VALUES (${placed}, ?) RETURNING ${COLUMNS}`,
-          [...values, projectId],
+          `INSERT INTO windows (${columns}, project_id, uuid)
+           VALUES (${placed}, ?, coalesce(?::uuid, gen_random_uuid())) RETURNING ${COLUMNS}`,
+          [...values, projectId, identity.uuid],
         )
       : await query<Row>(
           tx,
           `UPDATE windows SET (${columns}) = (${placed}) WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`,
-          [...values, projectId, id],
+          [...values, projectId, identity.id],
         )
   const [row] = rows
   return row ? windowOf(row) : null

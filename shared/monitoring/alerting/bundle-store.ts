@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { DigestMember } from './digest.ts'
+
+/** What a digest is gathered of. */
+export interface Gathering {
+  projectId: number
+  policyId: number
+  direction: 'up' | 'down'
+}
+
+/** A digest that is to go now, in the hands of this transaction. */
+export interface DueBundle extends Gathering {
+  /** uuid */
+  id: string
+  projectUuid: string
+}
+
+/** Recoveries are gathered for so long after the first; a digest of a policy's recoveries goes at most so often. */
+const GATHERED = '30 seconds'
+const RECOVERIES_EVERY = '5 minutes'
+
+/** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
+export async function groupOpenings(
+  tx: Knex,
+  policies: readonly { id: number; within: number }[],
+): Promise<Map<number, Micros>> {
+  if (policies.length === 0) return new Map()
+  const rows = await query<{ id: number; at: Micros | null }>(
+    tx,
+    `SELECT t.id, ${microsOf(`least(
+       (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
+        WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
+       (SELECT opened_at FROM bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
+     FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
+    [policies.map(({ id }) => id), policies.map(({ within }) => within)],
+  )
+  return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
+}
+
+/** Of these policies those that gather a digest of outages at this moment. */
+export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]): Promise<Set<number>> {
+  if (policyIds.length === 0) return new Set()
+  const rows = await query<{ id: number }>(
+    tx,
+    `SELECT policy_id AS id FROM bundles WHERE policy_id = ANY(?::bigint[]) AND direction = 'down' AND sent_at IS NULL`,
+    [policyIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Adds incidents to the digest that a policy gathers, a new one where there is none. */
+export async function joinBundle(
+  tx: Knex,
+  { projectId, policyId, direction }: Gathering,
+  members: readonly { channelId: number; incidentId: string }[],
+): Promise<void> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `INSERT INTO bundles (id, project_id, policy_id, direction, opened_at, send_at)
+     SELECT ?::uuid, ?, ?::bigint, ?, now(), greatest(now() + interval '${GATHERED}',
+       (SELECT max(sent_at) + interval '${RECOVERIES_EVERY}' FROM bundles
+        WHERE policy_id = ?::bigint AND direction = 'up' AND ? = 'up'))
+     ON CONFLICT (policy_id, direction) WHERE sent_at IS NULL DO UPDATE SET size = bundles.size RETURNING id`,
+    [randomUUID(), projectId, policyId, direction, policyId, direction],
+  )
+  const [id = ''] = rows.map((bundle) => bundle.id)
+  await execute(
+    tx,
+    `INSERT INTO bundle_members (bundle_id, channel_id, incident_id)
+     SELECT ?::uuid, channel_id, incident_id FROM unnest(?::bigint[], ?::uuid[]) AS t(channel_id, incident_id)
+     ON CONFLICT DO NOTHING`,
+    [id, members.map(({ channelId }) => channelId), members.map(({ incidentId }) => incidentId)],
+  )
+}
+
+const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT EXISTS (
+    SELECT 1 FROM incidents i WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.next_at <= now()))
+  AND NOT EXISTS (SELECT 1 FROM bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
+                    AND d.sent_at IS NULL)`
+
+/** Claims digests that nothing more is due for, or that were gathered for long enough. */
+export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
+  return await query<DueBundle>(
+    tx,
+    `SELECT b.id, b.project_id AS "projectId", p.uuid AS "projectUuid", b.policy_id AS "policyId", b.direction
+     FROM bundles b JOIN projects p ON p.id = b.project_id WHERE ${IS_DUE} ORDER BY b.id FOR UPDATE OF b SKIP LOCKED`,
+  )
+}
+
+/** Whether a digest is to go. */
+export async function isBundleDue(db: Knex): Promise<boolean> {
+  return (await query(db, `SELECT 1 FROM bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
+}
+
+/**
+ * Closes a digest: what is over or acknowledged by now is not told as down, and what was not told as down is not told as up.
+ * @returns for each integration how many it is told of, and the worst of them
+ */
+export async function closeBundle(
+  tx: Knex,
+  { id, direction }: DueBundle,
+  most: number,
+): Promise<{ channelId: number; size: number; members: DigestMember[] }[]> {
+  const isTold =
+    direction === 'down'
+      ? `EXISTS (SELECT 1 FROM incidents i WHERE i.id = m.incident_id AND i.resolved_at IS NULL AND i.state <> 'acknowledged')`
+      : `EXISTS (SELECT 1 FROM bundle_members d JOIN bundles b ON b.id = d.bundle_id
+                 WHERE d.incident_id = m.incident_id AND d.channel_id = m.channel_id AND d.included AND b.direction = 'down')`
+  await execute(tx, `UPDATE bundle_members m SET included = true WHERE m.bundle_id = ?::uuid AND ${isTold}`, [id])
+  const rows = await query<DigestMember & { channelId: number; size: number }>(
+    tx,
+    `SELECT * FROM (
+       SELECT m.channel_id AS "channelId", c.uuid AS check, c.name, i.id AS incident, i.severity,
+              count(*) OVER (PARTITION BY m.channel_id) AS size,
+              row_number() OVER (PARTITION BY m.channel_id
+                ORDER BY array_position(ARRAY['critical', 'warning', 'info'], i.severity), c.name, c.id) AS place
+       FROM bundle_members m JOIN incidents i ON i.id = m.incident_id JOIN checks c ON c.id = i.check_id
+       WHERE m.bundle_id = ?::uuid AND m.included) ranked
+     WHERE place <= ? ORDER BY "channelId", place`,
+    [id, most],
+  )
+  await execute(
+    tx,
+    `UPDATE bundles SET sent_at = now(), size = (
+       SELECT count(DISTINCT incident_id) FROM bundle_members WHERE bundle_id = bundles.id AND included) WHERE id = ?::uuid`,
+    [id],
+  )
+  return [...Map.groupBy(rows, ({ channelId }) => channelId)].map(([channelId, members]) => ({
+    channelId,
+    size: members[0]?.size ?? 0,
+    members: members.map(({ check, name, incident, severity }) => ({ check, name, incident, severity })),
+  }))
+}
+
+/** Whether more than half of the checks that were expected within ten minutes are silent, and nothing pinged meanwhile. */
+export async function looksCutOff(db: Knex, projectId: number): Promise<boolean> {
+  const [row] = await query<{ is: boolean }>(
+    db,
+    `SELECT coalesce(2 * count(*) FILTER (WHERE status = 'down') > count(*), false)
+            AND NOT EXISTS (SELECT 1 FROM checks WHERE project_id = ? AND last_ping > now() - interval '10 minutes') AS is
+     FROM checks LEFT JOIN incidents i ON i.check_id = checks.id AND i.resolved_at IS NULL
+     WHERE checks.project_id = ? AND (i.down_at > now() - interval '10 minutes'
+       OR checks.status = 'up' AND alert_after < now() + interval '10 minutes')`,
+    [projectId, projectId],
+  )
+  return row?.is ?? false
+}
+
+/** Removes digests that went so many days ago, some at a time. @returns how many */
+export async function pruneBundles(db: Knex, days: number, limit: number): Promise<number> {
+  return await execute(
+    db,
+    `DELETE FROM bundles WHERE id IN (
+       SELECT id FROM bundles WHERE sent_at < now() - make_interval(days => ?) LIMIT ?)`,
+    [days, limit],
+  )
+}

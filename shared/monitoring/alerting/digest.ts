@@ -1,0 +1,40 @@
+import { oneLine } from '../notifications/escapes.ts'
+import type { Summary } from '../notifications/notification.ts'
+
+/** An incident that a digest names. */
+export interface DigestMember {
+  /** uuid */
+  check: string
+  name: string
+  /** uuid */
+  incident: string
+  severity: string
+}
+
+/** What one integration is told of many incidents at once. */
+export interface Digest {
+  status: 'up' | 'down'
+  size: number
+  /** the worst first; may be fewer than `size` */
+  members: readonly DigestMember[]
+  /** most of what was expected is silent, and nothing pinged */
+  isSuspicious: boolean
+}
+
+/** Names that one message lists. */
+const MOST_NAMED = 50
+
+/** The message of a digest. @param link the page that lists them all */
+export function digestOf({ status, size, members, isSuspicious }: Digest, link: string): Summary {
+  const named = members.slice(0, MOST_NAMED).map(({ name, check }) => oneLine(name) || check)
+  const more = size - named.length
+  const names = `${named.join(', ')}${more > 0 ? ` and ${more} more: ${link}` : ''}`
+  const suspicion = isSuspicious ? ' Perhaps the way to this service is broken.' : ''
+  return {
+    title: `${size} ${size === 1 ? 'check is' : 'checks are'} ${status.toUpperCase()}`,
+    text: `${names}.${suspicion}`,
+    facts: [],
+    link,
+    group: { count: size, members: members.map((member) => ({ ...member, status })) },
+  }
+}

@@ -1,0 +1,85 @@
+import { ValidationError } from '../../errors.ts'
+import { isUuid } from '../../uuid.ts'
+import { invalid, isGiven, readText, refuseUnknown } from '../alerting/fields.ts'
+import { isValidSchedule } from '../schedules/schedule.ts'
+import { resolveTimeZone } from '../schedules/time-zones.ts'
+import type { JsonObject } from './json-body.ts'
+import { type CheckSpec, parseCheckSpec } from './spec.ts'
+
+const SPEC_FIELDS = ['timeout', 'grace', 'schedule', 'tz', 'tags', 'channels'] as const
+
+/** What checks are that their first ping makes (alerting 8), as the API shows it; null: as any new check. */
+export interface Provisioning {
+  timeout: number | null
+  grace: number | null
+  schedule: string | null
+  tz: string | null
+  tags: string | null
+  /** as in a check */
+  channels: string | null
+  /** uuid of the policy that the check names */
+  policy: string | null
+}
+
+export const NO_PROVISIONING: Readonly<Provisioning> = Object.freeze({
+  timeout: null,
+  grace: null,
+  schedule: null,
+  tz: null,
+  tags: null,
+  channels: null,
+  policy: null,
+})
+
+const RULES = { isValidSchedule, resolveTimeZone }
+
+/** Reads a change: what it names changes, null resets. @throws ValidationError with the first thing that is wrong */
+export function readProvisioning(body: JsonObject, current: Provisioning): Provisioning {
+  const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isGiven(body[name]) ? [[name, body[name]]] : [])))
+  const parsed = parseCheckSpec(given, RULES)
+  if (!parsed.ok) throw new ValidationError(parsed.error)
+  if (isGiven(body.policy) && !isUuid(readText(body.policy, 'policy', { max: 100 })))
+    throw invalid('policy', 'has unexpected value')
+  refuseUnknown(body, '', [...SPEC_FIELDS, 'policy', 'api_key'])
+  const named = Object.fromEntries(
+    [...SPEC_FIELDS, 'policy'].flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+  )
+  return { ...current, ...named }
+}
+
+/** What a new check gets of the project's settings and of its first ping's query, which wins. */
+export interface Birth {
+  spec: CheckSpec
+  policy: string | null
+  /** names of values that were no use */
+  leftOut: string[]
+}
+
+/** Values that are no use are left out: the ping counts. @param query of the ping */
+export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
+  const spec: CheckSpec = {}
+  const leftOut: string[] = []
+  for (const name of SPEC_FIELDS) {
+    const asked = query.getAll(name).at(-1)
+    const wanted = [asked === undefined ? null : givenValue(name, asked), defaults[name]]
+    for (const value of wanted) {
+      if (value === null) continue
+      const parsed = parseCheckSpec({ [name]: value }, RULES)
+      if (parsed.ok) {
+        Object.assign(spec, parsed.spec)
+        break
+      }
+      leftOut.push(name)
+    }
+  }
+  // A period that the ping asks for wins over a schedule of the project's settings.
+  if (query.has('timeout') && !query.has('schedule') && spec.timeoutSeconds !== undefined) delete spec.schedule
+  const asked = query.getAll('policy').at(-1)
+  if (asked !== undefined && !isUuid(asked)) leftOut.push('policy')
+  const policy = asked !== undefined && isUuid(asked) ? asked : defaults.policy
+  return { spec, policy, leftOut }
+}
+
+function givenValue(name: string, text: string): string | number {
+  return (name === 'timeout' || name === 'grace') && /^[0-9]{1,12}$/.test(text) ? Number(text) : text
+}

@@ -1,0 +1,64 @@
+const LONGEST_ERROR = 200
+const UNDELIVERED = ['failed', 'undelivered']
+
+/**
+ * What a provider's call says of a message (monitoring behaviour 5.11): our own gateways send `error` and perhaps
+ * `mark_disabled`, the SMS gateway `MessageStatus` or `CallStatus`.
+ * @returns null when it tells of no failure
+ */
+export function failureOfForm(form: URLSearchParams): { error: string; disables: boolean } | null {
+  const error = textOf(form.get('error'))
+  if (error !== '') return { error, disables: form.has('mark_disabled') }
+  const message = form.get('MessageStatus') ?? ''
+  if (UNDELIVERED.includes(message)) return { error: failedWith(message), disables: false }
+  if (form.get('CallStatus') === 'failed') return { error: failedWith('failed'), disables: false }
+  return null
+}
+
+function failedWith(status: string): string {
+  return `Delivery failed (status=${status}).`
+}
+
+function textOf(given: string | null): string {
+  return [...(given ?? '').replaceAll('\0', '').toWellFormed()].slice(0, LONGEST_ERROR).join('')
+}
+
+/** What the signature in the envelope sender of a mail is of. */
+export function signedOfBounce(notificationId: string): string {
+  return `bounce:${notificationId}`
+}
+
+/** Bytes of the digest in an envelope sender: 112 bits, so that the part before the @ has at most 64 characters. */
+const SIGNATURE_BYTES = 14
+
+/**
+ * The envelope sender of a mail: it comes back as the recipient of the mail that says that it could not be delivered.
+ * @param digest of `signedOfBounce`
+ */
+export function bounceAddress(notificationId: string, digest: Buffer, domain: string): string {
+  return `n${notificationId.replaceAll('-', '')}-${digest.subarray(0, SIGNATURE_BYTES).toString('hex')}@${domain}`
+}
+
+/** @returns the notification that an envelope sender names, and its signature; null for another address */
+export function readBounceAddress(recipient: string): { notificationId: string; signature: Buffer } | null {
+  const [, id, signature] = ADDRESS.exec(recipient.toLowerCase()) ?? []
+  if (id === undefined || signature === undefined) return null
+  const notificationId = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return { notificationId, signature: Buffer.from(signature, 'hex') }
+}
+
+const ADDRESS = /\bn([0-9a-f]{32})-([0-9a-f]{28})@/
+
+/** @param signature as it came with a bounce @param digests under every key that may have signed */
+export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean {
+  return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
+}
+
+/**
+ * What a delivery status says (RFC 3463): 5.x is for good, but for 5.4.4 (no route), which may be a fault of the way.
+ * @returns null when nothing failed
+ */
+export function failureOfStatus(status: string): { error: string; disables: boolean } | null {
+  if (!/^[45]\./.test(status)) return null
+  return { error: failedWith(status), disables: status.startsWith('5.') && status !== '5.4.4' }
+}

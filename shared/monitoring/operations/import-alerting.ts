@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Knex } from 'knex'
+import { ForbiddenError, ValidationError } from '../../errors.ts'
+import { createTurns } from '../../platform/process/turns.ts'
+import { nowMicros } from '../../time.ts'
+import { changePolicy, insertPolicy, policiesOf } from '../alerting/policy-store.ts'
+import { policyView } from '../alerting/policy-view.ts'
+import { readPolicy } from '../alerting/read-policy.ts'
+import type { NamedChannel } from '../checks/channels-field.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import type { ObjectChanges, SettingChanges } from '../projects/config-document.ts'
+import { readWindow } from '../windows/read-window.ts'
+import { saveWindow, windowsOf } from '../windows/window-store.ts'
+import { windowView } from '../windows/window-view.ts'
+import { MOST_POLICIES } from './create-policy.ts'
+import { identity, insertAs, locating } from './document-entries.ts'
+import { MOST_WINDOWS } from './keep-window.ts'
+import { namedChannels } from './named-channels.ts'
+
+interface Importing {
+  projectId: number
+  apply: boolean
+}
+
+/**
+ * Compares the policies of a document with those of the project, whose row the caller holds, or makes them agree.
+ * @param newChannels integrations that the document brings
+ * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the number that a project may have
+ */
+export async function importPolicies(
+  tx: Knex,
+  { projectId, apply }: Importing,
+  listed: readonly JsonObject[],
+  newChannels: readonly NamedChannel[],
+): Promise<ObjectChanges> {
+  const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
+  const existing = new Map((await policiesOf(tx, [projectId])).map((policy) => [policy.uuid, policy]))
+  const known = await namedChannels(tx, projectId)
+  const brought = newChannels.filter(({ id }) => !known.some((channel) => channel.id === id))
+  for (const [index, { id, ...body }] of listed.entries()) {
+    await locating(`policies[${index}]`, async () => {
+      const uuid = identity(id, 'id')
+      const current = existing.get(uuid)
+      const fields = readPolicy(body, current ?? null, [...known, ...brought])
+      if (!current) {
+        report.create.push({ id: uuid, name: fields.name })
+        if (apply) await insertAs(tx, 'policy', (savepoint) => insertPolicy(savepoint, projectId, fields, uuid))
+        return
+      }
+      const changes = differences(policyView(current), policyView({ ...current, ...fields }))
+      if (!note(report, { id: uuid, name: fields.name, changes })) return
+      if (apply) await changePolicy(tx, current.id, fields)
+    })
+  }
+  if (report.create.length > 0 && existing.size + report.create.length > MOST_POLICIES) throw new ForbiddenError('')
+  return report
+}
+
+/**
+ * The same for maintenance windows.
+ * @param checks uuids of the project's checks, and of those that the document brings
+ * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the number that a project may have
+ */
+export async function importWindows(
+  tx: Knex,
+  { projectId, apply }: Importing,
+  listed: readonly JsonObject[],
+  checks: ReadonlySet<string>,
+): Promise<ObjectChanges> {
+  const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
+  const existing = new Map((await windowsOf(tx, [projectId])).map((window) => [window.uuid, window]))
+  const turns = createTurns()
+  for (const [index, { id, ...body }] of listed.entries()) {
+    await turns.rest()
+    await locating(`windows[${index}]`, async () => {
+      const uuid = identity(id, 'id')
+      const current = existing.get(uuid)
+      const fields = readWindow(body, current ?? null, nowMicros())
+      const unknown = fields.checks.find((check) => !checks.has(check))
+      if (unknown !== undefined) throw new ValidationError(`invalid check identifier: ${unknown}`)
+      if (!current) {
+        report.create.push({ id: uuid, name: fields.name })
+        if (apply) await insertAs(tx, 'window', (savepoint) => saveWindow(savepoint, projectId, { uuid }, fields))
+        return
+      }
+      const changes = differences(windowView(current), windowView({ uuid, ...fields }))
+      if (!note(report, { id: uuid, name: fields.name, changes })) return
+      if (apply) await saveWindow(tx, projectId, { id: current.id }, fields)
+    })
+  }
+  if (report.create.length > 0 && existing.size + report.create.length > MOST_WINDOWS) throw new ForbiddenError('')
+  return report
+}
+
+/** @returns whether there is something to change */
+function note(report: ObjectChanges, update: ObjectChanges['update'][number]): boolean {
+  const isChanged = Object.keys(update.changes).length > 0
+  if (isChanged) report.update.push(update)
+  else report.unchanged += 1
+  return isChanged
+}
+
+/** Per member the value that is there and the one that would be. */
+export function differences(before: object, after: object): SettingChanges {
+  const [from, to] = [new Map<string, unknown>(Object.entries(before)), new Map<string, unknown>(Object.entries(after))]
+  const names = [...new Set([...from.keys(), ...to.keys()])]
+  return Object.fromEntries(
+    names
+      .filter((name) => !isDeepStrictEqual(from.get(name), to.get(name)))
+      .map((name) => [name, { from: from.get(name) ?? null, to: to.get(name) ?? null }]),
+  )
+}

@@ -1,0 +1,51 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/** What somebody looks at often: a name for filters and order of a project's list. */
+export interface SavedFilter {
+  id: number
+  name: string
+  /** a query string, as `listQueryOf` makes it */
+  query: string
+}
+
+/** More than fit a menu are no help. */
+const MAX_SAVED = 20
+
+interface Owner {
+  projectId: number
+  userId: number
+}
+
+export async function listSavedFilters(db: Knex, { projectId, userId }: Owner): Promise<SavedFilter[]> {
+  return await query<SavedFilter>(
+    db,
+    'SELECT id, name, query FROM saved_filters WHERE project_id = ? AND user_id = ? ORDER BY lower(name), id',
+    [projectId, userId],
+  )
+}
+
+/** Saves a filter; one of the same name is replaced. @returns false when there are too many */
+export async function saveFilter(
+  db: Knex,
+  { projectId, userId }: Owner,
+  { name, query: text }: Omit<SavedFilter, 'id'>,
+): Promise<boolean> {
+  const saved = await execute(
+    db,
+    `INSERT INTO saved_filters (project_id, user_id, name, query)
+     SELECT ?, ?, ?, ? WHERE (SELECT count(*) FROM saved_filters WHERE project_id = ? AND user_id = ? AND name <> ?) < ?
+     ON CONFLICT (project_id, user_id, name) DO UPDATE SET query = excluded.query`,
+    [projectId, userId, name, text, projectId, userId, name, MAX_SAVED],
+  )
+  return saved === 1
+}
+
+/** Forgets a filter; one of somebody else stays. */
+export async function deleteSavedFilter(db: Knex, { projectId, userId }: Owner, id: number): Promise<void> {
+  await execute(db, 'DELETE FROM saved_filters WHERE project_id = ? AND user_id = ? AND id = ?', [
+    projectId,
+    userId,
+    id,
+  ])
+}

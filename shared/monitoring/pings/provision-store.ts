@@ -1,0 +1,107 @@
+import type { Knex } from 'knex'
+import { query } from '../../platform/database/sql.ts'
+import { listChannels } from '../channels/store.ts'
+import { resolveChannels } from '../checks/channels-field.ts'
+import { type Birth, birthOf, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
+import { applySpec } from '../checks/settings.ts'
+import { assignChannels, insertCheck } from '../checks/store.ts'
+import { noteCheckLimit } from '../projects/quota-store.ts'
+import { DOOR_RULES, type FoundCheck } from './lookup-store.ts'
+
+export type Provisioned =
+  | { outcome: 'exists'; check: FoundCheck }
+  /** `leftOut` names settings that were no use */
+  | { outcome: 'created'; check: FoundCheck; leftOut: string[] }
+  | { outcome: 'ambiguous' }
+  | { outcome: 'refused' }
+
+/**
+ * Makes the check that a ping by slug asks for with `create=1` (monitoring behaviour 1.6): simple, with the defaults
+ * and every integration of the project, unless the project or the query says otherwise. The project's row is locked, so that concurrent requests make one check.
+ * `refused`: no such ping key, or the project has twice as many checks as it may.
+ * @param asked query of the ping
+ * @param defaultLimit checks a project may have that has no limit of its own
+ */
+export async function provisionCheck(
+  tx: Knex,
+  digests: readonly Buffer[],
+  { slug, asked }: { slug: string; asked: URLSearchParams },
+  defaultLimit: number,
+): Promise<Provisioned> {
+  const [project] = await query<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>(
+    tx,
+    `SELECT id, check_limit AS "checkLimit", provisioning FROM projects
+     WHERE id = (SELECT project_id FROM project_keys
+                 WHERE digest = ANY(?::bytea[]) AND kind = 'ping' AND revoked_at IS NULL)
+     FOR UPDATE`,
+    [digests],
+  )
+  if (!project) return { outcome: 'refused' }
+  const existing = await query<FoundCheck>(
+    tx,
+    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${DOOR_RULES}
+     FROM checks c WHERE c.project_id = ? AND c.slug = ? LIMIT 2`,
+    [project.id, slug],
+  )
+  const [first, second] = existing
+  if (second) return { outcome: 'ambiguous' }
+  if (first) return { outcome: 'exists', check: first }
+
+  const limit = project.checkLimit ?? defaultLimit
+  const count = await countChecks(tx, project.id)
+  if (count >= limit) await noteCheckLimit(tx, project.id, limit)
+  if (count >= 2 * limit) return { outcome: 'refused' }
+  const birth = birthOf({ ...NO_PROVISIONING, ...project.provisioning }, asked)
+  const check = await giveBirth(tx, project.id, slug, birth)
+  return { outcome: 'created', check, leftOut: birth.leftOut }
+}
+
+/** Makes the check, with what of its birth can be; adds to `leftOut` what cannot. */
+async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
+  const settings = applySpec(null, birth.spec, { slugFromName: false })
+  const check = await insertCheck(tx, projectId, { ...settings, name: slug, slug })
+  const channels = (await listChannels(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
+  const choice = birth.spec.channels === undefined ? null : resolveChannels(birth.spec.channels, channels)
+  if (choice && !choice.ok) birth.leftOut.push('channels')
+  await assignChannels(tx, check, choice?.ok ? choice.ids : channels.map(({ id }) => id))
+  if (birth.policy !== null) {
+    const named = await query(
+      tx,
+      `INSERT INTO check_rules (check_id, policy_id) SELECT ?, id FROM policies WHERE project_id = ? AND uuid = ?::uuid
+       RETURNING check_id`,
+      [check.id, projectId, birth.policy],
+    )
+    if (named.length === 0) birth.leftOut.push('policy')
+  }
+  return { checkId: check.id, uuid: check.uuid, projectId }
+}
+
+async function countChecks(tx: Knex, projectId: number): Promise<number> {
+  const [row] = await query<{ count: number }>(tx, 'SELECT count(*) AS count FROM checks WHERE project_id = ?', [
+    projectId,
+  ])
+  return row?.count ?? 0
+}
+
+/** What checks of a project are that their first ping makes. */
+export async function findProvisioning(db: Knex, projectId: number): Promise<Provisioning> {
+  const [row] = await query<{ provisioning: Partial<Provisioning> }>(
+    db,
+    'SELECT provisioning FROM projects WHERE id = ?',
+    [projectId],
+  )
+  return { ...NO_PROVISIONING, ...row?.provisioning }
+}
+
+/** The same, for whoever is about to change it. */
+export async function lockProvisioning(tx: Knex, projectId: number): Promise<Provisioning> {
+  await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
+  return await findProvisioning(tx, projectId)
+}
+
+export async function saveProvisioning(tx: Knex, projectId: number, provisioning: Provisioning): Promise<void> {
+  await query(tx, 'UPDATE projects SET provisioning = ?::jsonb WHERE id = ? RETURNING id', [
+    JSON.stringify(provisioning),
+    projectId,
+  ])
+}

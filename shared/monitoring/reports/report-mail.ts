@@ -1,0 +1,109 @@
+import type { WrittenMail } from '../../tenancy/mails/written-mail.ts'
+import type { Micros } from '../../time.ts'
+import { nameOf } from '../checks/name.ts'
+import { formatDuration } from '../notifications/durations.ts'
+import { escapeHtml, oneLine } from '../notifications/escapes.ts'
+import { formatInstant } from '../notifications/message.ts'
+import type { DownCheck, ProjectReport } from './report.ts'
+import { localDay, type ReminderKind, type ReportKind } from './report-times.ts'
+
+/** To whom, and how it is ended. */
+export interface Addressed {
+  to: string
+  tz: string
+  /** ends this kind of mail, by one click */
+  unsubscribe: string
+  publicUrl: string
+  siteName: string
+}
+
+/** A report about all projects of a person. Days are those of the reader's zone. */
+export function reportMail(
+  kind: Exclude<ReportKind, 'off'>,
+  period: { from: Micros; until: Micros },
+  projects: readonly ProjectReport[],
+  addressed: Addressed,
+): WrittenMail {
+  const { tz } = addressed
+  const [first, last] = [localDay(period.from, tz), localDay(period.until - 1, tz)]
+  const days = first === last ? first : `${first} to ${last}`
+  const sections = projects.map((project) => sectionOf(project, addressed.publicUrl))
+  return written(`Your ${kind} report, ${days}`, [`${days}, times in ${tz}`, ...sections], addressed)
+}
+
+function sectionOf(project: ProjectReport, publicUrl: string): string {
+  const lines = [
+    oneLine(project.name),
+    `Uptime: ${uptimeText(project)}`,
+    `Downtime: ${formatDuration(project.down)}`,
+    project.unknown > 0 && `Unknown: ${formatDuration(project.unknown)}`,
+    `Incidents: ${project.incidents}`,
+    ...project.worst.map((check) => `- ${oneLine(nameOf(check))}: down ${formatDuration(check.down)}`),
+    project.silent.length > 0 &&
+      `Silent for 30 days: ${project.silent.map((check) => oneLine(nameOf(check))).join(', ')}`,
+    project.unreached > 0 && `Messages that reached nobody: ${project.unreached}`,
+    `${publicUrl}/projects/${project.uuid}/checks`,
+  ]
+  return lines.filter((line) => line !== false).join('\n')
+}
+
+/** Of the known time, cut and never rounded up: 100 % means that nothing was down. */
+export function uptimeText({ up, down }: Pick<ProjectReport, 'up' | 'down'>): string {
+  if (up + down === 0) return 'nothing known'
+  return `${(Math.floor((up / (up + down)) * 100_000) / 1000).toFixed(3)} %`
+}
+
+/** A reminder of what is down, the longest outage first. */
+export function reminderMail(
+  kind: Exclude<ReminderKind, 'off'>,
+  checks: readonly DownCheck[],
+  addressed: Addressed,
+): WrittenMail {
+  const lines = checks.map(
+    (check) =>
+      `${oneLine(nameOf(check))} (${oneLine(check.projectName)}): down since ${formatInstant(check.downAt, addressed.tz)}\n${addressed.publicUrl}/checks/${check.uuid}`,
+  )
+  const subject = `Reminder: ${checks.length} ${checks.length === 1 ? 'check is' : 'checks are'} still down`
+  return written(subject, [`You asked to be reminded ${kind} of what is down.`, ...lines], addressed)
+}
+
+/** Nobody is told by text message or call any more this month, and nobody hears of that by the same way. */
+export function limitMail(
+  limit: { what: string; projectName: string; projectUuid: string },
+  addressed: Omit<Addressed, 'unsubscribe'>,
+): WrittenMail {
+  const name = oneLine(limit.projectName)
+  return written(
+    `${limit.what} of the project "${name}"`,
+    [
+      `${limit.what}: further ones of the project "${name}" are not sent before the next month (UTC). Mails, chats and webhooks go on.`,
+      `${addressed.publicUrl}/projects/${limit.projectUuid}/integrations`,
+    ],
+    addressed,
+  )
+}
+
+function written(
+  subject: string,
+  sections: readonly string[],
+  { to, siteName, unsubscribe }: { to: string; siteName: string; unsubscribe?: string },
+): WrittenMail {
+  const html = sections.map((section) => `<p>${section.split('\n').map(lineHtml).join('<br>')}</p>`)
+  const end = unsubscribe === undefined ? '' : `\nUnsubscribe: ${unsubscribe}`
+  const link = unsubscribe === undefined ? '' : ` · <a href="${escapeHtml(unsubscribe)}">Unsubscribe</a>`
+  return {
+    to,
+    subject: oneLine(subject),
+    text: `${sections.join('\n\n')}\n\n--\n${siteName}${end}\n`,
+    html: `<!doctype html><html lang="en"><body>${html.join('\n')}<p>${escapeHtml(siteName)}${link}</p></body></html>\n`,
+    headers:
+      unsubscribe === undefined
+        ? {}
+        : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+  }
+}
+
+function lineHtml(line: string): string {
+  const text = escapeHtml(line)
+  return /^https?:\/\/\S+$/.test(line) ? `<a href="${text}">${text}</a>` : text
+}

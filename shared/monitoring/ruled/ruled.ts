@@ -1,0 +1,52 @@
+import type { Micros } from '../../time.ts'
+import { applySignal, type CheckMachine, type SignalOutcome } from '../checks/state-machine.ts'
+import { type CheckTimes, type NextOccurrence, plainGoingDownAt } from '../checks/status.ts'
+import { applyWatched, type RunSignal } from '../runs/apply-watched.ts'
+import { watchedDeadline } from '../runs/deadline.ts'
+import type { RunBook } from '../runs/run.ts'
+import { hasQuorum, noteSource, type Quorum, quorumDeadline } from '../sources/quorum.ts'
+
+/** What the rules of a check need beside its own row, to say when it goes down. */
+export interface RuledFacts {
+  checkId: number
+  runs: RunBook | null
+  sources: Quorum | null
+}
+
+/** When a ruled check goes down if nothing else arrives; null when it cannot by itself. */
+export function ruledDeadline(check: CheckTimes, facts: RuledFacts, next: NextOccurrence): Micros | null {
+  const own = facts.runs ? watchedDeadline(check, facts.runs, next) : plainGoingDownAt(check, next)
+  if (!facts.sources || check.status !== 'up') return own
+  const quorum = quorumDeadline(check, facts.sources, next)
+  if (quorum === null || quorum === Number.POSITIVE_INFINITY) return own
+  return own === null ? quorum : Math.min(own, quorum)
+}
+
+/**
+ * Applies one signal to a ruled check, as applySignal does to others: changes check and facts in place. A success brings
+ * it up only when enough sources report.
+ */
+export function applyRuled(
+  check: CheckMachine,
+  facts: RuledFacts,
+  signal: RunSignal,
+  next: NextOccurrence,
+): SignalOutcome {
+  const before = check.status
+  const outcome = facts.runs ? applyWatched(check, facts.runs, signal, next) : applySignal(check, signal, next)
+  const settled = facts.sources ? withQuorum(check, facts.sources, { signal, before, outcome }, next) : outcome
+  check.alertAfter = ruledDeadline(check, facts, next)
+  return settled
+}
+
+function withQuorum(
+  check: CheckMachine,
+  quorum: Quorum,
+  { signal, before, outcome }: { signal: RunSignal; before: CheckMachine['status']; outcome: SignalOutcome },
+  next: NextOccurrence,
+): SignalOutcome {
+  noteSource(quorum, { name: signal.source, kind: outcome.type, at: signal.at })
+  if (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next)) return outcome
+  check.status = before
+  return { ...outcome, flip: null }
+}

@@ -1,0 +1,37 @@
+import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
+import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
+import type { Run, RunBook } from './run.ts'
+import type { RunFlag } from './run-rule.ts'
+
+/** What is remarked of a start, or of a finish without one (alerting 7). The book is as it was before. */
+export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: NextOccurrence): RunFlag[] {
+  const { rule, tally } = book
+  const flags: RunFlag[] = []
+  if (rule.spacing !== null && tally.beganAt !== null && at - tally.beganAt < microsOfSeconds(rule.spacing))
+    flags.push('TOO_OFTEN')
+  if (isOutside(check, book, at, next)) flags.push('OUTSIDE_SCHEDULE')
+  return flags
+}
+
+/** More than `early` before the next occurrence, and after the deadline of the one before. Only schedules have any. */
+function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextOccurrence): boolean {
+  if (check.kind === 'simple') return false
+  const late = microsOfSeconds(rule.start_grace ?? check.graceSeconds)
+  const near = next(check.kind, check.schedule, check.tz, at - late - 1)
+  return near === null || near > at + microsOfSeconds(rule.early ?? 0)
+}
+
+/** What is remarked of a finish. @param run with its duration and deadline */
+export function finishFlags({ rule, p95 }: RunBook, run: Run, at: Micros): RunFlag[] {
+  const flags: RunFlag[] = []
+  const { duration, deadline } = run
+  if (rule.min !== null && duration !== null && toSeconds(duration) < rule.min) flags.push('TOO_SHORT')
+  if (rule.slow !== null && duration !== null && p95 !== null && duration > rule.slow * p95) flags.push('SLOW')
+  if (deadline !== null && at > deadline) flags.push('OVERRUN')
+  return flags
+}
+
+/** Whether any of the flags makes a ping count as a failure. */
+export function failsOn({ rule }: RunBook, flags: readonly RunFlag[]): boolean {
+  return flags.some((flag) => rule.fail_on.includes(flag))
+}

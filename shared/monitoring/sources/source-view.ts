@@ -1,0 +1,22 @@
+import { type Micros, toIsoSeconds } from '../../time.ts'
+import type { CheckSchedule } from '../checks/check.ts'
+import type { NextOccurrence } from '../checks/status.ts'
+import { countedSources, type Quorum, quorumText, staleAt } from './quorum.ts'
+
+/** The sources of a check as the API shows them; those that are expected by number and never heard have no name yet. */
+export function toSourcesView(check: CheckSchedule, quorum: Quorum, now: Micros, next: NextOccurrence) {
+  const sources = countedSources(quorum)
+    .filter(({ name }) => name !== '')
+    .map(({ name, source }) => {
+      const stale = staleAt(check, quorum, source, next)
+      const isKnown = stale !== null && Number.isFinite(stale)
+      return {
+        name,
+        last_ping: source?.lastPing == null ? null : toIsoSeconds(source.lastPing),
+        kind: source?.lastKind ?? '',
+        fresh: source?.heardAt != null && stale !== null && stale >= now,
+        stale: isKnown ? toIsoSeconds(stale) : null,
+      }
+    })
+  return { sources, text: quorumText(check, quorum, now, next) }
+}

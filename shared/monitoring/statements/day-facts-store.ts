@@ -1,0 +1,93 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import { type Micros, toIsoSeconds } from '../../time.ts'
+import { splitTags } from '../checks/tags.ts'
+import { uniqueKey } from '../checks/unique-key.ts'
+import { excludedSpans, timedWindows } from '../windows/spans.ts'
+import type { WindowTime } from '../windows/window.ts'
+import { windowsOf } from '../windows/window-store.ts'
+import { type DayFacts, spanOfDate } from './record-of-day.ts'
+
+interface CheckRow {
+  id: number
+  uuid: string
+  tags: string
+  kind: string
+  timeout: number
+  grace: number
+  schedule: string
+  tz: string
+  first: string | null
+}
+
+/**
+ * What is stored of a day of a project's checks; those made after it are left out.
+ * @param checkIds only these; null: all
+ */
+export async function factsOfDay(
+  db: Knex,
+  projectId: number,
+  date: string,
+  checkIds: readonly number[] | null,
+): Promise<DayFacts[]> {
+  const { from, until } = spanOfDate(date)
+  const checks = await query<CheckRow>(db, CHECKS, [from, from, projectId, until, checkIds, checkIds])
+  const ids = checks.map(({ id }) => id)
+  // One after the other: the caller's transaction is one connection.
+  const flips = await query<{ checkId: number; at: Micros; to: string; reason: string }>(db, FLIPS, [ids, from, until])
+  const unknown = await query<WindowTime & { checkId: number }>(db, UNKNOWN, [until, ids, until, from])
+  const windows = await windowsOf(db, [projectId])
+  const timed = timedWindows(windows, from, until)
+  const flipsOf = Map.groupBy(flips, ({ checkId }) => checkId)
+  const unknownOf = Map.groupBy(unknown, ({ checkId }) => checkId)
+  return checks.map((check) => ({
+    checkId: check.id,
+    uniqueKey: uniqueKey(check.uuid),
+    settings: settingsOf(check),
+    first: check.first,
+    flips: flipsOf.get(check.id) ?? [],
+    unknown: unknownOf.get(check.id) ?? [],
+    excluded: excludedSpans(timed, { uuid: check.uuid, tags: splitTags(check.tags) }),
+  }))
+}
+
+function settingsOf({ kind, timeout, grace, schedule, tz }: CheckRow): Record<string, string | number> {
+  return kind === 'simple' ? { timeout, grace } : { schedule, tz, grace }
+}
+
+/** Times within a day at which no ping could be taken, merged over doors and shards. */
+export async function gapsOfDay(db: Knex, date: string): Promise<[string, string | null][]> {
+  const { from, until } = spanOfDate(date)
+  const rows = await query<{ from: Micros; until: Micros | null }>(
+    db,
+    `SELECT DISTINCT ${microsOf('from_at')} AS "from", ${microsOf('until_at')} AS until FROM gaps
+     WHERE kind <> 'detection' AND from_at < ${timestampOf('?::bigint')}
+       AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')}) ORDER BY 1, 2`,
+    [until, from],
+  )
+  return rows.map((gap) => [toIsoSeconds(gap.from), gap.until === null ? null : toIsoSeconds(gap.until)])
+}
+
+/** What a check was as the day began: by its last flip before it, else by what its first flip led away from. */
+const CHECKS = `
+  SELECT c.id, c.uuid, c.tags, c.kind, c.timeout_seconds AS timeout, c.grace_seconds AS grace, c.schedule, c.tz,
+         CASE WHEN c.created_at <= ${timestampOf('?::bigint')} THEN coalesce(
+           (SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')}
+            ORDER BY id DESC LIMIT 1),
+           (SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) END AS first
+  FROM checks c
+  WHERE c.project_id = ? AND c.created_at < ${timestampOf('?::bigint')}
+    AND (?::bigint[] IS NULL OR c.id = ANY(?::bigint[]))
+  ORDER BY c.id`
+
+const FLIPS = `
+  SELECT check_id AS "checkId", ${microsOf('at')} AS at, to_status AS "to", reason
+  FROM flips WHERE check_id = ANY(?::bigint[]) AND at >= ${timestampOf('?::bigint')} AND at < ${timestampOf('?::bigint')}
+  ORDER BY check_id, at, id`
+
+const UNKNOWN = `
+  SELECT check_id AS "checkId", ${microsOf('from_at')} AS "from", coalesce(${microsOf('until_at')}, ?::bigint) AS until
+  FROM unknowns WHERE check_id = ANY(?::bigint[]) AND from_at < ${timestampOf('?::bigint')}
+    AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
+  ORDER BY check_id, from_at`

@@ -1,0 +1,218 @@
+import type { Knex } from 'knex'
+import { timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { AnchorBlock } from '../../transparency/anchoring/leaf.ts'
+import type { DayRecord } from '../../transparency/statements/day-record.ts'
+
+/** A day of a project that has ended and is not stated. */
+export interface OpenDay {
+  projectId: number
+  projectUuid: string
+  /** `YYYY-MM-DD`, UTC */
+  date: string
+}
+
+/** What is anchored of a day (alerting 9). */
+interface DayStatement {
+  v: 1
+  id: string
+  eventType: string
+  timestamp: string
+  date: string
+  /** SHA-256 of each record, sorted */
+  records: string[]
+  /** times in which signals could not be taken, until null where one was open */
+  gaps: [string, string | null][]
+  /** txId of the statement before it, of whichever day; null for the project's first */
+  previous: string | null
+  /** txId of the statement of the same day that it corrects */
+  corrects: string | null
+}
+
+export type StoredStatement = DayStatement & { anchor: AnchorBlock }
+
+/** A day is stated from a quarter past midnight on, at a minute of the project's own within the hour after. */
+const OPEN_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval '1 second'`
+
+const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM statements s
+                                                 WHERE s.project_id = p.id AND NOT s.is_correction))`
+
+/** Projects with a day to state, the oldest day first; of each project its oldest. */
+export async function findOpenDays(db: Knex, now: Micros, limit: number): Promise<OpenDay[]> {
+  return await query<OpenDay>(
+    db,
+    `SELECT p.id AS "projectId", p.uuid AS "projectUuid", to_char(d.day, 'YYYY-MM-DD') AS date
+     FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d
+     WHERE p.statements_since IS NOT NULL
+       AND (d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${OPEN_AFTER} <= ${timestampOf('?::bigint')}
+     ORDER BY d.day, p.id LIMIT ?`,
+    [now, limit],
+  )
+}
+
+/** Locks the project whose day is to be stated. @returns false when somebody else states it, has, or nobody wants it now */
+export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promise<boolean> {
+  const rows = await query(
+    tx,
+    'SELECT FROM projects WHERE id = ? AND statements_since IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED',
+    [projectId],
+  )
+  if (rows.length === 0) return false
+  // A statement of its own: the one above saw the rows of before it had the lock.
+  const next = await query<{ isOpen: boolean }>(
+    tx,
+    `SELECT ${NEXT_DAY} = ?::date AS "isOpen" FROM projects p WHERE p.id = ?`,
+    [date, projectId],
+  )
+  return next[0]?.isOpen === true
+}
+
+/** The chain's end. @returns null before a project's first statement */
+export async function lastTxId(tx: Knex, projectId: number): Promise<string | null> {
+  const rows = await query<{ txId: string }>(
+    tx,
+    `SELECT statement->'anchor'->>'txId' AS "txId" FROM statements WHERE project_id = ? ORDER BY id DESC LIMIT 1`,
+    [projectId],
+  )
+  return rows[0]?.txId ?? null
+}
+
+/** Stores a statement with the records that are new in it. @param records with the number of flips that they hold */
+export async function storeStatement(
+  tx: Knex,
+  projectId: number,
+  statement: StoredStatement,
+  records: readonly { checkId: number; record: DayRecord }[],
+): Promise<void> {
+  const rows = await query<{ id: number }>(
+    tx,
+    `INSERT INTO statements (project_id, on_date, is_correction, statement) VALUES (?, ?::date, ?, ?::jsonb) RETURNING id`,
+    [projectId, statement.date, statement.corrects !== null, JSON.stringify(statement)],
+  )
+  await execute(
+    tx,
+    `INSERT INTO statement_records (statement_id, check_id, record, flips)
+     SELECT ?, t.check_id, t.record, t.flips FROM unnest(?::bigint[], ?::jsonb[], ?::int[]) AS t(check_id, record, flips)
+     WHERE EXISTS (SELECT FROM checks WHERE id = t.check_id)`,
+    [
+      rows[0]?.id ?? 0,
+      records.map(({ checkId }) => checkId),
+      records.map(({ record }) => JSON.stringify(record)),
+      records.map(({ record }) => record.flips.length),
+    ],
+  )
+}
+
+/** Days back in which what is recorded late is looked for. */
+const CORRECTED_DAYS = 7
+
+/**
+ * Checks of which something was stored after a day was stated: a flip, or time in which nothing could be known.
+ * @param date a day; those before it are looked at, as far back as corrections go
+ */
+export async function findOutdated(
+  tx: Knex,
+  projectId: number,
+  date: string,
+): Promise<{ date: string; checkId: number }[]> {
+  return await query(
+    tx,
+    `SELECT to_char(s.on_date, 'YYYY-MM-DD') AS date, r.check_id AS "checkId"
+     FROM (SELECT DISTINCT ON (r.check_id, s.on_date) r.check_id, s.on_date, s.made_at, r.flips
+           FROM statements s JOIN statement_records r ON r.statement_id = s.id
+           WHERE s.project_id = ? AND s.on_date < ?::date AND s.on_date >= ?::date - ${CORRECTED_DAYS}
+           ORDER BY r.check_id, s.on_date, s.id DESC) r
+     CROSS JOIN LATERAL (SELECT r.on_date, r.on_date::timestamp AT TIME ZONE 'UTC' AS begin,
+                                (r.on_date + 1)::timestamp AT TIME ZONE 'UTC' AS "end") s
+     WHERE r.flips < (SELECT count(*) FROM flips f WHERE f.check_id = r.check_id AND f.at >= s.begin AND f.at < s."end")
+        OR EXISTS (SELECT FROM unknowns u WHERE u.check_id = r.check_id AND u.excused_at >= r.made_at
+                     AND u.from_at < s."end" AND (u.until_at IS NULL OR u.until_at > s.begin))
+     ORDER BY s.on_date, r.check_id`,
+    [projectId, date, date],
+  )
+}
+
+/** The newest statement of a day with the newest record of each check; null when the day is not stated. */
+export async function findStated(
+  tx: Knex,
+  projectId: number,
+  date: string,
+  checkIds: readonly number[],
+): Promise<{ statement: StoredStatement; records: Map<number, DayRecord> } | null> {
+  const [newest] = await query<{ statement: StoredStatement }>(
+    tx,
+    'SELECT statement FROM statements WHERE project_id = ? AND on_date = ?::date ORDER BY id DESC LIMIT 1',
+    [projectId, date],
+  )
+  if (!newest) return null
+  const rows = await query<{ checkId: number; record: DayRecord }>(
+    tx,
+    `SELECT DISTINCT ON (r.check_id) r.check_id AS "checkId", r.record
+     FROM statement_records r JOIN statements s ON s.id = r.statement_id
+     WHERE s.project_id = ? AND s.on_date = ?::date AND r.check_id = ANY(?::bigint[])
+     ORDER BY r.check_id, s.id DESC`,
+    [projectId, date, checkIds],
+  )
+  return { statement: newest.statement, records: new Map(rows.map(({ checkId, record }) => [checkId, record])) }
+}
+
+/** What was stated within days, both included: every statement from the first to the last of them, and a check's records. */
+export async function statedBetween(
+  db: Knex,
+  { projectId, checkId, from, until }: { projectId: number; checkId: number; from: string; until: string },
+): Promise<{ statements: StoredStatement[]; records: DayRecord[] }> {
+  const statements = await query<{ statement: StoredStatement }>(
+    db,
+    `SELECT statement FROM statements WHERE project_id = ?
+       AND id BETWEEN (SELECT min(id) FROM statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
+                  AND (SELECT max(id) FROM statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
+     ORDER BY id`,
+    [projectId, projectId, from, until, projectId, from, until],
+  )
+  const records = await query<{ record: DayRecord }>(
+    db,
+    `SELECT r.record FROM statement_records r JOIN statements s ON s.id = r.statement_id
+     WHERE r.check_id = ? AND s.project_id = ? AND s.on_date BETWEEN ?::date AND ?::date ORDER BY s.id`,
+    [checkId, projectId, from, until],
+  )
+  return { statements: statements.map(({ statement }) => statement), records: records.map(({ record }) => record) }
+}
+
+/** Begins or ends the statements of a project. @returns false when that changes nothing */
+export async function setStatements(tx: Knex, projectId: number, isWanted: boolean): Promise<boolean> {
+  const changed = await execute(
+    tx,
+    `UPDATE projects SET statements_since = CASE WHEN ? THEN (now() AT TIME ZONE 'UTC')::date END
+     WHERE id = ? AND (statements_since IS NOT NULL) <> ?`,
+    [isWanted, projectId, isWanted],
+  )
+  return changed === 1
+}
+
+/** Since which day a project's history is stated, `YYYY-MM-DD`; null when it is not. */
+export async function statementsSince(db: Knex, projectId: number): Promise<string | null> {
+  const rows = await query<{ since: string | null }>(
+    db,
+    `SELECT to_char(statements_since, 'YYYY-MM-DD') AS since FROM projects WHERE id = ?`,
+    [projectId],
+  )
+  return rows[0]?.since ?? null
+}
+
+/** For how many seconds the oldest day has waited to be stated; 0 when none does. */
+export async function statementAge(db: Knex, now: Micros): Promise<number> {
+  const rows = await query<{ seconds: number }>(
+    db,
+    `SELECT greatest(0, coalesce(max(extract(epoch FROM ${timestampOf('?::bigint')}
+              - ((d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${OPEN_AFTER}))), 0))::float8 AS seconds
+     FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d WHERE p.statements_since IS NOT NULL`,
+    [now],
+  )
+  return rows[0]?.seconds ?? 0
+}
+
+/** Forgets statements of more than so many days ago; their entries in the log stay. */
+export async function pruneStatements(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM statements WHERE on_date < (now() - make_interval(days => ?::int))::date', [days])
+}

@@ -1,0 +1,97 @@
+import { type Micros, toSeconds } from '../../time.ts'
+import type { StoredStatus } from '../checks/check.ts'
+import type { Flip } from '../flips/view.ts'
+import { covered, merged, without } from './spans.ts'
+import type { WindowTime } from './window.ts'
+
+/** What is known of a check's time (alerting 3, 5.5). */
+export interface UptimeFacts {
+  /** within the span, any order */
+  flips: readonly Flip[]
+  /** before the first of these flips; null: the check was not there */
+  before: StoredStatus | null
+  /** when the check was made */
+  createdAt: Micros
+  /** when nothing could be known of it */
+  unknown: readonly WindowTime[]
+  /** merged: maintenance that does not count */
+  excluded: readonly WindowTime[]
+}
+
+/** Whole seconds, cut. */
+export interface Uptime {
+  up: number
+  down: number
+  unknown: number
+  maintenance: number
+  /** paused, not pinged yet, or not there */
+  off: number
+  /** up / (up + down), cut to six digits; null when both are 0 */
+  ratio: number | null
+}
+
+/**
+ * What the time of a check went into. Each instant counts once: as off when nothing was expected, else as maintenance
+ * where that is taken out, else as down, which blindness does not make better, else as unknown, else as up.
+ */
+export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptime {
+  const unknown = merged(facts.unknown)
+  const sums = { up: 0, down: 0, unknown: 0, maintenance: 0, off: 0 }
+  for (const { status, ...span } of spansOfStatus(facts, from, until)) {
+    const length = span.until - span.from
+    if (status !== 'up' && status !== 'down') {
+      sums.off += length
+      continue
+    }
+    const counted = without(span, facts.excluded)
+    const left = covered(counted, span.from, span.until)
+    sums.maintenance += length - left
+    const blind =
+      status === 'down' ? 0 : counted.reduce((sum, each) => sum + covered(unknown, each.from, each.until), 0)
+    sums.unknown += blind
+    sums[status] += left - blind
+  }
+  const known = sums.up + sums.down
+  return {
+    up: cut(sums.up),
+    down: cut(sums.down),
+    unknown: cut(sums.unknown),
+    maintenance: cut(sums.maintenance),
+    off: cut(sums.off),
+    ratio: known === 0 ? null : Math.floor((sums.up / known) * 1_000_000) / 1_000_000,
+  }
+}
+
+/**
+ * Time that counts neither as up nor as down: what is excluded, and what was unknown of a check that was not down.
+ * @param excluded merged
+ * @returns merged
+ */
+export function uncounted(
+  excluded: readonly WindowTime[],
+  unknown: readonly WindowTime[],
+  flips: readonly Flip[],
+): WindowTime[] {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  const downs = ordered.flatMap((flip, index) =>
+    flip.to === 'down' ? [{ from: flip.at, until: ordered[index + 1]?.at ?? Number.POSITIVE_INFINITY }] : [],
+  )
+  return merged([...excluded, ...merged(unknown).flatMap((span) => without(span, merged(downs)))])
+}
+
+const cut = (micros: Micros): number => Math.floor(toSeconds(micros))
+
+function spansOfStatus(
+  { flips, before, createdAt }: UptimeFacts,
+  from: Micros,
+  until: Micros,
+): (WindowTime & { status: StoredStatus | null })[] {
+  const changes = flips.toSorted((a, b) => a.at - b.at).map(({ at, to }) => ({ at, status: to as StoredStatus | null }))
+  const first = { at: Math.min(Math.max(createdAt, from), until), status: before }
+  const marks = [{ at: from, status: null as StoredStatus | null }, first, ...changes, { at: until, status: null }]
+  return marks.slice(0, -1).map(({ at, status }, index) => ({
+    from: Math.max(from, Math.min(at, until)),
+    until: Math.max(from, Math.min(marks[index + 1]?.at ?? until, until)),
+    status,
+  }))
+}
