@@ -2,10 +2,22 @@ import { alertsWake } from './alerts-wake.ts'
 import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import { deliveryDue } from './delivery-due.ts'
-import { acceptanceRequested, dilutionRequested, financingRequested, kybRequested } from './evidence-requested.ts'
+import {
+  acceptanceRequested,
+  dilutionRequested,
+  financingRequested,
+  financingSnapshotDue,
+  identityRequested,
+  kybRequested,
+  poolChanged,
+  provenanceRequested,
+  tapeUploaded,
+} from './evidence-requested.ts'
+import { identityStatusDue } from './identity-status-due.ts'
 import { mailDue } from './mail-due.ts'
 import { notificationDue } from './notification-due.ts'
 import { packRequested } from './pack-requested.ts'
+import { presentationReceived } from './presentation-received.ts'
 
 /** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
 export const messages: readonly MessageContract<unknown>[] = [
@@ -14,9 +26,16 @@ export const messages: readonly MessageContract<unknown>[] = [
   notificationDue,
   packRequested,
   financingRequested,
+  financingSnapshotDue,
   acceptanceRequested,
   dilutionRequested,
   kybRequested,
+  tapeUploaded,
+  provenanceRequested,
+  identityRequested,
+  identityStatusDue,
+  presentationReceived,
+  poolChanged,
   deliveryDue,
   mailDue,
 ]

@@ -7,7 +7,7 @@ import type { SignalKind } from './signal-kind.ts'
  * Pings that arrived together for one shard travel as one message. The body is JSON, version 1:
  *
  *     {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme, remoteAddr,
- *      method, ua, rid, body, mail?], ...]}
+ *      method, ua, rid, body, mail?, source?], ...]}
  *
  * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
  * twice is recognised by one comparison (ping_streams). Pings are arrays, because their names would be most of the
@@ -15,7 +15,8 @@ import type { SignalKind } from './signal-kind.ts'
  *
  * Readers take what they know from the front and ignore what follows. `mail`, `[[subject, ...pieces] | null, id | null]`,
  * was added at the end: a reader from before it records an e-mail ping as a success without its body, so the workers
- * are deployed before the SMTP listener. A reader that knows it reads messages without it as before.
+ * are deployed before the SMTP listener. A reader that knows it reads messages without it as before. `source`, the name of
+ * the machine that reports, was added after it, with null for `mail` where there is none.
  */
 export const PING_BATCH_VERSION = 1
 
@@ -37,6 +38,8 @@ export interface AcceptedPing {
   body: Buffer | null
   /** e-mail pings only */
   mail?: AcceptedMail
+  /** which of several machines reports (alerting 8); absent without a name */
+  source?: string
 }
 
 export interface AcceptedMail {
@@ -84,6 +87,7 @@ function encodePing(ping: AcceptedPing): unknown[] {
     const { text, storedBody } = ping.mail
     fields.push([text === null ? null : [text.subject, ...text.pieces], storedBody])
   }
+  if (ping.source !== undefined) fields.push(...(ping.mail ? [] : [null]), ping.source)
   return fields
 }
 
@@ -121,7 +125,7 @@ export function decodePingBatch(content: Buffer): PingBatch {
 
 function decodePing(fields: unknown): AcceptedPing {
   if (!Array.isArray(fields) || fields.length < 10) throw new MalformedBatchError('WRONG_SHAPE')
-  const [checkId, kind, exitStatus, receivedAt, scheme, remoteAddr, method, ua, rid, body, mail] = fields
+  const [checkId, kind, exitStatus, receivedAt, scheme, remoteAddr, method, ua, rid, body, mail, source] = fields
   if (
     !isCount(checkId) ||
     !isKind(kind) ||
@@ -148,6 +152,7 @@ function decodePing(fields: unknown): AcceptedPing {
     rid,
     body: body === null ? null : Buffer.from(body, 'base64'),
     ...(mail === undefined || mail === null ? null : { mail: decodeMail(mail) }),
+    ...(typeof source === 'string' ? { source } : null),
   }
 }
 

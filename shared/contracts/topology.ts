@@ -22,6 +22,9 @@ export const DELIVERY_LIMIT = 100
  */
 const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
+/** Messages that a ping queue holds before it refuses more. */
+export const PING_QUEUE_LENGTH = 200_000
+
 export interface QueueDeclaration {
   name: string
   arguments: Record<string, unknown>
@@ -39,7 +42,7 @@ export function queueDeclarations(pingShards: number): QueueDeclaration[] {
   }
   for (let shard = 0; shard < pingShards; shard++) {
     // One consumer at a time, so that the pings of one check are applied in order.
-    queues.push(...withDeadLetters(pingQueue(shard), 200_000, { 'x-single-active-consumer': true }))
+    queues.push(...withDeadLetters(pingQueue(shard), PING_QUEUE_LENGTH, { 'x-single-active-consumer': true }))
   }
   return queues
 }
@@ -48,6 +51,11 @@ export function queueDeclarations(pingShards: number): QueueDeclaration[] {
 export function workQueues(pingShards: number): string[] {
   const shards = Array.from({ length: pingShards }, (_, shard) => pingQueue(shard))
   return [...messages.flatMap((message) => message.consumers.map((consumer) => queueOf(message, consumer))), ...shards]
+}
+
+/** Names of every queue whose loss would lose work: those that work is taken from, and those of what was given up. */
+export function durableQueues(pingShards: number): string[] {
+  return workQueues(pingShards).flatMap((queue) => [queue, deadLetterQueueOf(queue)])
 }
 
 function withDeadLetters(

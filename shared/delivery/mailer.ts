@@ -4,6 +4,8 @@ export interface OutgoingMail {
   /** without angle brackets; the same at every attempt, so that mail servers can drop repetitions */
   messageId: string
   to: string
+  /** who is told that it could not be delivered; the sender's address when absent */
+  envelopeFrom?: string
   subject: string
   text: string
   html: string
@@ -66,6 +68,7 @@ export function createMailer(options: MailerOptions): Mailer {
         await transport.sendMail({
           from: options.from,
           to: { name: '', address: mail.to },
+          ...(mail.envelopeFrom !== undefined && { envelope: { from: mail.envelopeFrom, to: mail.to } }),
           subject: mail.subject,
           text: mail.text,
           html: mail.html,
