@@ -34,6 +34,8 @@ export interface WorkerDeps {
 
 export interface Worker {
   name: string
+  /** whether alerts, mails, webhooks or signatures go out through it: it stays closed on a restored copy */
+  sends?: true
   /** Opens whatever the worker runs on. Closed in reverse order at shutdown. */
   start(deps: WorkerDeps): AsyncDisposable[]
 }

@@ -4,7 +4,8 @@ import { createLiveAnnouncer } from '#shared/platform/broker/live-announcer.ts'
 import { openQueueWatch } from '#shared/platform/broker/queue-watch.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
-import { openPlatform } from '#shared/platform/process/open-platform.ts'
+import { openPlatform, type Platform } from '#shared/platform/process/open-platform.ts'
+import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import type { Worker, WorkerDeps } from './define-worker.ts'
 
 /**
@@ -25,9 +26,29 @@ export async function openWorkers(
   const queueWatch = resources.use(openQueueWatch(watched, config.pingShards, isQueueOf(chosen)))
   platform.readiness.add(queueWatch.problems)
   await platform.installation.asked()
-  const running = resources.use(createSwitch(() => startAll(chosen, deps)))
+  const takesIn = chosen.filter(({ sends }) => !sends)
+  const running = resources.use(createSwitch(() => startAll(takesIn, deps)))
   platform.installation.onChange((fits) => running.turn(fits))
+  const sends = chosen.filter((worker) => worker.sends)
+  if (sends.length > 0) await openSenders(resources, sends, deps, platform)
   return deps
+}
+
+/** Workers through which something goes out: of a restored copy nothing may until the operator has looked at it. */
+async function openSenders(
+  resources: AsyncDisposableStack,
+  senders: readonly Worker[],
+  deps: WorkerDeps,
+  { installation, readiness }: Pick<Platform, 'installation' | 'readiness'>,
+): Promise<void> {
+  const { reserveDb: db, log, config } = deps
+  const gate = resources.use(openRestoreGate({ db, log, directory: config.checkpointDir }))
+  readiness.add(gate.problems)
+  await gate.asked()
+  const running = resources.use(createSwitch(() => startAll(senders, deps)))
+  const look = () => running.turn(installation.problems().length === 0 && gate.problems().length === 0)
+  installation.onChange(look)
+  gate.onChange(look)
 }
 
 function startAll(chosen: readonly Worker[], deps: WorkerDeps): AsyncDisposableStack {

@@ -14,6 +14,7 @@ const LONGEST_RUN_MS = 60_000
  */
 export const alerter: Worker = {
   name: 'alerter',
+  sends: true,
   start(deps) {
     const run = sharedRuns(async () => {
       for (const end = performance.now() + LONGEST_RUN_MS; performance.now() < end; ) {

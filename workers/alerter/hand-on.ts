@@ -10,13 +10,15 @@ import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
+import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
 import { type Case, loadFacts } from './load-facts.ts'
+import { createLoadReserve } from './load-reserve.ts'
 import { createReadChannel } from './read-channel.ts'
 
 /** Flips, and due incidents, of one transaction. */
 const PAGE = 2_000
 
-type AlerterDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
+type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
 
 /**
  * Hands on one page of flips and of incidents whose time has come: claims them, reads what may be known of them with one
@@ -28,7 +30,7 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
     const flips = await claimFlips(tx, PAGE)
     const due = await claimDueIncidents(tx, PAGE)
-    if (flips.length + due.length === 0) return { claimed: 0, messages: [] }
+    if (flips.length + due.length === 0) return { claimed: 0, messages: await sendDigests(tx, deps) }
     deps.crashPoint('after-claim')
     const open = await lockOpenIncidents(
       tx,
@@ -41,14 +43,22 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
         .filter(({ checkId }) => !openOf.has(checkId))
         .map((incident) => ({ checkId: incident.checkId, flip: null, incident })),
     ]
-    const cases = await loadFacts(tx, work, createReadChannel(deps))
+    const cases = await loadFacts(tx, work, {
+      readChannel: createReadChannel(deps),
+      loadReserve: createLoadReserve(deps),
+    })
     const now = deps.now()
-    const decided = cases.map((one) => ({ one, result: decideSafely(deps, one, now) }))
+    const { outcomes: decided, join } = await gatherDigests(
+      tx,
+      deps,
+      openTogether(cases.map((one) => ({ one, result: decideSafely(deps, one, now) }))),
+    )
 
     await saveIncidents(
       tx,
       decided.flatMap(({ result }) => result.incident ?? []),
     )
+    await join()
     await withdrawTellings(
       tx,
       decided.flatMap(({ result }) => result.withdrawn),
@@ -86,11 +96,22 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
     )
     deps.crashPoint('before-commit')
     for (const { result } of decided) if (result.decision) countDecision(deps, result.decision)
-    return { claimed: flips.length + due.length, messages }
+    return { claimed: flips.length + due.length, messages: [...messages, ...(await sendDigests(tx, deps))] }
   })
   if (claimed > 0) deps.crashPoint('after-commit')
   deps.outbox.publishLater(messages)
   return claimed
+}
+
+/** First messages of one policy that wait for others wait for the same moment: that of the oldest. */
+function openTogether(outcomes: readonly Outcome[]): Outcome[] {
+  const waiting = outcomes.filter(({ result }) => result.incident?.held === 'GROUPING')
+  const byPolicy = Map.groupBy(waiting, ({ result }) => result.incident?.policyId ?? 0)
+  for (const of of byPolicy.values()) {
+    const at = Math.min(...of.flatMap(({ result }) => result.incident?.nextAt ?? []))
+    for (const { result } of of) if (result.incident) result.incident.nextAt = at
+  }
+  return [...outcomes]
 }
 
 function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullable<Decided['decision']>): void {

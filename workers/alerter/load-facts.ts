@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
+import { groupOpenings } from '#shared/monitoring/alerting/bundle-store.ts'
 import {
   type AlertedCheck,
   alertedChannels,
   alertedChecks,
   assignmentsOf,
+  digestsOf,
   finishesOf,
   flipTimes,
   lockTellings,
@@ -17,6 +19,7 @@ import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { loadGates } from './load-gates.ts'
 import { loadParents } from './load-parents.ts'
+import type { LoadReserve } from './load-reserve.ts'
 import type { ReadChannel } from './read-channel.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
@@ -32,7 +35,11 @@ export interface Case extends Work {
 }
 
 /** Reads what `decide` may know, with one statement for each kind of row. Checks that are gone are left out. */
-export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: ReadChannel): Promise<Case[]> {
+export async function loadFacts(
+  tx: Knex,
+  work: readonly Work[],
+  reading: { readChannel: ReadChannel; loadReserve: LoadReserve },
+): Promise<Case[]> {
   const checkIds = work.map(({ checkId }) => checkId)
   const checks = new Map((await alertedChecks(tx, checkIds)).map((check) => [check.id, check]))
   const projectIds = [...new Set([...checks.values()].map(({ projectId }) => projectId))]
@@ -60,11 +67,19 @@ export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: Re
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
-  const tellings = Map.groupBy(await lockTellings(tx, told), ({ incidentId }) => incidentId)
+  const digested = found.flatMap(({ incident, policy }) => (incident && policy?.plan.group.within ? [incident.id] : []))
+  const tellings = Map.groupBy(
+    [...(await lockTellings(tx, told)), ...(await digestsOf(tx, digested))],
+    ({ incidentId }) => incidentId,
+  )
+  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
+  const openings = await groupOpenings(tx, [
+    ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
+  ])
   const gatesOf = await loadGates(tx, found, nowMicros())
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
   const heldOf = await loadParents(tx, children, nowMicros())
-  const channelsOf = await loadChannels(tx, found, tellings, readChannel)
+  const channelsOf = await loadChannels(tx, found, tellings, reading)
 
   return found.map(({ check, policy, ...one }) => {
     const { gates, isInWindow } = gatesOf({ check, ...one })
@@ -75,14 +90,15 @@ export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: Re
         check,
         flip: one.flip,
         recentFlips: (flips.get(check.id) ?? []).map(({ at }) => at),
-        policy: policy ?? (rules.get(check.id)?.hasParents || isInWindow ? IMPLICIT_POLICY : null),
+        policy:
+          policy ?? (rules.get(check.id)?.hasParents || isInWindow || wasHeld(one.incident) ? IMPLICIT_POLICY : null),
         severity: rules.get(check.id)?.severity ?? 'critical',
         finishes: finishes.get(check.id) ?? [],
         channels: channelsOf(check, policy, one.incident),
         tellings: tellings.get(one.incident?.id ?? '') ?? [],
         gates: parent.gate ? [...gates, parent.gate] : gates,
         isInCycle: parent.isInCycle,
-        groupOpensAt: null,
+        groupOpensAt: openings.get(policy?.id ?? 0) ?? null,
         newId: randomUUID(),
         previous: previous.get(check.id) ?? null,
       },
@@ -92,6 +108,11 @@ export async function loadFacts(tx: Knex, work: readonly Work[], readChannel: Re
 
 /** For checks that somebody may have reason to hold back, and that no policy applies to. */
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
+
+/** It began under the implicit policy, which goes on when the window is over that was the reason for it. */
+function wasHeld(incident: Incident | null): boolean {
+  return incident !== null && !incident.isDirect && incident.policyId === null
+}
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 
@@ -107,7 +128,7 @@ async function loadChannels(
   tx: Knex,
   found: readonly Found[],
   tellings: ReadonlyMap<string, readonly { channelId: number }[]>,
-  readChannel: ReadChannel,
+  { readChannel, loadReserve }: { readChannel: ReadChannel; loadReserve: LoadReserve },
 ) {
   const own = Map.groupBy(
     await assignmentsOf(
@@ -120,7 +141,12 @@ async function loadChannels(
   const assigned = [...own.values()].flat().map(({ channelId }) => channelId)
   const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
   const loaded = await alertedChannels(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
-  const known = loaded.map((channel) => ({ projectId: channel.projectId, ...readChannel(channel) }))
+  const isOverReserve = await loadReserve(tx, loaded)
+  const known = loaded.map((channel) => ({
+    projectId: channel.projectId,
+    ...readChannel(channel),
+    isOverReserve: isOverReserve(channel),
+  }))
   const byId = new Map(known.map((channel) => [channel.id, channel]))
   const order = new Map(known.map(({ id }, index) => [id, index]))
 

@@ -4,7 +4,7 @@ import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
-export type ReadChannel = (channel: AlertedChannel) => Omit<FactChannel, 'isOwn'>
+export type ReadChannel = (channel: AlertedChannel) => Omit<FactChannel, 'isOwn' | 'isOverReserve'>
 
 /** Kinds that open something in an outside system, which the recovery closes. */
 const KEEPS_RECORD: ReadonlySet<string> = new Set(['pd', 'opsgenie', 'victorops', 'pagertree', 'spike', 'webhook'])
@@ -17,7 +17,6 @@ export function createReadChannel({ secrets, log }: Pick<WorkerDeps, 'secrets' |
     isDisabled,
     ignores: ignoresOf(kind, sealedConfig),
     keepsRecord: KEEPS_RECORD.has(kind),
-    isOverReserve: false,
   })
 
   function ignoresOf(kind: string, sealedConfig: string): { up: boolean; down: boolean } {

@@ -25,6 +25,7 @@ const COMPLAIN_EVERY_MS = 60_000
 /** Takes stored entries into the logs: sequences, signs and publishes, then asks witnesses and outside networks. */
 export const anchor: Worker = {
   name: 'anchor',
+  sends: true,
   start(deps) {
     // Witnesses and calendars are the operator's choice, not a stranger's: they may be inside the operator's network.
     const http = createHttpClient({ policy: { allowPrivate: true, plainHttp: 'anywhere' }, userAgent: 'signalbox' })
@@ -70,6 +71,8 @@ function createStep(
       target ??= await openLog(deps, env)
       const advance = await advanceLog(target)
       if (!advance) return false
+      metrics.refused.set({ env }, 0)
+      metrics.steppedAt.setToCurrentTime({ env })
       metrics.size.set({ env }, advance.size)
       metrics.waiting.set({ env }, advance.isFull ? (await waitingEntries(deps.db, env)).count : 0)
       if (advance.added > 0) {
@@ -80,6 +83,7 @@ function createStep(
       return advance.isFull
     } catch (error) {
       const isRefusal = error instanceof LogRefusedError
+      if (isRefusal) metrics.refused.set({ env }, 1)
       if (!isRefusal) log.warn(describeError(error), 'log.not-advanced')
       else if (Date.now() - complainedAt > COMPLAIN_EVERY_MS) {
         complainedAt = Date.now()
@@ -107,6 +111,14 @@ function logMetrics({ metrics }: WorkerDeps) {
     new Gauge({ name, help, labelNames: ['env'], registers: [metrics.registry] })
   return {
     size: gauge('signalbox_log_size', 'Entries covered by the newest checkpoint.'),
+    refused: gauge(
+      'signalbox_log_refused',
+      '1 while nothing is signed because the database is not the one signed last.',
+    ),
+    steppedAt: gauge(
+      'signalbox_log_step_timestamp_seconds',
+      'When the log was last brought up to date; all entries of that moment are in a checkpoint unless some wait.',
+    ),
     waiting: gauge('signalbox_log_waiting_entries', 'Entries stored and not yet in a checkpoint.'),
   }
 }

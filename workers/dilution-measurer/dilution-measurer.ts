@@ -3,6 +3,7 @@ import { antiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
 import { findPairHistory } from '#shared/risk/acceptance/store.ts'
 import { recordUsage } from '#shared/risk/metering/store.ts'
 import { addMonths, indianDay } from '#shared/risk/packs/calendar.ts'
+import { addedActions } from '#shared/risk/registries/sandbox/acceptance-scenario.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
@@ -31,7 +32,9 @@ export const dilutionMeasurer: Worker = {
       const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), asked)
       await endJob(deps, job, async (tx) => {
         const owner = { organisationId: job.organisationId, env: job.env }
-        const history = await findPairHistory(tx, owner, supplierGstin, buyerGstin)
+        const recorded = await findPairHistory(tx, owner, supplierGstin, buyerGstin)
+        const added = job.env === 'SANDBOX' ? addedActions(buyerGstin) : []
+        const history = { ...recorded, actions: [...recorded.actions, ...added] }
         const unitKey = `dilution/${supplierGstin}/${buyerGstin}/${today}`
         await recordUsage(tx, { ...owner, family: 'risk-signals', unitKey })
         const body = antiDilution({ supplierGstin, buyerGstin }, result, history)

@@ -3,9 +3,9 @@ import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import type { ApiEnv } from '#shared/environment.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
-import { soughtFingerprints } from '#shared/risk/first-financing/fingerprint.ts'
+import { type GivenReceivable, isBlind } from '#shared/risk/first-financing/given.ts'
+import { soughtOf } from '#shared/risk/first-financing/given-fingerprints.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
-import { identityOf, type ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
 import type {
   AcceptanceRequest,
   CheckRequest,
@@ -22,7 +22,8 @@ import { indianDay } from '#shared/risk/packs/calendar.ts'
 import { type FinancingScenario, financingScenario } from '#shared/risk/registries/sandbox/financing-scenarios.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+import { endJob, type OpenJob, ownerOf, subscribeJobs } from '../jobs/job-worker.ts'
+import { blindHandlers, subscribeSnapshots } from './blind.ts'
 
 /** Checks that share a transaction at most. */
 const CHECK_BATCH = 64
@@ -34,7 +35,10 @@ const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isHeldElse
 /** Decides who holds a receivable: evaluates fingerprints, checks, registers, transfers, takes disputes. */
 export const financingRegistrar: Worker = {
   name: 'financing-registrar',
-  start: (deps) => [subscribeJobs('financing-registrar', financingRequested, createHandlers(deps), deps)],
+  start: (deps) => [
+    subscribeJobs('financing-registrar', financingRequested, createHandlers(deps), deps),
+    subscribeSnapshots('financing-registrar', deps),
+  ],
 }
 
 function createHandlers(deps: WorkerDeps) {
@@ -50,8 +54,9 @@ function createHandlers(deps: WorkerDeps) {
     now: deps.now,
   })
 
-  async function scenarioOf(env: ApiEnv, receivable: ReceivableFields): Promise<FinancingScenario> {
-    if (env !== 'SANDBOX') return NO_SCENARIO
+  /** Scenarios are written in a receivable's fields. */
+  async function scenarioOf(env: ApiEnv, receivable: GivenReceivable): Promise<FinancingScenario> {
+    if (env !== 'SANDBOX' || isBlind(receivable)) return NO_SCENARIO
     const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))
     if (scenario.isSlow) await sleep(SLOW_MS)
     return scenario
@@ -61,11 +66,20 @@ function createHandlers(deps: WorkerDeps) {
     async 'financing.check'(job: OpenJob) {
       const { receivable, window, statement } = job.request as CheckRequest
       const { added, isResolved } = await scenarioOf(job.env, receivable)
-      const fingerprints = soughtFingerprints(await keysOf(job.env), identityOf(receivable), window)
+      const fingerprints = soughtOf(await keysOf(job.env), receivable, window)
       const { organisationId, env } = job
       await finishChecks({
         job,
-        check: { checkId: job.id, organisationId, env, fingerprints, statement, added, isResolved },
+        check: {
+          checkId: job.id,
+          organisationId,
+          env,
+          fingerprints,
+          isBlind: isBlind(receivable),
+          statement,
+          added,
+          isResolved,
+        },
       })
     },
     async 'financing.registration'(job: OpenJob) {
@@ -87,6 +101,7 @@ function createHandlers(deps: WorkerDeps) {
         return 'refusal' in made ? made : { status: 201, body: registrationView(made.registration) }
       })
     },
+    ...blindHandlers(deps, keysOf),
     async 'financing.dispute'(job: OpenJob) {
       const request = job.request as DisputeBody
       const keys = await keysOf(job.env)
@@ -125,8 +140,4 @@ async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Prom
   })
   deps.crashPoint('job-stored')
   return checks.map(() => true)
-}
-
-function ownerOf({ organisationId, env }: OpenJob) {
-  return { organisationId, env }
 }

@@ -6,7 +6,7 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import { type EvidenceJob, JobFailedError, type JobKind } from '#shared/risk/jobs/job.ts'
+import { type EvidenceJob, JobFailedError, type JobKind, type Owner } from '#shared/risk/jobs/job.ts'
 import { findJobs, finishJob, refuseJob, takeJobs } from '#shared/risk/jobs/store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
@@ -81,3 +81,8 @@ export async function endJob(
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/** Whose job it is. */
+export function ownerOf({ organisationId, env }: OpenJob): Owner {
+  return { organisationId, env }
+}

@@ -5,6 +5,7 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { LinkMail } from '#shared/tenancy/mails/link-mail.ts'
 import { claimMail, deleteMail, postponeMail } from '#shared/tenancy/mails/store.ts'
+import type { WrittenMail } from '#shared/tenancy/mails/written-mail.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { toOutgoingMail } from './outgoing-mail.ts'
 
@@ -12,11 +13,12 @@ import { toOutgoingMail } from './outgoing-mail.ts'
 const CONCURRENCY = 5
 
 /**
- * Sends mails with links: new passwords, invitations, confirmations. A mail that the server does not take now is tried
+ * Sends mails: links of new passwords, invitations and confirmations, reports and reminders. A mail that the server does not take now is tried
  * again for about an hour and three quarters, the schedule of notifications; a mail that it never takes is given up.
  */
 export const mailer: Worker = {
   name: 'mailer',
+  sends: true,
   start(deps) {
     const { smtpUrl, mailFrom } = deps.config
     const server = smtpUrl === undefined ? null : createMailer({ url: smtpUrl, from: mailFrom })
@@ -31,7 +33,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
   if (!claimed) return
   try {
     if (!server) throw new MailError('SMTP_URL is not set', { permanent: false, failure: 'connect' })
-    const mail: LinkMail = JSON.parse(secrets.open('mail', claimed.sealedMail))
+    const mail: LinkMail | WrittenMail = JSON.parse(secrets.open('mail', claimed.sealedMail))
     await server.send(toOutgoingMail(mailId, mail))
     await deleteMail(db, mailId)
     log.info({ mailId, attempt: claimed.attempts }, 'mail.sent')

@@ -4,7 +4,7 @@ import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
 import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
-import type { AlertPlace, Notification, NotifiedPing } from '#shared/monitoring/notifications/notification.ts'
+import type { AlertPlace, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
 import {
   type ChannelForSending,
   type FlipForSending,
@@ -17,13 +17,14 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import type { Micros } from '#shared/time.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
+import { readerOf } from './reader.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
 /** Rows that one statement reads for messages that are built side by side; each ping may bring a body. */
 const BATCH = { largest: 100, start: setImmediate }
 
-type BuildDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'now'>
+type BuildDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'now' | 'log'>
 
 /** Builds messages; the function returns null when the check was deleted meanwhile. */
 export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notification | null> {
@@ -34,7 +35,8 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
   const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
 
   return async ({ claimed, channel }) => {
-    const { flipId, checkId, incidentId, what } = claimed
+    const { flipId, checkId, incidentId, what, summary } = claimed
+    if (summary) return summaryNotification(deps, { claimed, channel }, summary)
     if (what === 'test' || checkId === null) {
       return notificationOf(deps, { claimed, channel }, testSubject(deps, claimed.status))
     }
@@ -46,8 +48,18 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
     const told = flip ?? (incident && flipOfIncident(incident, claimed.status))
     if (!told || !check) return null
     const lastPing = await pingUntil({ checkId, until: told.at })
-    return notificationOf(deps, { claimed, channel }, { flip: told, check, lastPing, incident })
+    const notification = notificationOf(deps, { claimed, channel }, { flip: told, check, lastPing, incident })
+    const reader = await readerOf(deps, channel)
+    if (!reader) return notification
+    return { ...notification, overview: reader.overview, timeZone: reader.timeZone ?? notification.timeZone }
   }
+}
+
+/** A message about several checks stands for itself: it is sent as it was made. */
+function summaryNotification(deps: BuildDeps, claim: Claim, summary: Summary): Notification {
+  const subject = { ...testSubject(deps, claim.claimed.status), check: testCheck(summary.title) }
+  const notification = notificationOf(deps, claim, subject)
+  return { ...notification, reason: '', urls: { ...notification.urls, check: summary.link }, summary }
 }
 
 /** What a message is about. */

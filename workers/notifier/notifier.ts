@@ -20,6 +20,7 @@ const ATTEMPT_PREFETCH = 2_500
  */
 export const notifier: Worker = {
   name: 'notifier',
+  sends: true,
   start(deps) {
     const policy = { plainHttp: 'anywhere', allowPrivate: deps.config.allowPrivateTargets } as const
     const userAgent = deps.config.siteName

@@ -1,6 +1,7 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { updateChannel } from '#shared/monitoring/channels/store.ts'
 import { type Claim, holdLeases } from '#shared/monitoring/notifications/attempt-store.ts'
+import { bounceAddress, signedOfBounce } from '#shared/monitoring/notifications/callbacks.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createBuild } from './build-notification.ts'
@@ -66,8 +67,21 @@ export function createSend(
   }
 }
 
-function settingsOf({ config }: Pick<NotifierDeps, 'config'>): TransportContext['settings'] {
+function settingsOf({ config, secrets }: Pick<NotifierDeps, 'config' | 'secrets'>): TransportContext['settings'] {
   const { siteName, twilioUrl: url, twilioAccount: account, twilioAuth: auth, twilioFrom: from } = config
+  const { bounceDomain, publicUrl } = config
   const isSet = account !== undefined && auth !== undefined && from !== undefined
-  return { siteName, twilio: isSet ? { url, account, auth, from } : null }
+  return {
+    siteName,
+    twilio: isSet ? { url, account, auth, from } : null,
+    appriseUrl: config.appriseUrl ?? null,
+    mayRunCommands: config.shellEnabled,
+    ...(bounceDomain !== undefined && {
+      bounceAddressOf: (id: string) => bounceAddress(id, secrets.digest(signedOfBounce(id)), bounceDomain),
+    }),
+    // A gateway refuses a message whose callback it could not reach.
+    ...(publicUrl.startsWith('https:') && {
+      callbackUrlOf: (id: string) => `${publicUrl}/api/v3/notifications/${id}/status`,
+    }),
+  }
 }

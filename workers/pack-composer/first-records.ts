@@ -21,6 +21,7 @@ import {
   type FoundMatch,
   findHolder,
   findMatches,
+  holdExact,
   leaveTrace,
   recordFingerprints,
   setRecordAnchor,
@@ -154,7 +155,7 @@ async function presentReceivable(
   const isHeld = matches.some((match) => match.class === 'EXACT')
   const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
   const holding = { state: 'REGISTERED' as const, expiresAt }
-  const isFirst = !isHeld && (await recordFingerprints(tx, { ...record, fingerprints: exact }, holding)).length > 0
+  const isFirst = !isHeld && (await holdExact(tx, { ...record, fingerprints: exact }, holding))
   if (isFirst) await recordFingerprints(tx, { ...record, fingerprints: receivable.own }, holding)
   const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.sought)
   const isForeign = holder !== undefined && holder.organisationId !== job.organisationId

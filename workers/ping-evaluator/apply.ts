@@ -2,6 +2,7 @@ import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
 import { makeFailuresCount } from '#shared/monitoring/alerting/failure-store.ts'
 import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
 import { type LockedCheck, lockChecks, saveStates } from '#shared/monitoring/checks/lock-store.ts'
+import { isRuled } from '#shared/monitoring/checks/rule-bits.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
@@ -12,6 +13,8 @@ import {
   type StreamPosition,
   signalsSincePause,
 } from '#shared/monitoring/pings/record-store.ts'
+import { readFacts, saveFacts } from '#shared/monitoring/ruled/fact-store.ts'
+import { type RuledFacts, ruledDeadline } from '#shared/monitoring/ruled/ruled.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
@@ -62,9 +65,15 @@ export async function applyBatches(
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const restamped = await restamp(run, pings, now)
   const checks = new Map(locked.map((check) => [check.id, check]))
-  const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings))
+  const ruled = await readRuled(run, locked, pings)
+  const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
   recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
-  for (const check of evaluation.late) settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
+  for (const check of evaluation.late) {
+    settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
+    const facts = ruled.get(check.id)
+    if (facts) check.alertAfter = ruledDeadline(check, facts, nextOccurrence)
+  }
+  saveFacts(run, [...ruled.values()])
   saveStates(run, evaluation.changed)
   makeFailuresCount(run, failedAgain(evaluation))
   const outbox = await recordFlips(run, evaluation.flips)
@@ -76,6 +85,14 @@ export async function applyBatches(
     changed: evaluation.changed.map((check) => check.id),
     outbox,
   }
+}
+
+/** What the rules of those checks need that are not plain; nothing is read where there are none. */
+async function readRuled(run: RunPrepared, locked: readonly LockedCheck[], pings: readonly AcceptedPing[]) {
+  const ids = locked.filter(isRuled).map(({ id }) => id)
+  if (ids.length === 0) return new Map<number, RuledFacts>()
+  const rids = pings.flatMap(({ checkId, rid }) => (rid !== null && ids.includes(checkId) ? [rid] : []))
+  return await readFacts(run, ids, rids)
 }
 
 /** Checks that failed once more without a change: a policy may wait for so many failures. */

@@ -2,10 +2,13 @@ import type { MailText } from '#shared/contracts/mail-text.ts'
 import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
 import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
 import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
+import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
 import type { NextOccurrence } from '#shared/monitoring/checks/status.ts'
+import { isPreview } from '#shared/monitoring/door/preview-agents.ts'
 import type { NewFlip } from '#shared/monitoring/flips/record-store.ts'
 import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'
+import { applyRuled, type RuledFacts } from '#shared/monitoring/ruled/ruled.ts'
 
 export interface Evaluation {
   pings: RecordedPing[]
@@ -22,12 +25,14 @@ export interface Evaluation {
  * Runs pings, in the order of their arrival at the ingress, through the state machine. Pure but for the given checks,
  * which it changes. Several pings of one check end as one change.
  * @param largeMails what mails count as whose text their message does not carry
+ * @param ruled what the rules of checks need that are not plain; changed as well
  */
 export function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
   pings: readonly AcceptedPing[],
   next: NextOccurrence,
   largeMails: ReadonlyMap<AcceptedPing, PingType> = NO_MAILS,
+  ruled: ReadonlyMap<number, RuledFacts> = NOBODY_RULED,
 ): Evaluation {
   const changed = new Set<LockedCheck>()
   const late = new Set<LockedCheck>()
@@ -40,10 +45,17 @@ export function evaluate(
       dropped += 1
       continue
     }
-    const kind = ping.mail
-      ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
-      : classifyRequest(check, ping)
-    const outcome = applySignal(check, { kind, at: ping.receivedAt, rid: ping.rid }, next)
+    const barred = barredBy(check, ping)
+    const kind = barred
+      ? 'ign'
+      : ping.mail
+        ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
+        : classifyRequest(check, ping)
+    const signal = { kind, at: ping.receivedAt, rid: ping.rid }
+    const facts = ruled.get(check.id)
+    const outcome = facts
+      ? applyRuled(check, facts, { ...signal, source: ping.source ?? '' }, next)
+      : applySignal(check, signal, next)
     changed.add(check)
     if (outcome.late) late.add(check)
     if (outcome.flip) flips.push({ ...outcome.flip, checkId: check.id, at: ping.receivedAt })
@@ -58,7 +70,7 @@ export function evaluate(
       ua: ping.ua,
       rid: ping.rid,
       exitStatus: ping.exitStatus,
-      ignored: outcome.type === 'ign' ? reasonOf(check, ping, kind) : null,
+      ignored: outcome.type === 'ign' ? (barred ?? reasonOf(check, ping, kind)) : null,
       body: ping.body,
       ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })
@@ -66,7 +78,15 @@ export function evaluate(
   return { pings: recorded, flips, changed: [...changed], late: [...late], dropped }
 }
 
+const NOBODY_RULED: ReadonlyMap<number, RuledFacts> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
+
+/** What the rules of a check say of a ping before anything else is looked at; null for nearly all. */
+function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
+  if (ruleBits === 0) return null
+  if (mail && (ruleBits & RULE_BITS.pingAuth) !== 0) return 'secret'
+  return (ruleBits & RULE_BITS.previews) !== 0 && isPreview(method, ua) ? 'preview' : null
+}
 
 function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
   const bodyText = check.filterHttpBody ? decodeBodyText(ping.body) : ''

@@ -3,7 +3,7 @@ import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
 import { keepGaps, lastDoubt } from '#shared/monitoring/gaps/gap-store.ts'
 import { readProofs } from '#shared/monitoring/gaps/proof-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
+import { type Micros, microsOfSeconds, nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { Tick } from './sweep.ts'
 
 /** What a sweep knows of our own blindness. */
@@ -20,11 +20,19 @@ interface Sight {
 const KEEP_EVERY: Micros = microsOfSeconds(60)
 
 /** Finds and keeps gaps (alerting 5.2). One per sweeper: it remembers what it stored last. */
-export function createLedger(): { look(tick: Tick): Promise<Sight> } {
+export interface Ledger {
+  look(tick: Tick): Promise<Sight>
+  /** doors that take no pings at this moment; for `/readyz` */
+  problems(): string[]
+}
+
+export function createLedger(): Ledger {
   let kept = { signature: '', at: 0 }
   let counted: ReadonlySet<string> | null = null
+  let problems: string[] = []
 
   return {
+    problems: () => problems,
     async look({ deps }) {
       const { pingShards } = deps.config
       const { now, since, proofs } = await readProofs(deps.reserveDb)
@@ -41,6 +49,7 @@ export function createLedger(): { look(tick: Tick): Promise<Sight> } {
       for (const door of ['http', 'smtp'] as const) {
         deps.metrics.gapOpen.set({ door }, open.some((gap) => gap.door === door) ? 1 : 0)
       }
+      problems = problemsOf(open)
       const last = open.length > 0 ? now : await lastDoubt(deps.reserveDb)
       const blind = open.filter(({ door }) => door === 'http').reduce((mask, { shards }) => mask | shards, 0n)
       return {
@@ -52,6 +61,16 @@ export function createLedger(): { look(tick: Tick): Promise<Sight> } {
       }
     },
   }
+}
+
+/** A restart takes less: only what lasts longer needs somebody. */
+const MAY_BE_SHUT: Micros = microsOfSeconds(30)
+
+function problemsOf(open: readonly Gap[]): string[] {
+  const present = nowMicros()
+  return [...new Map(open.map((gap) => [gap.door, gap])).values()]
+    .filter(({ from }) => present - from > MAY_BE_SHUT)
+    .map(({ door, from, cause }) => `gaps: ${door} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 
 /** Counts what ended since this sweeper began; @returns what is counted */

@@ -29,6 +29,7 @@ const TIMEOUT_MS = 15_000
  */
 export const webhookDeliverer: Worker = {
   name: 'webhook-deliverer',
+  sends: true,
   start(deps) {
     const http = createHttpClient({
       policy: { plainHttp: 'allowed-networks', allowPrivate: deps.config.allowPrivateTargets },

@@ -5,7 +5,7 @@ import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 
 export const callTransport = defineTransport(call, async (context, config, notification) =>
-  viaTwilio(context, 'Call', 'Calls', ({ from }) => ({
+  viaTwilio(context, 'Call', 'Calls', notification.id, ({ from }) => ({
     From: from,
     To: config.value,
     Twiml: `<Response><Say>${escapeHtml(spokenText(notification, context.settings.siteName))}</Say></Response>`,

@@ -8,7 +8,12 @@ export const emailTransport = defineTransport(email, async ({ mailer, settings }
   if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })
   if (!mailer) return temporary('Email notifications are not enabled', { failure: 'config', final: true })
   try {
-    await mailer.send({ to: config.value, ...emailMessage(notification, settings.siteName) })
+    const envelopeFrom = settings.bounceAddressOf?.(notification.id)
+    await mailer.send({
+      to: config.value,
+      ...(envelopeFrom !== undefined && { envelopeFrom }),
+      ...emailMessage(notification, settings.siteName),
+    })
     return delivered
   } catch (error) {
     if (!(error instanceof MailError)) throw error

@@ -1,7 +1,7 @@
 import { ntfy } from '#shared/monitoring/channels/kinds/ntfy.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
-import { titleOf } from '#shared/monitoring/notifications/message.ts'
+import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -15,7 +15,13 @@ export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config,
     markdown: true,
     // ntfy draws the tags it knows as symbols.
     tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
-    actions: [{ action: 'view', label: 'Open the check', url: notification.urls.check }],
+    actions: [
+      {
+        action: 'view',
+        label: notification.summary ? linkTextOf(notification) : 'Open the check',
+        url: notification.urls.check,
+      },
+    ],
   }
   const headers: Record<string, string> = config.token ? { authorization: `Bearer ${config.token}` } : {}
   return deliver(http, now, json('POST', config.url, message, headers))

@@ -1,3 +1,4 @@
+import { appriseTransport } from './apprise.ts'
 import { callTransport } from './call.ts'
 import { discordTransport } from './discord.ts'
 import { emailTransport } from './email.ts'
@@ -15,6 +16,7 @@ import { pdTransport } from './pd.ts'
 import { poTransport } from './po.ts'
 import { pushbulletTransport } from './pushbullet.ts'
 import { rocketchatTransport } from './rocketchat.ts'
+import { shellTransport } from './shell.ts'
 import { signalTransport } from './signal.ts'
 import { slackTransport } from './slack.ts'
 import { smsTransport } from './sms.ts'
@@ -54,6 +56,8 @@ const all: readonly Transport[] = [
   spikeTransport,
   githubTransport,
   trelloTransport,
+  appriseTransport,
+  shellTransport,
   groupTransport,
 ]
 

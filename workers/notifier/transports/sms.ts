@@ -4,7 +4,7 @@ import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 
 export const smsTransport = defineTransport(sms, async (context, config, notification) =>
-  viaTwilio(context, 'SMS', 'Messages', ({ from }) => ({
+  viaTwilio(context, 'SMS', 'Messages', notification.id, ({ from }) => ({
     From: from,
     To: config.value,
     Body: smsText(notification, context.settings.siteName),

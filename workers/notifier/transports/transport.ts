@@ -27,6 +27,14 @@ interface TransportSettings {
   siteName: string
   /** null when text messages, calls and WhatsApp are switched off */
   twilio: TwilioSettings | null
+  /** of the operator's Apprise API; null when the kind is switched off */
+  appriseUrl: string | null
+  /** whether integrations may run commands on this machine */
+  mayRunCommands: boolean
+  /** the envelope sender of a notification's mail; absent: bounces are not taken */
+  bounceAddressOf?(notificationId: string): string
+  /** where a gateway says later what became of a notification; absent: it could not reach us */
+  callbackUrlOf?(notificationId: string): string
 }
 
 export interface TwilioSettings {

@@ -13,12 +13,17 @@ export async function viaTwilio(
   context: TransportContext,
   provider: string,
   resource: 'Messages' | 'Calls',
+  notificationId: string,
   fields: (twilio: TwilioSettings) => Record<string, string>,
 ): Promise<Outcome> {
-  const { twilio } = context.settings
+  const { twilio, callbackUrlOf } = context.settings
   if (!twilio) return temporary(`${provider} notifications are not enabled`, { failure: 'config', final: true })
   const url = `${twilio.url.replace(/\/+$/, '')}/2010-04-01/Accounts/${encodeURIComponent(twilio.account)}/${resource}.json`
-  const request = form(url, fields(twilio), basicAuth(twilio.account, twilio.auth))
+  const request = form(
+    url,
+    { ...fields(twilio), ...(callbackUrlOf && { StatusCallback: callbackUrlOf(notificationId) }) },
+    basicAuth(twilio.account, twilio.auth),
+  )
   return deliver(context.gatewayHttp, context.now, request, (answer) =>
     answer.status === 400 && answeredObject(answer).code === invalidNumber
       ? permanent('Invalid phone number', { failure: 'refused' })

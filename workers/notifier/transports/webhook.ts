@@ -43,7 +43,9 @@ function contentType(template: string): string {
   return /^\s*[[{]/.test(template) ? 'application/json' : 'text/plain; charset=utf-8'
 }
 
-function placeholderValues({ status, flipAt, check, lastPing, alert }: Notification): PlaceholderValues {
+function placeholderValues(notification: Notification): PlaceholderValues {
+  const { status, flipAt, check, lastPing, alert } = notification
+  const group = groupOf(notification)
   return {
     uuid: check.uuid,
     status,
@@ -55,5 +57,14 @@ function placeholderValues({ status, flipAt, check, lastPing, alert }: Notificat
     body: lastPing?.body?.toString('utf8') ?? null,
     exitStatus: lastPing?.exitStatus ?? null,
     ...(alert && { alert }),
+    ...(group && { group }),
   }
+}
+
+/** A message about one check under a policy is a group of one. */
+function groupOf({ summary, alert, check, status }: Notification): PlaceholderValues['group'] {
+  if (summary) return summary.group
+  if (!alert) return undefined
+  const { incidentId: incident, severity } = alert
+  return { count: 1, members: [{ check: check.uuid, name: check.name, incident, severity, status }] }
 }

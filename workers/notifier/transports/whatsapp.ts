@@ -5,7 +5,7 @@ import { viaTwilio } from './twilio.ts'
 
 /** WhatsApp lets businesses open a conversation by an approved template only; gateways of one's own may not care. */
 export const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
-  viaTwilio(context, 'WhatsApp', 'Messages', ({ from }) => {
+  viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) => {
     const text = smsText(notification, context.settings.siteName)
     return {
       From: `whatsapp:${from}`,

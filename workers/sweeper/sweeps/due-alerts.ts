@@ -1,4 +1,5 @@
 import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { isBundleDue } from '#shared/monitoring/alerting/bundle-store.ts'
 import { countWaitingFlips } from '#shared/monitoring/alerting/flip-store.ts'
 import { oldestDueIncident } from '#shared/monitoring/alerting/incident-store.ts'
 import type { Sweep } from '../sweep.ts'
@@ -15,6 +16,7 @@ export const dueAlerts: Sweep = {
     deps.metrics.unprocessedFlips.set(waiting)
     const overdue = await oldestDueIncident(deps.reserveDb)
     deps.metrics.alertsOldestDue.set(overdue ?? 0)
-    if (waiting > 0 || overdue !== null) await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+    if (waiting > 0 || overdue !== null || (await isBundleDue(deps.reserveDb)))
+      await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
   },
 }

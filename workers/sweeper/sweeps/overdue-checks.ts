@@ -46,8 +46,8 @@ export function overdueChecks(): Sweep {
     },
     problems() {
       const seconds = silent ? secondsOf(silent) : 0
-      if (seconds <= MAY_BE_SILENT_SECONDS) return []
-      return [`sweep: shards ${silent?.shards.join(', ')} have not answered for ${seconds} s`]
+      if (seconds <= MAY_BE_SILENT_SECONDS) return ledger.problems()
+      return [...ledger.problems(), `sweep: shards ${silent?.shards.join(', ')} have not answered for ${seconds} s`]
     },
   }
 }

@@ -1,3 +1,4 @@
+import { pruneBundles } from '#shared/monitoring/alerting/bundle-store.ts'
 import { pruneDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { countOpenIncidents, pruneIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { pruneBeats } from '#shared/monitoring/beats/store.ts'
@@ -5,8 +6,11 @@ import { pruneFlips } from '#shared/monitoring/flips/store.ts'
 import { pruneGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
+import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
+import { pruneStatements } from '#shared/monitoring/statements/statement-store.ts'
 import { pruneWindows } from '#shared/monitoring/windows/window-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
+import { forgetMailboxes } from '#shared/risk/acceptance/buyer-request-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { pruneAgentCalls } from '#shared/tenancy/agents/digest-store.ts'
@@ -19,6 +23,8 @@ const PAGE = 5_000
 const DEDUPLICATION_DAYS = 7
 /** Days for which incidents that are over are kept (alerting 2). */
 const INCIDENT_DAYS = 400
+/** Days for which statements and their records are kept (alerting 9). */
+const STATEMENT_DAYS = 400
 /** Days for which a maintenance window is kept after its end. */
 const PAST_WINDOW_DAYS = 90
 
@@ -35,15 +41,19 @@ export const retention: Sweep = {
     await untilEmpty(() => pruneFlips(db, deps.config.flipRetentionDays, PAGE))
     await untilEmpty(() => pruneDecisions(db, deps.config.flipRetentionDays, PAGE))
     await untilEmpty(() => pruneIncidents(db, INCIDENT_DAYS, PAGE))
+    await untilEmpty(() => pruneBundles(db, INCIDENT_DAYS, PAGE))
     for (const { state, count } of await countOpenIncidents(db)) deps.metrics.incidentsOpen.set({ state }, count)
     await pruneStreams(db, DEDUPLICATION_DAYS)
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)
     await pruneBeats(db, deps.config.flipRetentionDays)
     await pruneGaps(db, deps.config.auditRetentionDays)
+    await pruneMails(db, deps.config.auditRetentionDays)
+    await pruneStatements(db, STATEMENT_DAYS)
     await pruneWindows(db, PAST_WINDOW_DAYS)
     await untilEmpty(() => pruneAudit(db, deps.config.auditRetentionDays, PAGE))
     await untilEmpty(() => pruneAgentCalls(db, deps.config.auditRetentionDays, PAGE))
+    await untilEmpty(() => forgetMailboxes(db, PAGE))
     await pruneBuckets(db)
     await pruneCounters(db)
   },

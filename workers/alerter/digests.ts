@@ -1,0 +1,139 @@
+import type { Knex } from 'knex'
+import {
+  claimBundles,
+  closeBundle,
+  type Gathering,
+  gatheringPolicies,
+  joinBundle,
+  looksCutOff,
+} from '#shared/monitoring/alerting/bundle-store.ts'
+import { digestOf } from '#shared/monitoring/alerting/digest.ts'
+import type { Decided, Decision, NewTelling } from '#shared/monitoring/alerting/incident.ts'
+import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
+import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { type DigestReader, digestReaders } from '../digest-readers.ts'
+import type { Case } from './load-facts.ts'
+
+/** What was decided about one check. */
+export interface Outcome {
+  one: Case
+  result: Decided
+}
+
+interface Joining {
+  gathering: Gathering
+  members: { channelId: number; incidentId: string }[]
+}
+
+/** Incidents that one message holds for programs; people read the first fifty. */
+const MOST_LISTED = 1_000
+
+/**
+ * Takes messages of policies that gather digests out of what was decided: outages when enough of one policy are due at
+ * once, recoveries when a digest told of the outage. Integrations that keep a record per check get single ones as ever.
+ * @returns what was decided without them, and what is to join digests once the incidents are stored
+ */
+export async function gatherDigests(
+  tx: Knex,
+  deps: Pick<WorkerDeps, 'secrets' | 'log'>,
+  outcomes: readonly Outcome[],
+): Promise<{ outcomes: Outcome[]; join(): Promise<void> }> {
+  const grouped = Map.groupBy(outcomes.filter(isGrouped), ({ one }) => one.facts.policy?.id ?? 0)
+  if (grouped.size === 0) return { outcomes: [...outcomes], join: async () => {} }
+  const gathering = await gatheringPolicies(tx, [...grouped.keys()])
+  const isMany = new Map(
+    [...grouped].map(([policyId, of]) => {
+      const speaking = of.filter(({ result }) => result.tellings.some(isOutage)).length
+      const needed = of[0]?.one.facts.policy?.plan.group.checks ?? 0
+      return [policyId, gathering.has(policyId) || speaking >= needed]
+    }),
+  )
+  const told = [...grouped.values()].flat().flatMap(({ result }) => result.tellings)
+  const readers = await digestReaders(tx, deps, { ids: told.map(({ channelId }) => channelId), uuids: [] })
+  const joining = new Map<string, Joining>()
+  const left = outcomes.map((outcome) => {
+    const policyId = isGrouped(outcome) ? (outcome.one.facts.policy?.id ?? null) : null
+    if (policyId === null) return outcome
+    return takeOut(outcome, (telling) => {
+      const isTaken = isOutage(telling) ? isMany.get(policyId) : wasTold(outcome, telling)
+      const taking = isTaken ? readers({ id: telling.channelId }) : []
+      if (taking.length > 0) noteMembers(joining, outcome, { policyId, telling, readers: taking })
+      return taking.length > 0
+    })
+  })
+  return {
+    outcomes: left,
+    async join() {
+      for (const { gathering: of, members } of joining.values()) await joinBundle(tx, of, members)
+    },
+  }
+}
+
+function isGrouped({ one, result }: Outcome): boolean {
+  const { policy } = one.facts
+  return policy?.id != null && policy.plan.group.within > 0 && result.tellings.length > 0
+}
+
+function isOutage({ what }: NewTelling): boolean {
+  return what === 'first' || what === 'repeat'
+}
+
+/** A recovery goes the way that the outage went. */
+function wasTold({ one }: Outcome, { channelId, what }: NewTelling): boolean {
+  return what === 'recovery' && one.facts.tellings.some((it) => it.what === 'digest' && it.channelId === channelId)
+}
+
+function noteMembers(
+  joining: Map<string, Joining>,
+  { one, result }: Outcome,
+  { policyId, telling, readers }: { policyId: number; telling: NewTelling; readers: readonly DigestReader[] },
+): void {
+  const incidentId = result.incident?.id
+  if (incidentId === undefined) return
+  const key = `${policyId} ${telling.status}`
+  const known = joining.get(key) ?? {
+    gathering: { projectId: one.facts.check.projectId, policyId, direction: telling.status },
+    members: [],
+  }
+  for (const { id } of readers) known.members.push({ channelId: id, incidentId })
+  joining.set(key, known)
+}
+
+/** @param isTaken whether a message becomes part of a digest */
+function takeOut({ one, result }: Outcome, isTaken: (telling: NewTelling) => boolean): Outcome {
+  const taken = new Set(result.tellings.filter(isTaken).map(({ channelId }) => channelId))
+  if (taken.size === 0) return { one, result }
+  const uuids = new Set(one.facts.channels.filter(({ id }) => taken.has(id)).map(({ uuid }) => uuid))
+  const tellings = result.tellings.filter(({ channelId }) => !taken.has(channelId))
+  return { one, result: { ...result, tellings, decision: inDigest(result.decision, uuids, tellings.length === 0) } }
+}
+
+function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
+  if (!decision) return null
+  const channels = decision.channels.map((channel) =>
+    uuids.has(channel.id) && channel.outcome === 'told' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
+  )
+  const isOutageTold = decision.outcome === 'told' && decision.reason !== 'RECOVERY'
+  return { ...decision, ...(isWhole && isOutageTold && { reason: 'IN_DIGEST' as const }), channels }
+}
+
+/** Sends the digests that nothing more is due for. @returns their messages, to be published after the commit */
+export async function sendDigests(tx: Knex, { config }: Pick<WorkerDeps, 'config'>): Promise<OutboxRow[]> {
+  const messages: OutboxRow[] = []
+  for (const bundle of await claimBundles(tx)) {
+    const told = await closeBundle(tx, bundle, MOST_LISTED)
+    const status = bundle.direction
+    const isSuspicious = status === 'down' && told.length > 0 && (await looksCutOff(tx, bundle.projectId))
+    const link = `${config.publicUrl}/projects/${bundle.projectUuid}/incidents`
+    const summaries = told.map(({ channelId, size, members }) => ({
+      channelId,
+      what: 'digest' as const,
+      status,
+      bundleId: bundle.id,
+      summary: digestOf({ status, size, members, isSuspicious }, link),
+    }))
+    messages.push(...(await insertSummaries(tx, summaries)))
+  }
+  return messages
+}

@@ -1,0 +1,61 @@
+import type { Knex } from 'knex'
+import { alertedChannels } from '#shared/monitoring/alerting/fact-store.ts'
+import { membersOf, takesDigests } from '#shared/monitoring/channels/readers.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { WorkerDeps } from './define-worker.ts'
+
+/** An integration that one message about many checks may go to. */
+export interface DigestReader {
+  id: number
+  uuid: string
+}
+
+/**
+ * Which of these integrations take a message about many checks, the members of groups in place of the groups. Those that
+ * are disabled, keep a record per check or cannot be read take none.
+ * @param named ids and uuids
+ */
+export async function digestReaders(
+  tx: Knex,
+  { secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>,
+  named: { ids: readonly number[]; uuids: readonly string[] },
+): Promise<(channel: { id: number } | { uuid: string }) => DigestReader[]> {
+  const open = (kind: string, sealedConfig: string): unknown => {
+    try {
+      return JSON.parse(secrets.open('integration', sealedConfig))
+    } catch (error) {
+      log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+      return undefined
+    }
+  }
+  const found = (await alertedChannels(tx, named.ids, named.uuids)).map((channel) => {
+    const config = open(channel.kind, channel.sealedConfig)
+    return {
+      ...channel,
+      members: membersOf(channel.kind, config),
+      isReader: config !== undefined && takesDigests(channel.kind, config),
+    }
+  })
+  const inGroups = found.flatMap(({ members }) => members ?? [])
+  const members = inGroups.length === 0 ? [] : await alertedChannels(tx, [], inGroups)
+  const known = [
+    ...found,
+    ...members.map((channel) => ({
+      ...channel,
+      members: null,
+      isReader: takesDigests(channel.kind, open(channel.kind, channel.sealedConfig)),
+    })),
+  ]
+  const canRead = ({ isReader, isDisabled }: (typeof known)[number]) => isReader && !isDisabled
+
+  return (asked) => {
+    const channel = known.find((one) => ('id' in asked ? one.id === asked.id : one.uuid === asked.uuid))
+    if (!channel || channel.isDisabled) return []
+    const readers = channel.members
+      ? known.filter(
+          (one) => channel.members?.includes(one.uuid) && one.projectId === channel.projectId && one.members === null,
+        )
+      : [channel]
+    return readers.filter(canRead).map(({ id, uuid }) => ({ id, uuid }))
+  }
+}

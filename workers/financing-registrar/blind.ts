@@ -1,0 +1,90 @@
+import { LRUCache } from 'lru-cache'
+import { financingSnapshotDue } from '#shared/contracts/evidence-requested.ts'
+import type { ApiEnv } from '#shared/environment.ts'
+import { type FieldError, ValidationError } from '#shared/errors.ts'
+import { on, subscribe } from '#shared/platform/broker/worker.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import type { DomainKey } from '#shared/risk/domain-keys/domain-key.ts'
+import { evaluateBlinded, invalidElements } from '#shared/risk/first-financing/blind-evaluation.ts'
+import { type FinancingKeys, liveEpochs } from '#shared/risk/first-financing/fingerprint.ts'
+import { isBlind } from '#shared/risk/first-financing/given.ts'
+import { soughtOf } from '#shared/risk/first-financing/given-fingerprints.ts'
+import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
+import type { AbsenceRequest, EvaluationRequest } from '#shared/risk/first-financing/requests.ts'
+import type { SnapshotTree } from '#shared/risk/first-financing/snapshot-tree.ts'
+import { nameFieldsAnew } from '#shared/risk/operations/name-anew.ts'
+import { proveAbsence } from '#shared/risk/operations/prove-absence.ts'
+import { snapshotRegistrations } from '#shared/risk/operations/snapshot-registrations.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { endJob, type JobResult, type OpenJob, ownerOf } from '../jobs/job-worker.ts'
+
+/** Snapshots whose tree a process keeps: proofs are asked of the newest of each environment. */
+const CACHED_TREES = 4
+
+/** What is done for callers who hide a receivable: evaluations, and proofs that it was not registered. */
+export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise<FinancingKeys>) {
+  const trees = new LRUCache<string, SnapshotTree>({ max: CACHED_TREES })
+  return {
+    async 'financing.key'(job: OpenJob) {
+      await keysOf(job.env)
+      await endJob(deps, job, async () => ({ status: 200, body: {}, forget: true }))
+    },
+    async 'financing.evaluation'(job: OpenJob) {
+      const request = job.request as EvaluationRequest
+      const named = ({ epoch }: DomainKey) => epoch === request.epoch
+      // An epoch that began just now is not among the keys that are kept.
+      const key =
+        liveEpochs(await keysOf(job.env)).find(named) ??
+        liveEpochs(await ensureFinancingKeys(deps.db, deps.secrets, job.env)).find(named)
+      const result = evaluationOf(job.id, key, request)
+      await endJob(deps, job, async () => result)
+    },
+    async 'financing.absence'(job: OpenJob) {
+      const { receivable, snapshotId } = job.request as AbsenceRequest
+      const fingerprints = soughtOf(await keysOf(job.env), receivable, false)
+      await endJob(deps, job, async (tx) => {
+        const made = await proveAbsence(
+          tx,
+          ownerOf(job),
+          job.id,
+          { fingerprints, snapshotId, isBlind: isBlind(receivable) },
+          { now: deps.now, trees },
+        )
+        return 'refusal' in made ? made : { status: 200, body: made.proof }
+      })
+    },
+  }
+}
+
+/** Takes the hourly snapshots that the sweeper finds due, of all that the epoch is to name. */
+export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDisposable {
+  const take = async ({ env, epoch }: { env: ApiEnv; epoch: number }) => {
+    const keys = await ensureFinancingKeys(deps.db, deps.secrets, env)
+    const { secrets } = deps
+    let after: string | null = null
+    do after = await transaction(deps.db, (tx) => nameFieldsAnew(tx, env, epoch, after, { keys, secrets }))
+    while (after !== null)
+    await transaction(deps.db, (tx) => snapshotRegistrations(tx, env, epoch, deps))
+  }
+  return subscribe(worker, on(financingSnapshotDue, 1, take), deps)
+}
+
+/** Evaluates blinded elements, or says which are none. */
+function evaluationOf(
+  evaluationId: string,
+  key: DomainKey | undefined,
+  { epoch, blinded }: EvaluationRequest,
+): JobResult {
+  if (!key?.publicKey) return invalid([{ path: 'epoch', code: 'EPOCHS', message: `epoch ${epoch} is not live` }])
+  const wrong = invalidElements(blinded)
+  if (wrong.length > 0) {
+    const message = 'is no element of ristretto255 in its one encoding, or the identity'
+    return invalid(wrong.map((index) => ({ path: `blinded[${index}]`, code: 'POINT_INVALID', message })))
+  }
+  const keyPair = { privateKey: key.key, publicKey: key.publicKey }
+  return { status: 200, body: { evaluationId, epoch, ...evaluateBlinded(keyPair, blinded) } }
+}
+
+function invalid(errors: readonly FieldError[]): JobResult {
+  return { refusal: new ValidationError(errors[0]?.message ?? '', errors) }
+}

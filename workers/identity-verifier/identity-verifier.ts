@@ -1,0 +1,114 @@
+import { identityRequested } from '#shared/contracts/evidence-requested.ts'
+import { DomainError } from '#shared/errors.ts'
+import { readDocumentSignature } from '#shared/risk/credentials/document-signature.ts'
+import { findConsent } from '#shared/risk/identity/consent-store.ts'
+import type { IdentityVerificationRequest, RegistryRequest } from '#shared/risk/identity/identity-requests.ts'
+import { findTrusted } from '#shared/risk/identity/issuer-store.ts'
+import { findSubject } from '#shared/risk/identity/subject-store.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
+import {
+  completeIdentityVerification,
+  type Found,
+  findingOfPresentation,
+} from '#shared/risk/operations/complete-identity-verification.ts'
+import { consentFault } from '#shared/risk/operations/manage-consent.ts'
+import { toMillis } from '#shared/time.ts'
+import type { Worker, WorkerDeps } from '../define-worker.ts'
+import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+import { openRegistryAccess, type RegistryAccess } from '../jobs/registry-access.ts'
+
+type Request = IdentityVerificationRequest & { subjectId: string }
+
+/** Verifies identities: asks registries under consent, checks signatures of documents, counts presentations. */
+export const identityVerifier: Worker = {
+  name: 'identity-verifier',
+  start(deps) {
+    const registries = openRegistryAccess(deps)
+    const verify = async (job: OpenJob) => {
+      // Validated by the ingress before it was sealed.
+      const request = job.request as Request
+      const owner: Owner = { organisationId: job.organisationId, env: job.env }
+      const read = request.method === 'PRESENTATION' ? null : await findOutside(deps, registries, job, owner, request)
+      await endJob(deps, job, async (tx, enqueue) => {
+        const given = { enqueue, secrets: deps.secrets, now: deps.now }
+        const { subjectId } = request
+        // A refusal leaves no trace but itself: what may refuse runs before the first write.
+        try {
+          const found =
+            request.method === 'PRESENTATION'
+              ? await findingOfPresentation(tx, owner, subjectId, request.presentationId)
+              : read
+          if (!found) throw new Error('nothing was looked for')
+          const body = await completeIdentityVerification(tx, owner, { id: job.id, subjectId }, found, given)
+          return { status: 201, body }
+        } catch (error) {
+          if (error instanceof DomainError) return { refusal: error }
+          throw error
+        }
+      })
+    }
+    return [
+      registries,
+      subscribeJobs('identity-verifier', identityRequested, { 'identity.verification': verify }, deps),
+    ]
+  },
+}
+
+const NOTHING: Found = {
+  key: '',
+  tier: 'MISSING',
+  missingReason: 'NOT_FOUND',
+  isHigh: false,
+  rawSha256: null,
+  presentationId: null,
+  consentId: null,
+  expiresAt: null,
+  value: null,
+  sealedStatus: null,
+}
+
+async function findOutside(
+  deps: WorkerDeps,
+  registries: RegistryAccess,
+  job: OpenJob,
+  owner: Owner,
+  request: Exclude<Request, { method: 'PRESENTATION' }>,
+): Promise<Found> {
+  if (request.method === 'REGISTRY') return await askRegistry(deps, registries, job, owner, request)
+  const { documentSha256, signature } = request
+  const trusted = (iss: string) => findTrusted(deps.db, owner, iss)
+  const isSigned = await readDocumentSignature(signature, documentSha256, trusted, toMillis(deps.now()))
+  const found = { ...NOTHING, key: 'document', rawSha256: documentSha256 }
+  return isSigned
+    ? { ...found, tier: 'DOCUMENT_SIGNED', missingReason: null }
+    : { ...found, missingReason: 'UNPARSEABLE' }
+}
+
+async function askRegistry(
+  deps: WorkerDeps,
+  registries: RegistryAccess,
+  job: OpenJob,
+  owner: Owner,
+  { subjectId, registry, identifier, consentId, purpose }: RegistryRequest & { subjectId: string },
+): Promise<Found> {
+  const field = registry.toLowerCase()
+  const subject = await findSubject(deps.db, owner, subjectId)
+  const consent = consentId === undefined ? undefined : await findConsent(deps.db, owner, consentId)
+  const fault =
+    subject?.kind === 'PERSON' ? consentFault(consent, { subjectId, field, purpose }, toMillis(deps.now())) : null
+  const found = { ...NOTHING, key: `registry.${field}` }
+  if (fault !== null) return { ...found, missingReason: fault }
+  const context = registries.context(job, consent?.id)
+  const answer = await registries.of(job).personRecords.fetch(context, { registry, identifier })
+  if (answer.status !== 'OK') return { ...found, missingReason: answer.missingReason }
+  if (answer.data.status !== 'ACTIVE') return { ...found, rawSha256: answer.rawSha256 }
+  return {
+    ...found,
+    tier: answer.tier,
+    missingReason: null,
+    rawSha256: answer.rawSha256,
+    consentId: consent?.id ?? null,
+    expiresAt: consent?.expiresAt ?? null,
+    value: identifier,
+  }
+}

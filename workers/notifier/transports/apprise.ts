@@ -1,0 +1,24 @@
+import { temporary } from '#shared/delivery/outcome.ts'
+import { apprise } from '#shared/monitoring/channels/kinds/apprise.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
+import { deliver, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** By the Apprise library behind its own HTTP API, which the operator runs: title and body (monitoring behaviour 8.4). */
+export const appriseTransport = defineTransport(
+  apprise,
+  async ({ gatewayHttp, now, settings }, config, notification) => {
+    const { appriseUrl } = settings
+    if (appriseUrl === null) {
+      return temporary('Apprise notifications are not enabled', { failure: 'config', final: true })
+    }
+    const message = {
+      urls: config.value,
+      title: titleOf(notification),
+      body: plainText(notification),
+      type: notification.status === 'up' ? 'success' : 'failure',
+    }
+    return deliver(gatewayHttp, now, json('POST', `${appriseUrl.replace(/\/+$/, '')}/notify/`, message))
+  },
+)

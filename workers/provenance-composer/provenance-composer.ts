@@ -1,0 +1,77 @@
+import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { ensureEvidenceSigner } from '#shared/risk/domain-keys/evidence-key-store.ts'
+import { issueTradePack } from '#shared/risk/operations/issue-trade-pack.ts'
+import { completeTradeVerification } from '#shared/risk/operations/record-trade.ts'
+import { ebrcChecks, iecChecks, shippingBillChecks, type TradeCheck } from '#shared/risk/trade/checks.ts'
+import { renderTradePdf } from '#shared/risk/trade/pdf.ts'
+import type { TradePackRequest, TradeQuestion } from '#shared/risk/trade/requests.ts'
+import type { Worker } from '../define-worker.ts'
+import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
+import { openRegistryAccess } from '../jobs/registry-access.ts'
+
+/** Verifies exports with the registries of foreign trade, and issues signed packs of documents and findings. */
+export const provenanceComposer: Worker = {
+  name: 'provenance-composer',
+  start(deps) {
+    const registries = openRegistryAccess(deps)
+    const signerOf = cachedPerEnv((env) => ensureEvidenceSigner(deps.db, deps.secrets, env))
+
+    const ask = async (job: OpenJob, question: TradeQuestion): Promise<Answered> => {
+      const context = registries.context(job)
+      const { iec } = question
+      if (question.subjectKind === 'IEC') {
+        const set = registries.of(job, { legalName: question.legalName })
+        return noInvoices(iecChecks(question, await set.exporterCodes.fetch(context, { iec })))
+      }
+      if (question.subjectKind === 'EBRC') {
+        const { brcNumber, shippingBill, realised } = question
+        const set = registries.of(job, { shippingBill, realised })
+        return noInvoices(ebrcChecks(question, await set.exportCertificates.fetch(context, { iec, brcNumber })))
+      }
+      const { number, date, portCode, fobValueInr } = question
+      const set = registries.of(job, { fobValueInr })
+      const answer = await set.shippingBills.fetch(context, { iec, number, date, portCode })
+      return { results: shippingBillChecks(question, answer), invoiceNumbers: answer.data?.invoiceNumbers ?? null }
+    }
+
+    const verify = async (job: OpenJob) => {
+      // Validated by the ingress before it was sealed.
+      const question = job.request as TradeQuestion
+      const answered = await ask(job, question)
+      await endJob(deps, job, async (tx) => {
+        const owner = { organisationId: job.organisationId, env: job.env }
+        return {
+          status: 201,
+          body: await completeTradeVerification(tx, owner, job.id, { question, ...answered }, deps),
+        }
+      })
+    }
+
+    const issue = async (job: OpenJob) => {
+      const request = job.request as TradePackRequest
+      const signer = await signerOf(job.env)
+      const { publicUrl } = deps.config
+      await endJob(deps, job, async (tx, enqueue) => {
+        const owner = { organisationId: job.organisationId, env: job.env }
+        const { now, secrets } = deps
+        const issueDeps = { enqueue, now, secrets, publicUrl, signer, renderPdf: renderTradePdf }
+        const made = await issueTradePack(tx, owner, job.id, request, issueDeps)
+        return 'refusal' in made ? made : { status: 201, body: made.pack }
+      })
+    }
+
+    const handlers = { 'trade.verification': verify, 'trade.pack': issue }
+    return [registries, subscribeJobs('provenance-composer', provenanceRequested, handlers, deps)]
+  },
+}
+
+interface Answered {
+  results: TradeCheck[]
+  /** on the bill; null where no bill was asked for or found */
+  invoiceNumbers: readonly string[] | null
+}
+
+function noInvoices(results: TradeCheck[]): Answered {
+  return { results, invoiceNumbers: null }
+}

@@ -1,0 +1,51 @@
+import { identityStatusDue } from '#shared/contracts/identity-status-due.ts'
+import { endUnsettled, expirePresentations, purgeValues } from '#shared/risk/identity/presentation-store.ts'
+import { takeExpired } from '#shared/risk/identity/subject-store.ts'
+import { takeDueStatuses } from '#shared/risk/identity/verification-store.ts'
+import { expireSubject } from '#shared/risk/operations/suspend-by-status.ts'
+import { toMillis } from '#shared/time.ts'
+import type { WorkerDeps } from '../../define-worker.ts'
+import type { Sweep } from '../sweep.ts'
+
+const PAGE = 500
+/** How often the status of a credential that verified an identity is looked up. */
+const STATUS_MS = 12 * 3_600_000
+
+/**
+ * Ends requests to wallets that nobody answered in time, deletes presented values and unverified answers whose time is over, lets identities
+ * expire, and has statuses of credentials looked up again. Rows that another process looks at are skipped.
+ */
+export const identity: Sweep = {
+  name: 'identity',
+  everySeconds: 5,
+  async run({ deps, now }) {
+    const at = new Date(toMillis(now))
+    await untilShort(() => expirePresentations(deps.reserveDb, at, PAGE))
+    await untilShort(() => endUnsettled(deps.reserveDb, at, PAGE))
+    await untilShort(() => purgeValues(deps.reserveDb, at, PAGE))
+    await untilShort(() => expire(deps, at))
+    await untilShort(() => askStatuses(deps, at))
+  },
+}
+
+async function expire(deps: WorkerDeps, at: Date): Promise<number> {
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const subjects = await takeExpired(tx, at, PAGE)
+    for (const subject of subjects) {
+      await expireSubject(tx, subject, { enqueue, secrets: deps.secrets, now: deps.now })
+    }
+    return subjects.length
+  })
+}
+
+async function askStatuses(deps: WorkerDeps, at: Date): Promise<number> {
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const ids = await takeDueStatuses(tx, new Date(at.getTime() - STATUS_MS), at, PAGE)
+    for (const verificationId of ids) await enqueue(identityStatusDue, { verificationId })
+    return ids.length
+  })
+}
+
+async function untilShort(work: () => Promise<number>): Promise<void> {
+  while ((await work()) === PAGE);
+}

@@ -1,0 +1,38 @@
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import {
+  type AbandonedNotice,
+  abandonOldRuns,
+  claimAbandonedNotices,
+  countOpenRuns,
+} from '#shared/monitoring/runs/run-store.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import type { Sweep } from '../sweep.ts'
+
+/** Hours after its deadline in which the end of a run is still waited for (alerting 7). */
+const ABANDONED_AFTER_HOURS = 72
+
+/** Gives up runs that nobody waits for any more, and tells owners of those that were given up for being too many. */
+export const openRuns: Sweep = {
+  name: 'open-runs',
+  everySeconds: 60,
+  async run({ deps }) {
+    await abandonOldRuns(deps.reserveDb, ABANDONED_AFTER_HOURS)
+    deps.metrics.openRuns.set(await countOpenRuns(deps.reserveDb))
+    if (deps.config.smtpUrl === undefined) return
+    await deps.outbox.run(async (tx, enqueue) => {
+      for (const notice of await claimAbandonedNotices(tx))
+        for (const to of notice.owners) await queueLinkMail(tx, enqueue, deps, mailOf(notice, to))
+    })
+  },
+}
+
+function mailOf(notice: AbandonedNotice, to: string) {
+  const name = nameOf(notice)
+  return {
+    to,
+    subject: `More runs of "${name}" are open than its rules allow`,
+    lead: `Runs of the check "${name}" begin and do not end. The oldest of them were given up: whether they ended well is not known.`,
+    path: `/checks/${notice.uuid}`,
+    foot: 'This is said at most once a day. Raise "open" in the rules of the check if so many may run at once.',
+  }
+}

@@ -1,0 +1,25 @@
+import { settledUntil } from '#shared/monitoring/beats/store.ts'
+import { stateDays } from '#shared/monitoring/operations/state-days.ts'
+import { spanOfDate } from '#shared/monitoring/statements/record-of-day.ts'
+import { findOpenDays, statementAge } from '#shared/monitoring/statements/statement-store.ts'
+import type { Sweep } from '../sweep.ts'
+
+const BARRIER_TIMEOUT_MS = 2_000
+
+/**
+ * States the days of projects that want it (alerting 9), once every listener has settled what it took on that day and
+ * every shard has applied it: a ping in time is never missing from what is stated.
+ */
+export const statements: Sweep = {
+  name: 'statements',
+  everySeconds: 30,
+  async run({ deps, barriers, now, isUnsettled }) {
+    const [oldest] = await findOpenDays(deps.reserveDb, now, 1)
+    deps.metrics.statementAge.set(await statementAge(deps.reserveDb, now))
+    if (!oldest || isUnsettled) return
+    const { until } = await settledUntil(deps.reserveDb)
+    if (until < spanOfDate(oldest.date).until) return
+    const answered = await barriers.sweepable(BARRIER_TIMEOUT_MS)
+    if (answered.length === deps.config.pingShards) await stateDays(deps.reserveDb, Math.min(now, until))
+  },
+}

@@ -1,0 +1,123 @@
+import type { Knex } from 'knex'
+import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
+import { assignmentsOf } from '#shared/monitoring/alerting/fact-store.ts'
+import { policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { noticeOf } from '#shared/monitoring/gaps/notice.ts'
+import { claimUnknown, type DueUnknown, markTold } from '#shared/monitoring/gaps/notice-store.ts'
+import { isAbout, timesOf } from '#shared/monitoring/windows/window.ts'
+import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { type DigestReader, digestReaders } from '../../digest-readers.ts'
+import type { Sweep, Tick } from '../sweep.ts'
+
+/**
+ * Says which checks were expected while we could not take signals and are not heard since: in one message per project and
+ * integration, to those that the first step of the check's policy would tell, or its own (alerting 5.5).
+ */
+export const unknownNotices: Sweep = {
+  name: 'unknown-notices',
+  everySeconds: 5,
+  async run({ deps }) {
+    const messages = await transaction(deps.reserveDb, async (tx) => {
+      const claimed = await claimUnknown(tx)
+      if (claimed.length === 0) return []
+      await markTold(
+        tx,
+        claimed.map(({ id }) => id),
+      )
+      const wanted = await expectedOnes(
+        tx,
+        claimed.filter(({ isWanted }) => isWanted),
+      )
+      return await tellReaders(tx, deps, wanted)
+    })
+    deps.outbox.publishLater(messages)
+  },
+}
+
+/** A check in a maintenance window was not expected. */
+async function expectedOnes(tx: Knex, checks: readonly DueUnknown[]): Promise<DueUnknown[]> {
+  const windows = await windowsOf(tx, [...new Set(checks.map(({ projectId }) => projectId))])
+  return checks.filter(({ projectId, uuid, tags, expectedAt }) => {
+    const about = { uuid, tags: splitTags(tags) }
+    return !windows.some(
+      (window) =>
+        window.projectId === projectId &&
+        isAbout(window, about) &&
+        timesOf(window, expectedAt, expectedAt + 1).length > 0,
+    )
+  })
+}
+
+async function tellReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueUnknown[]) {
+  const readersOf = await loadReaders(tx, deps, checks)
+  const told = checks.map((check) => ({ check, readers: readersOf(check) }))
+  const byReader = Map.groupBy(
+    told.flatMap(({ check, readers }) => readers.map(({ id }) => ({ id, check }))),
+    ({ id }) => id,
+  )
+  await insertDecisions(
+    tx,
+    told.flatMap(({ check, readers }) =>
+      readers.length === 0
+        ? []
+        : [
+            {
+              checkId: check.checkId,
+              flipId: null,
+              incidentId: null,
+              at: deps.now(),
+              outcome: 'told',
+              reason: 'UNKNOWN_NOTICE',
+              detail: {},
+              until: check.nextAt,
+              channels: readers.map(({ uuid }) => ({ id: uuid, outcome: 'told', reason: 'UNKNOWN_NOTICE' })),
+            },
+          ],
+    ),
+  )
+  return await insertSummaries(
+    tx,
+    [...byReader].flatMap(([channelId, of]) => {
+      const [first] = of
+      const link = `${deps.config.publicUrl}/projects/${first?.check.projectUuid}/gaps`
+      const summary = noticeOf(
+        of.map(({ check }) => check),
+        link,
+      )
+      return [{ channelId, what: 'unknown', status: 'down', bundleId: null, summary }]
+    }),
+  )
+}
+
+async function loadReaders(
+  tx: Knex,
+  deps: Tick['deps'],
+  checks: readonly DueUnknown[],
+): Promise<(check: DueUnknown) => DigestReader[]> {
+  const policies = await policiesOf(tx, [...new Set(checks.map(({ projectId }) => projectId))])
+  const firstStepOf = (check: DueUnknown) =>
+    policyFor(
+      check,
+      policies.filter(({ projectId }) => projectId === check.projectId),
+    )?.plan.steps[0]?.channels ?? null
+  const own = Map.groupBy(
+    await assignmentsOf(
+      tx,
+      checks.map(({ checkId }) => checkId),
+    ),
+    ({ checkId }) => checkId,
+  )
+  const ids = [...own.values()].flat().map(({ channelId }) => channelId)
+  const readers = await digestReaders(tx, deps, { ids, uuids: checks.flatMap((check) => firstStepOf(check) ?? []) })
+  return (check) => {
+    const named = firstStepOf(check)
+    const found = named
+      ? named.flatMap((uuid) => readers({ uuid }))
+      : (own.get(check.checkId) ?? []).flatMap(({ channelId }) => readers({ id: channelId }))
+    return [...new Map(found.map((reader) => [reader.id, reader])).values()]
+  }
+}

@@ -1,0 +1,103 @@
+import { CsvError, type Parser, parse } from 'csv-parse'
+import type { FailureCode } from '#shared/risk/colending/imports/import.ts'
+import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
+
+/** Characters of a record, at most. */
+const MAX_RECORD = 65_536
+/** Bytes in which a record must have ended, the parser's own buffers included. */
+const MOST_UNENDED = 8 * 65_536
+
+/** One record of a file. */
+export interface FileRecord {
+  /** where it begins; from 1 */
+  line: number
+  cells: string[]
+}
+
+/** A file that cannot be read to its end. */
+export class FileRefusedError extends Error {
+  readonly code: FailureCode
+  readonly line: number
+  constructor(code: FailureCode, line: number) {
+    super(`${code} in line ${line}`)
+    this.code = code
+    this.line = line
+  }
+}
+
+/**
+ * The records of a file, those that end in one piece of it together: a turn of the event loop for each record costs
+ * more than reading it. What stands before a fault is given first.
+ * @throws FileRefusedError
+ */
+export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRecord[]> {
+  let found: FileRecord[] = []
+  let ended = 0
+  const parser = parse({
+    bom: true,
+    max_record_size: MAX_RECORD,
+    on_record(cells: string[], { lines }) {
+      found.push({ line: lines - ended === 1 ? lines : lines - newlinesIn(cells), cells })
+      ended = lines
+      // Taken: nothing is left for the parser to hand on.
+      return null
+    },
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
+  // Each failure is that of the write or of the end that met it.
+  parser.on('error', () => {})
+  const taken = () => {
+    const records = found
+    found = []
+    return records
+  }
+  try {
+    for await (const piece of watched(bytes, parser, () => ended + 1)) {
+      await written(parser, piece)
+      yield taken()
+    }
+    await written(parser, null)
+    yield taken()
+  } catch (error) {
+    const refused = refusalOf(error, ended + 1)
+    if (found.length > 0) yield taken()
+    throw refused
+  } finally {
+    parser.destroy()
+  }
+}
+
+/** Feeds the parser, or ends it. @throws what it finds fault with */
+function written(parser: Parser, piece: Buffer | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error?: Error | null) => (error ? reject(error) : resolve())
+    if (piece === null) parser.end(done)
+    else parser.write(piece, done)
+  })
+}
+
+function refusalOf(error: unknown, line: number): unknown {
+  if (error instanceof CsvError) {
+    return new FileRefusedError(error.code === 'CSV_MAX_RECORD_SIZE' ? 'RECORD_TOO_LONG' : 'QUOTING', line)
+  }
+  return error instanceof NotTextError ? new FileRefusedError('NOT_UTF8', error.line) : error
+}
+
+function newlinesIn(cells: readonly string[]): number {
+  return cells.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0)
+}
+
+/** The parser measures the cells of a record and not their number: a record of nothing but commas would fill memory. */
+async function* watched(bytes: AsyncIterable<Buffer>, parser: Parser, line: () => number): AsyncGenerator<Buffer> {
+  let begun = -1
+  let since = 0
+  for await (const piece of bytes) {
+    const { records, empty_lines: empty } = parser.info
+    if (records + empty !== begun) since = 0
+    begun = records + empty
+    since += piece.length
+    if (since > MOST_UNENDED) throw new FileRefusedError('RECORD_TOO_LONG', line())
+    yield piece
+  }
+}

@@ -1,0 +1,144 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import type { FileMapping } from '#shared/risk/colending/imports/file-mapping.ts'
+import { type Import, MAX_SKIPPED_LISTED, type Progress } from '#shared/risk/colending/imports/import.ts'
+import { lockImport, storeProgress } from '#shared/risk/colending/imports/import-store.ts'
+import { insertErrors, insertRows, knownLoans } from '#shared/risk/colending/imports/row-store.ts'
+import { rowWriter } from '#shared/risk/colending/imports/row-text.ts'
+import { loanRefHash } from '#shared/risk/colending/loan-ref.ts'
+import type { Found, FoundRow } from './interpret.ts'
+import { type Reached, type ReadyRecord, type ReadyRow, sortBatch } from './sort-batch.ts'
+
+/** Records of one transaction. */
+const BATCH = 500
+
+/** Another worker goes on with the import, or it has ended: this one has nothing to do any more. */
+export class OvertakenError extends Error {}
+
+/**
+ * Stores what is found in a file, 500 records a transaction, from where an earlier worker ended. While the database
+ * stores a batch, the next one is read: at most two are in memory.
+ */
+export class ImportRun {
+  readonly #outbox: Pick<Outbox, 'run'>
+  readonly #import: Import
+  readonly #loanRefKey: KeyObject
+  readonly #afterBatch: () => Promise<void>
+  #reached: Reached
+  /** records that are stored */
+  #recordNo: number
+  /** records that an earlier worker has stored */
+  readonly #before: number
+  /** records that were looked at */
+  #seen = 0
+  #waiting: ReadyRecord[] = []
+  #storing: Promise<void> = Promise.resolve()
+  /** names of columns that no row uses, from the header on */
+  #unmapped: readonly string[]
+  #written: { mapping: FileMapping; loanColumn: string | null; write: ReturnType<typeof rowWriter> } | undefined
+
+  /** @param afterBatch is called after each transaction */
+  constructor(outbox: Pick<Outbox, 'run'>, found: Import, loanRefKey: Buffer, afterBatch: () => Promise<void>) {
+    this.#outbox = outbox
+    this.#import = found
+    this.#loanRefKey = createSecretKey(loanRefKey)
+    this.#afterBatch = afterBatch
+    this.#reached = { progress: found.progress, mapping: found.mapping }
+    this.#recordNo = found.recordNo
+    this.#before = found.recordNo
+    this.#unmapped = found.progress.unmapped
+  }
+
+  /** Records that are stored. */
+  get recordNo(): number {
+    return this.#recordNo
+  }
+
+  /** What is counted so far. */
+  get progress(): Progress {
+    return this.#reached.progress
+  }
+
+  /** @throws OvertakenError; FileRefusedError when there are too many errors; both perhaps of the batch before */
+  async take(together: readonly Found[]): Promise<void> {
+    for (const found of together) {
+      this.#seen += 1
+      if (this.#seen <= this.#before) continue
+      this.#waiting.push(this.#ready(found))
+      if (this.#waiting.length === BATCH) await this.#storeNext()
+    }
+  }
+
+  /** Stores what waits. @throws as take does */
+  async store(): Promise<void> {
+    await this.#storeNext()
+    await this.#storing
+  }
+
+  /** Waits for the transaction that is under way, however it ends. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.#storing])
+  }
+
+  async #storeNext(): Promise<void> {
+    await this.#storing
+    const batch = this.#waiting
+    if (batch.length === 0) return
+    this.#waiting = []
+    this.#storing = this.#store(batch)
+    // Who waits for it next is told.
+    this.#storing.catch(() => {})
+  }
+
+  #ready(found: Found): ReadyRecord {
+    if (found.kind === 'header') this.#unmapped = found.unmapped
+    return found.kind === 'row' ? this.#readyRow(found) : found
+  }
+
+  #readyRow({ line, mapping, row, loan }: FoundRow): ReadyRow {
+    const loanRef = loanRefHash(this.#loanRefKey, this.#import.organisationId, row.loanRef)
+    const name = loanRef.toString('hex')
+    const { write, loanColumn } = this.#writerOf(mapping)
+    const written = write({ loan, line, loanRef: name, unread: row.unread })
+    return {
+      kind: 'row',
+      line,
+      loanRef,
+      loan: name,
+      loanColumn,
+      errors: row.errors,
+      observations: loan.observations,
+      ...written,
+    }
+  }
+
+  #writerOf(mapping: FileMapping) {
+    if (this.#written?.mapping !== mapping) {
+      const loanColumn = mapping.columns.find(({ target }) => target === 'loanRef')?.from ?? null
+      this.#written = { mapping, loanColumn, write: rowWriter(this.#import, mapping, this.#unmapped) }
+    }
+    return this.#written
+  }
+
+  async #store(batch: readonly ReadyRecord[]): Promise<void> {
+    const { id } = this.#import
+    const loans = batch.flatMap((record) => (record.kind === 'row' ? [record.loanRef] : []))
+    const recordNo = this.#recordNo + batch.length
+    this.#reached = await this.#outbox.run(async (tx) => {
+      if (!(await lockImport(tx, id, this.#recordNo))) throw new OvertakenError('another worker went on')
+      const known = loans.length === 0 ? new Set<string>() : await knownLoans(tx, id, loans)
+      const { rows, listed, ...reached } = sortBatch(this.#reached, batch, known)
+      await insertRows(tx, id, rows)
+      await insertErrors(tx, id, listedSoFar(this.#reached.progress), listed)
+      await storeProgress(tx, id, { recordNo, ...reached })
+      return reached
+    })
+    this.#recordNo = recordNo
+    await this.#afterBatch()
+  }
+}
+
+/** Errors and skipped records are numbered together. */
+function listedSoFar({ errors, skipped }: Progress): number {
+  return errors + Math.min(skipped, MAX_SKIPPED_LISTED)
+}

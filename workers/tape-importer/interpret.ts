@@ -1,0 +1,60 @@
+import type { FileMapping } from '#shared/risk/colending/imports/file-mapping.ts'
+import { HEADER_WITHIN, type Header, isTotals, recogniseHeader } from '#shared/risk/colending/imports/header.ts'
+import type { ListedLine } from '#shared/risk/colending/imports/import.ts'
+import { type MappedRow, mapRow } from '#shared/risk/colending/imports/map-row.ts'
+import { type FileRecord, FileRefusedError } from './csv-records.ts'
+
+/** What a record of a file turned out to be. */
+export type Found =
+  | { kind: 'header'; mapping: string; unmapped: string[] }
+  | { kind: 'skipped'; listed: ListedLine }
+  | { kind: 'rejected'; errors: ListedLine[] }
+  | FoundRow
+  | { kind: 'persons'; count: number }
+
+/** A record that is a loan. */
+export interface FoundRow {
+  kind: 'row'
+  line: number
+  mapping: FileMapping
+  row: MappedRow
+  loan: NonNullable<MappedRow['loan']>
+}
+
+/**
+ * Reads the records of a tape: banner, header, rows, totals. Those that are read together are given together.
+ * @throws FileRefusedError when there is no header
+ */
+export async function* interpretTape(
+  records: AsyncIterable<readonly FileRecord[]>,
+  mappings: readonly FileMapping[],
+): AsyncGenerator<Found[]> {
+  let header: Header | undefined
+  let seen = 0
+  let lastLine = 1
+  const read = (record: FileRecord): Found => {
+    lastLine = record.line
+    if (header) return readRecord(header, record)
+    header = recogniseHeader(mappings, record.cells)
+    if (header) return { kind: 'header', mapping: header.mapping.id, unmapped: header.unmapped }
+    if (++seen === HEADER_WITHIN) throw new FileRefusedError('FORMAT_UNKNOWN', lastLine)
+    return { kind: 'skipped', listed: { line: record.line, column: null, code: 'BANNER' } }
+  }
+  for await (const together of records) yield together.map(read)
+  if (!header) throw new FileRefusedError('FORMAT_UNKNOWN', lastLine)
+}
+
+function readRecord(header: Header, { line, cells }: FileRecord): Found {
+  if (isTotals(cells)) return { kind: 'skipped', listed: { line, column: null, code: 'TOTALS' } }
+  if (cells.length !== header.width) {
+    return { kind: 'rejected', errors: [{ line, column: null, code: 'COLUMN_COUNT' }] }
+  }
+  const row = mapRow(header.mapping, (column) => cells[header.at.get(column) ?? -1])
+  return asFound(header.mapping, line, row)
+}
+
+/** A mapped record as what it turned out to be. */
+export function asFound(mapping: FileMapping, line: number, row: MappedRow): Found {
+  if (row.loan) return { kind: 'row', line, mapping, row, loan: row.loan }
+  return { kind: 'rejected', errors: row.errors.map((error) => ({ line, ...error })) }
+}

@@ -1,0 +1,98 @@
+import {
+  type ListedLine,
+  MAX_ERRORS,
+  MAX_SKIPPED_LISTED,
+  type Observation,
+  type Progress,
+  type RowCode,
+} from '#shared/risk/colending/imports/import.ts'
+import type { NewRow } from '#shared/risk/colending/imports/row-store.ts'
+import type { WrittenRow } from '#shared/risk/colending/imports/row-text.ts'
+import { FileRefusedError } from './csv-records.ts'
+import type { Found, FoundRow } from './interpret.ts'
+
+/** A record as it waits to be stored: of a loan only what is kept of it. */
+export type ReadyRecord = Exclude<Found, FoundRow> | ReadyRow
+
+export interface ReadyRow extends WrittenRow {
+  kind: 'row'
+  line: number
+  /** keyed hash of the loan, and the same in hex */
+  loanRef: Buffer
+  loan: string
+  /** the column that names the loan */
+  loanColumn: string | null
+  errors: readonly { column: string | null; code: RowCode }[]
+  observations: readonly Observation[]
+}
+
+/** How far an import has come. */
+export interface Reached {
+  progress: Progress
+  /** null until the header was seen */
+  mapping: string | null
+}
+
+/** What a batch of records adds to an import. */
+export interface SortedBatch extends Reached {
+  rows: NewRow[]
+  listed: ListedLine[]
+}
+
+/**
+ * Sorts records into rows, errors and what is skipped, and counts them. Nothing that is given is changed: a transaction
+ * that is tried again begins with the same.
+ * @param stored loans of earlier batches, in hex
+ * @throws FileRefusedError when there are too many errors
+ */
+export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored: ReadonlySet<string>): SortedBatch {
+  const sorted: SortedBatch = { ...structuredClone(before), rows: [], listed: [] }
+  const { progress, listed } = sorted
+  const known = new Set(stored)
+  for (const record of batch) {
+    if (record.kind !== 'persons') progress.records += 1
+    switch (record.kind) {
+      case 'header':
+        sorted.mapping = record.mapping
+        progress.unmapped = record.unmapped
+        break
+      // Of a record that is counted by what else it holds.
+      case 'persons':
+        progress.persons += record.count
+        break
+      case 'skipped':
+        progress.skipped += 1
+        if (progress.skipped <= MAX_SKIPPED_LISTED) listed.push(record.listed)
+        break
+      case 'rejected':
+        reject(record.errors, sorted)
+        break
+      case 'row':
+        if (known.has(record.loan)) reject([duplicateOf(record)], sorted)
+        else accept(record, sorted)
+        known.add(record.loan)
+    }
+    if (progress.errors > MAX_ERRORS) throw new FileRefusedError('TOO_MANY_ERRORS', listed.at(-1)?.line ?? 0)
+  }
+  return sorted
+}
+
+function reject(errors: readonly ListedLine[], { progress, listed }: SortedBatch): void {
+  progress.rejected += 1
+  progress.errors += errors.length
+  listed.push(...errors)
+}
+
+function accept(row: ReadyRow, { progress, rows, listed }: SortedBatch): void {
+  const { line, loanRef, body, unread, hash, errors, observations } = row
+  for (const observation of observations) {
+    progress.observations[observation] = (progress.observations[observation] ?? 0) + 1
+  }
+  progress.errors += errors.length
+  listed.push(...errors.map((error) => ({ line, ...error })))
+  rows.push({ n: progress.accepted++, loanRef, hash, body, unread })
+}
+
+function duplicateOf({ line, loanColumn }: ReadyRow): ListedLine {
+  return { line, column: loanColumn, code: 'DUPLICATE_IN_FILE' }
+}
