@@ -1,27 +1,43 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { findReportSettings } from '#shared/monitoring/reports/report-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
-import { deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
-import { findUser, listIdentities, updatePassword, updateUserName } from '#shared/tenancy/accounts/store.ts'
-import { microsOfDate } from '#shared/time.ts'
+import { findSecondFactors, type SecondFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
+import { deleteSession, deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
+import { findUser, listIdentities, updatePassword } from '#shared/tenancy/accounts/store.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { Ago } from '../components/time.tsx'
 import { audit } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { startSession } from '../frame/sessions.ts'
 import { signedIn } from '../frame/workspace.ts'
+import { Reports, takeReports } from './reports.tsx'
+import { Sessions } from './session-list.tsx'
 import { throttle } from './throttle.ts'
+import { askForAddress, You } from './you.tsx'
 
 export function accountPages(pages: Pages): void {
-  pages.get('/account', (context) => show(context, null))
-  pages.post('/account/name', async (context) => {
-    const { session } = await signedIn(context)
-    await updateUserName(context.deps.db, session.userId, field(context.form, 'name').slice(0, 100))
-    redirect(context, '/account?done=name-changed')
+  pages.get('/account', (context) => show(context, {}))
+  pages.post('/account/address', async (context) => {
+    const problem = await askForAddress(context)
+    if (problem !== null) return await show(context, { address: problem }, 400)
+    redirect(context, '/account')
   })
   pages.post('/account/password', changePassword)
+  pages.post('/account/sessions/:session/end', async (context) => {
+    const { session } = await signedIn(context)
+    const id = Number(context.params.session)
+    if (!Number.isSafeInteger(id)) throw new NotFoundError('There is no such session.')
+    if (await deleteSession(context.deps.db, session.userId, id)) await audit(context, null, 'session.ended')
+    redirect(context, '/account?done=session-ended')
+  })
+  pages.post('/account/reports', async (context) => {
+    const { session } = await signedIn(context)
+    const problem = await takeReports(context, session.userId)
+    if (problem !== null) return await show(context, { reports: problem }, 400)
+    redirect(context, '/account?done=reports-saved')
+  })
 }
 
 /** Takes the old password where there is one, and signs out everywhere else. */
@@ -33,8 +49,8 @@ async function changePassword(context: FormContext): Promise<void> {
   if (!user) throw new NotFoundError('The account is gone.')
   const isRight = user.passwordHash === null || (await verifyPassword(user.passwordHash, form.get('old') ?? ''))
   const password = form.get('password') ?? ''
-  const problem = isRight ? passwordProblem(password, user.email) : 'That is not the present password.'
-  if (problem !== null) return await show(context, problem, 400)
+  const problem = isRight ? passwordProblem(password, user.email) : 'That is not the current password.'
+  if (problem !== null) return await show(context, { password: problem }, 400)
   const passwordHash = await hashPassword(password)
   await transaction(deps.db, async (tx) => {
     await updatePassword(tx, user.id, passwordHash)
@@ -45,14 +61,20 @@ async function changePassword(context: FormContext): Promise<void> {
   redirect(context, '/account?done=password-changed')
 }
 
-async function show(context: Context, problem: string | null, status = 200): Promise<void> {
+async function show(
+  context: Context,
+  problems: { address?: string; password?: string; reports?: string },
+  status = 200,
+): Promise<void> {
   const workspace = await signedIn(context)
   const { session } = workspace
   const { db, config } = context.deps
-  const [user, sessions, identities] = await Promise.all([
+  const [user, sessions, identities, reports, factors] = await Promise.all([
     findUser(db, session.userId),
     listSessions(db, session.userId),
     listIdentities(db, session.userId),
+    findReportSettings(db, session.userId),
+    findSecondFactors(db, session.userId),
   ])
   sendPage(
     context,
@@ -60,23 +82,10 @@ async function show(context: Context, problem: string | null, status = 200): Pro
     <>
       <h1>Account</h1>
       <div class="settings">
-        <section class="card" aria-labelledby="you">
-          <h2 id="you">You</h2>
-          <p class="muted">{session.email}</p>
-          {user?.isEmailVerified === false && (
-            <p class="notice">
-              Nobody has shown yet that mails to this address reach you. <a href="/reset-password">Ask for a mail</a>{' '}
-              and choose a password by its link.
-            </p>
-          )}
-          <Form context={context} action="/account/name" class="inline-fields">
-            <TextField label="Name" name="name" value={session.name} autocomplete="name" maxLength={100} />
-            <button type="submit">Save</button>
-          </Form>
-        </section>
+        <You context={context} session={session} user={user} problem={problems.address ?? null} />
         <section class="card" aria-labelledby="password-title">
           <h2 id="password-title">Password</h2>
-          <Problem text={problem} />
+          <Problem text={problems.password ?? null} />
           <Form context={context} action="/account/password" class="stack">
             {user?.passwordHash !== null && (
               <TextField label="Current password" name="old" type="password" autocomplete="current-password" required />
@@ -87,6 +96,16 @@ async function show(context: Context, problem: string | null, status = 200): Pro
             </div>
           </Form>
         </section>
+        <section class="card" aria-labelledby="factors-title">
+          <div class="card-head">
+            <h2 id="factors-title">Second factor</h2>
+            <a class="button" href="/account/second-factor">
+              Manage
+            </a>
+          </div>
+          <p class="muted">{factorsText(factors)}</p>
+        </section>
+        <Reports context={context} settings={reports} problem={problems.reports ?? null} />
         {config.oidcIssuer !== undefined && (
           <section class="card" aria-labelledby="identities">
             <h2 id="identities">Sign-in by {new URL(config.oidcIssuer).host}</h2>
@@ -109,7 +128,7 @@ async function show(context: Context, problem: string | null, status = 200): Pro
               <Form context={context} action="/account/oidc" class="stack">
                 {user?.passwordHash !== null && (
                   <TextField
-                    label="Present password"
+                    label="Current password"
                     name="password"
                     type="password"
                     autocomplete="current-password"
@@ -128,29 +147,13 @@ async function show(context: Context, problem: string | null, status = 200): Pro
   )
 }
 
-function Sessions(props: { context: Context; own: number; sessions: Awaited<ReturnType<typeof listSessions>> }) {
-  const { context, own, sessions } = props
-  const now = context.deps.now()
-  return (
-    <section class="card" aria-labelledby="sessions">
-      <div class="card-head">
-        <h2 id="sessions">Where you are signed in</h2>
-        <Form context={context} action="/sign-out-everywhere">
-          <button type="submit">Sign out everywhere else</button>
-        </Form>
-      </div>
-      <ul class="bare">
-        {sessions.map((one) => (
-          <li key={one.id}>
-            <span class="breakable">{one.agent || 'unknown browser'}</span>{' '}
-            {one.id === own && <span class="pill good">this one</span>}
-            <br />
-            <small>
-              {one.address}, last used <Ago at={microsOfDate(one.seenAt)} now={now} />
-            </small>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
+/** `Authenticator app and 2 passkeys.` */
+function factorsText({ hasTotp, passkeys }: SecondFactors): string {
+  const parts = [
+    ...(hasTotp ? ['an authenticator app'] : []),
+    ...(passkeys.length > 0 ? [passkeys.length === 1 ? 'one passkey' : `${passkeys.length} passkeys`] : []),
+  ]
+  return parts.length === 0
+    ? 'None: who has the password is in. An authenticator app or a passkey keeps them out.'
+    : `You have ${parts.join(' and ')}.`
 }

@@ -23,7 +23,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { readCookie, setCookie } from '../frame/cookies.ts'
 import { startSession } from '../frame/sessions.ts'
 import { signedIn } from '../frame/workspace.ts'
-import { safeNext } from './sign-in.tsx'
+import { safeNext } from './safe-next.ts'
 import { throttle } from './throttle.ts'
 
 /** What one sign-in at the issuer must come back with; sealed in a cookie of the browser that began it. */

@@ -18,9 +18,10 @@ import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { type Context, type FormContext, field, type Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
-import { newToken, startSession } from '../frame/sessions.ts'
+import { newToken } from '../frame/sessions.ts'
+import { signInWithPassword } from './second-step.tsx'
 import { throttle } from './throttle.ts'
 
 export function resetPages(pages: Pages): void {
@@ -42,10 +43,16 @@ async function requestReset(context: FormContext): Promise<void> {
     context,
     { title: 'Mail sent' },
     <section class="card narrow">
-      <h1>Look into your mail</h1>
-      <p>If that address has an account, a link to choose a new password is on its way. It works once, for an hour.</p>
-      {deps.config.smtpUrl === undefined && (
-        <p class="notice">This installation sends no mail (SMTP_URL is not set): ask its operator.</p>
+      <h1>{deps.config.smtpUrl === undefined ? 'No mail is sent here' : 'Check your inbox'}</h1>
+      {deps.config.smtpUrl === undefined ? (
+        <p class="notice">
+          This installation sends no mail (SMTP_URL is not set), so no link is on its way. Its operator prints one with{' '}
+          <code>admin user reset-password</code>.
+        </p>
+      ) : (
+        <p>
+          If that address has an account, a link to choose a new password is on its way. It works once, for an hour.
+        </p>
       )}
       <p>
         <a href="/sign-in">Back to sign in</a>
@@ -109,8 +116,9 @@ async function resetPassword(context: FormContext): Promise<void> {
       address: context.address,
     })
   })
-  await startSession({ ...context, session: null }, user.id)
-  redirect(context, '/account?done=password-changed')
+  const changed = await findUser(deps.db, user.id)
+  if (!changed) throw new NotFoundError('The account is gone.')
+  await signInWithPassword({ ...context, session: null }, changed, '/account?done=password-changed')
 }
 
 function showRequest(context: Context): void {

@@ -7,8 +7,10 @@ import { Problem } from '../components/notice.tsx'
 import { audit, auditAccount } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
-import { endSession, startSession } from '../frame/sessions.ts'
+import { endSession } from '../frame/sessions.ts'
 import { signedIn } from '../frame/workspace.ts'
+import { safeNext } from './safe-next.ts'
+import { PasskeySignIn, signInWithPassword } from './second-step.tsx'
 import { forgetThrottle, throttleGuess, tooManyAttempts } from './throttle.ts'
 
 export function signInPages(pages: Pages): void {
@@ -40,21 +42,20 @@ async function signIn(context: FormContext): Promise<void> {
   const isRight = await verifyPassword(user?.passwordHash ?? null, form.get('password') ?? '')
   if (!user || !isRight) {
     if (isStrained) throw tooManyAttempts()
-    await show(context, { email: typed, problem: 'That address and password do not belong together.' }, 401)
+    await show(context, { email: typed, problem: 'Wrong e-mail or password.' }, 401)
     // After the answer, whose time must not tell that there is an account.
     if (user) await auditAccount(context, user, 'sign-in.failed')
     return
   }
   await forgetThrottle(context, 'sign-in', email)
-  await startSession(context, user.id)
-  await auditAccount(context, user, 'sign-in.succeeded')
-  redirect(context, safeNext(form.get('next')))
+  await signInWithPassword(context, user, safeNext(form.get('next')))
 }
 
 async function show(context: Context, state: { email?: string; problem?: string }, status = 200): Promise<void> {
   const { config, db } = context.deps
   const isSetUp = await hasAdministrator(db)
   const next = context.query.get('next') ?? ''
+  const passkey = isSetUp && (await PasskeySignIn({ context, next }))
   sendPage(
     context,
     { title: 'Sign in' },
@@ -82,6 +83,7 @@ async function show(context: Context, state: { email?: string; problem?: string 
           Sign in
         </button>
       </Form>
+      {passkey}
       {config.oidcIssuer !== undefined && (
         <Form context={context} action="/sign-in/oidc" class="stack or">
           <input type="hidden" name="next" value={next} />
@@ -94,9 +96,4 @@ async function show(context: Context, state: { email?: string; problem?: string 
     </section>,
     status,
   )
-}
-
-/** A path of our own to go on to; never another site. */
-export function safeNext(next: string | null): string {
-  return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'
 }

@@ -13,9 +13,9 @@ import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { safeNext } from '../accounts/sign-in.tsx'
+import { safeNext } from '../accounts/safe-next.ts'
 import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { type Context, type Flash, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
 import { sendQuestion } from '../frame/question.tsx'
 import { deny, openCheck, openProject } from '../frame/workspace.ts'
@@ -31,15 +31,33 @@ export function checkActions(pages: Pages): void {
   pages.post('/projects/:project/checks/bulk', bulk)
 }
 
-function goBack(context: FormContext, otherwise: string): void {
+/** Goes back to where the form was, with what is said there once. */
+function goBack(context: FormContext, otherwise: string, flash?: Flash): void {
   const back = safeNext(context.form.get('back'))
-  redirect(context, back === '/' ? otherwise : back)
+  const address = back === '/' ? otherwise : back
+  if (flash) leaveFlash(context, address.replace(/[?#].*/, ''), flash)
+  redirect(context, address)
+}
+
+/** More do not fit what a browser keeps for the next page. */
+const MOST_UNDONE = 60
+const inverses: Readonly<Record<string, string>> = { pause: 'resume', resume: 'pause', tag: 'untag', untag: 'tag' }
+
+/** What takes a change back; nothing for one that cannot be. */
+function undoOf(projectUuid: string, verb: string, uuids: readonly string[], tag: string, back: string): Flash {
+  const inverse = inverses[verb]
+  if (inverse === undefined || uuids.length === 0 || uuids.length > MOST_UNDONE) return {}
+  const fields = { do: [inverse], check: uuids, back: [back], ...(tag !== '' && { tag: [tag] }) }
+  return { undo: { action: `/projects/${projectUuid}/checks/bulk`, fields } }
 }
 
 async function switchState(context: FormContext, verb: 'pause' | 'resume'): Promise<void> {
   const { check, project, session } = await openCheck(context, 'edit')
   await switchOne(context, personOf(context, session), { project, id: check.id, uuid: check.uuid }, verb)
-  goBack(context, `/checks/${check.uuid}`)
+  const path = `/checks/${check.uuid}`
+  const back = safeNext(context.form.get('back'))
+  const notice = `${nameOf(check)}: ${doneWords[verb]}.`
+  goBack(context, path, { notice, ...undoOf(project.uuid, verb, [check.uuid], '', back === '/' ? path : back) })
 }
 
 /** A button that comes too late, since the check is resumed already, is no mistake of the person. */
@@ -107,20 +125,28 @@ async function bulk(context: FormContext): Promise<void> {
       'Delete',
     )
   }
-  let changed = 0
+  const changed: string[] = []
   for (const { name: _, tags, ...check } of own) {
     if (verb === 'pause' || verb === 'resume') await switchOne(context, actor, check, verb)
     else if (verb === 'delete') await deleteCheck(deps.db, actor, check, deps)
     else if (verb === 'tag' && tag !== '' && !splitTags(tags).includes(tag)) {
       const body = Object.assign(Object.create(null), { tags: `${tags} ${tag}`.trim() })
       await updateCheck(deps.db, actor, { ...check, body, slugFromName: false }, deps)
+    } else if (verb === 'untag' && splitTags(tags).includes(tag)) {
+      const body = Object.assign(Object.create(null), {
+        tags: splitTags(tags)
+          .filter((one) => one !== tag)
+          .join(' '),
+      })
+      await updateCheck(deps.db, actor, { ...check, body, slugFromName: false }, deps)
     } else continue
-    changed += 1
+    changed.push(check.uuid)
   }
   const path = `/projects/${project.uuid}/checks`
-  const notice = changed === 0 ? 'Nothing was selected.' : `${countOf(changed)} ${doneWords[verb] ?? 'changed'}.`
-  leaveFlash(context, path, { notice })
-  goBack(context, path)
+  if (changed.length === 0) return goBack(context, path, { notice: 'Nothing was selected, or it is so already.' })
+  const notice = `${countOf(changed.length)} ${doneWords[verb] ?? 'changed'}.`
+  const back = safeNext(form.get('back'))
+  goBack(context, path, { notice, ...undoOf(project.uuid, verb, changed, tag, back === '/' ? path : back) })
 }
 
 const doneWords: Readonly<Record<string, string>> = {
@@ -128,6 +154,7 @@ const doneWords: Readonly<Record<string, string>> = {
   resume: 'resumed',
   delete: 'deleted',
   tag: 'tagged',
+  untag: 'untagged',
 }
 
 function countOf(count: number): string {

@@ -1,15 +1,23 @@
-import { type Micros, toSeconds } from '#shared/time.ts'
+import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { humanDuration } from '../frame/format.ts'
 import { lanesOf, type Run } from './runs.ts'
+import { type Scale, scaleOf } from './scale.ts'
 
 const WIDTH = 640
-const HEIGHT = 120
+const LEFT = 58
+const HEIGHT = 140
+const TOP = 10
 const LANE = 12
 const GAP = 3
 
-/** Bars for how long runs took, oldest left; below them, where runs overlapped, when each of them ran. */
-export function DurationChart({ runs }: { runs: readonly Run[] }) {
-  const measured = runs.filter((run): run is Run & { until: Micros } => run.until !== null)
+type Measured = Run & { until: Micros }
+
+/**
+ * Bars for how long runs took, oldest left, with an axis; those far beyond the others are cut and marked. Below them,
+ * where runs overlapped, when each of them ran. @param props.path the check's page, where bars lead to their pings
+ */
+export function DurationChart({ runs, path }: { runs: readonly Run[]; path: string }) {
+  const measured = runs.filter((run): run is Measured => run.until !== null)
   if (measured.length === 0) {
     return (
       <p class="muted">
@@ -17,44 +25,113 @@ export function DurationChart({ runs }: { runs: readonly Run[] }) {
       </p>
     )
   }
-  const longest = Math.max(...measured.map((run) => run.until - run.from), 1)
-  const sorted = measured.map((run) => run.until - run.from).toSorted((a, b) => a - b)
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
-  const slot = WIDTH / Math.max(measured.length, 12)
+  const scale = scaleOf(measured.map((run) => run.until - run.from))
   const now = Math.max(...runs.map((run) => run.until ?? run.from))
   const lanes = lanesOf(runs, now)
+  const cut = measured.filter((run) => run.until - run.from > scale.top).length
   return (
     <>
+      {/* biome-ignore lint/a11y/useSemanticElements: a picture with links in it; a fieldset is for forms */}
       <svg
         class="chart"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label={`The last ${measured.length} measured runs: ${says(median)} in the middle, ${says(longest)} at most.`}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 22}`}
+        role="group"
+        aria-label={`The last ${measured.length} measured runs: ${says(scale.median)} in the middle, ${says(scale.longest)} at most.`}
       >
-        <line class="axis" x1="0" y1={HEIGHT - 0.5} x2={WIDTH} y2={HEIGHT - 0.5} />
-        {measured.map((run, index) => {
-          const height = Math.max(2, ((run.until - run.from) / longest) * (HEIGHT - 8))
-          return (
-            <rect
-              key={run.n}
-              class={run.isFailed ? 'bar failed' : 'bar'}
-              x={round(index * slot + GAP / 2)}
-              y={round(HEIGHT - height)}
-              width={round(Math.min(slot - GAP, 40))}
-              height={round(height)}
-              rx="2"
-            >
-              <title>{`#${run.n}: ${says(run.until - run.from)}${run.isFailed ? ', failed' : ''}`}</title>
-            </rect>
-          )
-        })}
+        <Axis scale={scale} />
+        <Bars runs={measured} scale={scale} path={path} />
+        <TimeLabels runs={measured} />
       </svg>
       <p class="chart-facts">
         <span>last {says(lastLength(measured))}</span>
-        <span>median {says(median)}</span>
-        <span>longest {says(longest)}</span>
+        <span>median {says(scale.median)}</span>
+        <span>longest {says(scale.longest)}</span>
+        {cut > 0 && (
+          <span>
+            {cut} longer than the scale, marked with <b>↑</b>
+          </span>
+        )}
       </p>
       {Math.max(...lanes) > 0 && <Overlaps runs={runs} lanes={lanes} now={now} />}
+    </>
+  )
+}
+
+const yOf = (length: Micros, { top }: Scale) => HEIGHT - (Math.min(length, top) / top) * (HEIGHT - TOP)
+
+/** Three lines with their lengths, and the one in the middle of all runs. */
+function Axis({ scale }: { scale: Scale }) {
+  return (
+    <>
+      {scale.lines.map((length) => (
+        <g key={length}>
+          <line class="axis" x1={LEFT} y1={round(yOf(length, scale))} x2={WIDTH} y2={round(yOf(length, scale))} />
+          <text class="axis-label" x={LEFT - 6} y={round(yOf(length, scale)) + 3.5} text-anchor="end">
+            {length === 0 ? '0' : says(length)}
+          </text>
+        </g>
+      ))}
+      <line
+        class="median"
+        x1={LEFT}
+        y1={round(yOf(scale.median, scale))}
+        x2={WIDTH}
+        y2={round(yOf(scale.median, scale))}
+      />
+    </>
+  )
+}
+
+function Bars({ runs, scale, path }: { runs: readonly Measured[]; scale: Scale; path: string }) {
+  const slot = (WIDTH - LEFT) / Math.max(runs.length, 12)
+  return (
+    <>
+      {runs.map((run, index) => {
+        const length = run.until - run.from
+        const [x, y] = [LEFT + index * slot + GAP / 2, Math.min(yOf(length, scale), HEIGHT - 2)]
+        const width = Math.min(slot - GAP, 40)
+        const label = `Ping #${run.n}: ${says(length)}${run.isFailed ? ', failed' : ''}`
+        return (
+          <a key={run.n} href={`${path}/pings/${run.n}`} aria-label={label}>
+            <rect
+              class={run.isFailed ? 'bar failed' : 'bar'}
+              x={round(x)}
+              y={round(y)}
+              width={round(width)}
+              height={round(HEIGHT - y)}
+              rx="2"
+            >
+              <title>{label}</title>
+            </rect>
+            {length > scale.top && (
+              <text class="cut" x={round(x + width / 2)} y={TOP + 14} text-anchor="middle">
+                ↑
+              </text>
+            )}
+          </a>
+        )
+      })}
+    </>
+  )
+}
+
+/** When the first and the last of the runs ended. */
+function TimeLabels({ runs }: { runs: readonly Measured[] }) {
+  const first = runs[0]
+  const last = runs.at(-1)
+  if (!first || !last) return null
+  const slot = (WIDTH - LEFT) / Math.max(runs.length, 12)
+  const text = (run: Measured) => toIsoSeconds(run.until).slice(5, 16).replace('T', ' ')
+  return (
+    <>
+      <text class="axis-label" x={LEFT} y={HEIGHT + 16}>
+        {text(first)}
+      </text>
+      {runs.length > 5 && (
+        <text class="axis-label" x={round(LEFT + slot * runs.length)} y={HEIGHT + 16} text-anchor="end">
+          {text(last)} UTC
+        </text>
+      )}
     </>
   )
 }
@@ -76,9 +153,9 @@ function Overlaps({ runs, lanes, now }: { runs: readonly Run[]; lanes: readonly 
           <rect
             key={`${run.n}-${run.from}`}
             class={run.until === null ? 'bar open' : run.isFailed ? 'bar failed' : 'bar'}
-            x={round(((run.from - from) / span) * WIDTH)}
+            x={round(LEFT + ((run.from - from) / span) * (WIDTH - LEFT))}
             y={(lanes[index] ?? 0) * LANE + 2}
-            width={round(Math.max(3, (((run.until ?? now) - run.from) / span) * WIDTH))}
+            width={round(Math.max(3, (((run.until ?? now) - run.from) / span) * (WIDTH - LEFT)))}
             height={LANE - 4}
             rx="2"
           >
@@ -90,7 +167,7 @@ function Overlaps({ runs, lanes, now }: { runs: readonly Run[]; lanes: readonly 
   )
 }
 
-function lastLength(runs: readonly { from: Micros; until: Micros }[]): Micros {
+function lastLength(runs: readonly Measured[]): Micros {
   const last = runs.at(-1)
   return last ? last.until - last.from : 0
 }

@@ -2,14 +2,15 @@ import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
 import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
-import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { type Micros, toDate, toSeconds } from '#shared/time.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
+import { type Micros, toDate } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 import { KindIcon } from '../components/icons.tsx'
-import { humanDuration, inZone } from '../frame/format.ts'
+import { everyText, humanDuration, inZone } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import { percentUp } from './percent-up.ts'
+import { nextTimes, scheduleWords } from './schedule-words.ts'
 import { snippets } from './snippets.ts'
-import { expectation } from './status-sentence.ts'
 
 /** The address in each form that works for the check, and lines that use it. */
 export function HowToPing(props: { check: Check; base: string; pingKey: string | null; emailDomain: string }) {
@@ -60,54 +61,55 @@ function countedText(check: Check): string {
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** What was before the first ping is not shown as good: nothing is known of it. @param props.since null before it */
-export function DowntimeTable({ months, since }: { months: readonly Downtime[]; since: Micros | null }) {
+export function DowntimeTable(props: {
+  months: readonly Downtime[]
+  since: Micros | null
+  /** merged: time that does not count */
+  excluded: readonly WindowTime[]
+}) {
+  const { months, since, excluded } = props
   return (
-    <table class="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">Month</th>
-          <th scope="col">Up</th>
-          <th scope="col">Downtime</th>
-        </tr>
-      </thead>
-      <tbody>
-        {months.map((month) => {
-          const from = since === null || since >= month.until ? null : Math.max(since, month.from)
-          return (
-            <tr key={month.from}>
-              <th scope="row">
-                {monthName.format(toDate(month.from))}
-                {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
-              </th>
-              <td>{from === null ? '–' : percentUp(month, from)}</td>
-              <td>
-                {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
-                {month.count > 0 && (
-                  <small>
-                    {month.count} {month.count === 1 ? 'outage' : 'outages'}
-                  </small>
-                )}
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
+    <section class="card" data-region="downtime" aria-labelledby="downtime">
+      <h2 id="downtime">Last three months</h2>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">Month</th>
+            <th scope="col">Up</th>
+            <th scope="col">Downtime</th>
+          </tr>
+        </thead>
+        <tbody>
+          {months.map((month) => {
+            const from = since === null || since >= month.until ? null : Math.max(since, month.from)
+            return (
+              <tr key={month.from}>
+                <th scope="row">
+                  {monthName.format(toDate(month.from))}
+                  {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
+                </th>
+                <td>{from === null ? '–' : percentUp(month, from, excluded)}</td>
+                <td>
+                  {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
+                  {month.count > 0 && (
+                    <small>
+                      {month.count} {month.count === 1 ? 'outage' : 'outages'}
+                    </small>
+                  )}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
   )
 }
 
 const dayName = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** Never rounded up to 100 when there was an outage. @param from when anything was known first */
-export function percentUp({ until, seconds, count }: Omit<Downtime, 'from'>, from: Micros): string {
-  const total = toSeconds(until - from)
-  if (count === 0 || total <= 0) return '100 %'
-  const share = Math.max(0, 1 - seconds / total)
-  return `${(Math.floor(share * 100_00) / 100).toFixed(2)} %`
-}
-
 export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
-  const next = check.kind === 'simple' ? [] : nextTimes(check.kind, check, now)
+  const next = check.kind === 'simple' ? [] : nextTimes(check.schedule, check.tz, now)
   return (
     <section class="card" aria-labelledby="schedule">
       <h2 id="schedule">Schedule</h2>
@@ -116,6 +118,7 @@ export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
           <code>{check.schedule}</code> <span class="muted">{check.tz}</span>
         </p>
       )}
+      {check.kind === 'cron' && <p>{scheduleWords(check.schedule)}.</p>}
       <p>{expectation(check)}</p>
       {next.length > 0 && (
         <table class="plain-table">
@@ -140,14 +143,12 @@ export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
   )
 }
 
-function nextTimes(kind: 'cron' | 'oncalendar', check: Check, now: Micros): Micros[] {
-  const times: Micros[] = []
-  let after: Micros | null = now
-  while (times.length < 5 && after !== null) {
-    after = nextOccurrence(kind, check.schedule, check.tz, after)
-    if (after !== null) times.push(after)
-  }
-  return times
+/** What is expected, in words. */
+function expectation(check: Check): string {
+  const grace = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down.`
+  return check.kind === 'simple'
+    ? `A ping at least ${everyText(check.timeoutSeconds)}. ${grace}`
+    : `A ping after each time of the schedule, by the clock of ${check.tz}. ${grace}`
 }
 
 export function UsedIntegrations(props: {

@@ -3,11 +3,12 @@ import { nextPing } from '#shared/monitoring/checks/status.ts'
 import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
 import { type DownDay, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { DayBar } from '../components/day-bar.tsx'
 import { Ago } from '../components/time.tsx'
 import { humanDuration } from '../frame/format.ts'
-import { percentUp } from './facts.tsx'
+import { percentUp } from './percent-up.ts'
 import type { Run } from './runs.ts'
 
 /** What one wants to know of a check at a glance, and its last days. @param props.since null before its first ping */
@@ -18,8 +19,10 @@ export function Figures(props: {
   runs: readonly Run[]
   since: Micros | null
   now: Micros
+  /** merged: time that does not count as uptime or downtime */
+  excluded: readonly WindowTime[]
 }) {
-  const { check, status, days, runs, since, now } = props
+  const { check, status, days, runs, since, now, excluded } = props
   const due = status === 'up' || status === 'grace' ? nextPing({ ...check, lastStart: null }, nextOccurrence) : null
   const lengths = runs.flatMap(({ from, until }) => (until === null ? [] : [until - from])).toSorted((a, b) => a - b)
   const median = lengths[Math.floor(lengths.length / 2)]
@@ -29,7 +32,7 @@ export function Figures(props: {
       <dl class="figures">
         <div>
           <dt>Uptime, {days.length} days</dt>
-          <dd>{known === null ? '–' : percentUp(known, known.from)}</dd>
+          <dd>{known === null ? '–' : percentUp(known, known.from, excluded)}</dd>
         </div>
         <div>
           <dt>Median run</dt>

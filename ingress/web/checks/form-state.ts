@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { slugify } from '#shared/monitoring/checks/slug.ts'
 import { field } from '../frame/context.ts'
-import { isDurationUnit, splitDuration, UNIT_SECONDS } from '../frame/format.ts'
+import { secondsOf, splitDuration } from '../frame/format.ts'
 
 /** What the form shows: texts as they were typed. */
 export interface CheckFormState {
@@ -68,21 +68,14 @@ export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   for (const name of ['name', 'slug', 'desc', 'start_kw', 'success_kw', 'failure_kw']) body[name] = field(form, name)
   if (isNew && body.slug === '') body.slug = slugify(field(form, 'name')).slice(0, 100)
   body.tags = field(form, 'tags').split(/\s+/).join(' ')
-  body.grace = secondsOf(form, 'grace')
+  body.grace = secondsOf(field(form, 'grace'), form.get('grace_unit'))
   body.tz = field(form, 'tz') || 'UTC'
   if (form.get('kind') === 'schedule') body.schedule = field(form, 'schedule')
-  else body.timeout = secondsOf(form, 'timeout')
+  else body.timeout = secondsOf(field(form, 'timeout'), form.get('timeout_unit'))
   for (const name of FLAGS) if (name !== 'post_only') body[name] = form.has(name)
   body.methods = form.has('post_only') ? 'POST' : ''
   body.channels = form.getAll('channel').join(',')
   return body
-}
-
-/** What is no number is left as text, for the API's rule to refuse by name. */
-function secondsOf(form: URLSearchParams, name: string): number | string {
-  const [text, unit] = [field(form, name), form.get(`${name}_unit`) ?? '']
-  const seconds = Number(text) * (isDurationUnit(unit) ? UNIT_SECONDS[unit] : 1)
-  return text === '' || !Number.isFinite(seconds) ? text : seconds
 }
 
 /** Whether a field of this name has its error beside it. */

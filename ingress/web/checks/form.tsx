@@ -1,11 +1,10 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
-import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
-import { CheckBox, Form, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { CheckBox, DurationField, Form, TextArea, TextField, TimeZones } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
-import { UNIT_SECONDS } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 import { type CheckFormState, isField } from './form-state.ts'
+import { SchedulePreview } from './preview.tsx'
 
 /** What a part of the form shows, and what is wrong with a field of it. */
 interface Part {
@@ -27,21 +26,24 @@ export function CheckForm(props: {
   const errorOf = (name: string) => (error?.field === name ? error.text : undefined)
   const problem = error && (isField(error.field) ? 'Something below is not right yet.' : error.text)
   return (
-    <Form context={context} action={props.action} class="stack check-form">
-      <Problem text={problem} />
-      <Identity values={values} errorOf={errorOf} isNew={props.isNew} />
-      <Expectation values={values} errorOf={errorOf} />
-      <Recipients channels={props.channels} chosen={state.channels} />
-      <Filters values={values} errorOf={errorOf} flags={flags} />
-      <div class="form-foot">
-        <button type="submit" class="primary">
-          {props.submit}
-        </button>
-        <a class="button" href={props.cancel}>
-          Cancel
-        </a>
-      </div>
-    </Form>
+    <div class="form-and-preview">
+      <Form context={context} action={props.action} class="stack check-form">
+        <Problem text={problem} />
+        <Identity values={values} errorOf={errorOf} isNew={props.isNew} />
+        <Expectation values={values} errorOf={errorOf} />
+        <Recipients channels={props.channels} chosen={state.channels} />
+        <Filters values={values} errorOf={errorOf} flags={flags} />
+        <div class="form-foot">
+          <button type="submit" class="primary">
+            {props.submit}
+          </button>
+          <a class="button" href={props.cancel}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+      <SchedulePreview values={values} now={context.deps.now()} />
+    </div>
   )
 }
 
@@ -127,11 +129,7 @@ function Expectation({ values, errorOf }: Part) {
           list="time-zones"
           hint="The clock that the schedule goes by."
         />
-        <datalist id="time-zones">
-          {timeZoneNames.accepted.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        <TimeZones />
       </div>
       <DurationField
         label="Grace time"
@@ -227,32 +225,5 @@ function Keywords({ values, errorOf }: Part) {
       />
       <TextField label="Words for a start" name="start_kw" value={values.start_kw} error={errorOf('start_kw')} />
     </>
-  )
-}
-
-function DurationField(props: {
-  label: string
-  name: 'timeout' | 'grace'
-  values: Readonly<Record<string, string>>
-  error: string | undefined
-  hint: string
-}) {
-  const unitName = `${props.name}_unit`
-  return (
-    <div class="duration">
-      <TextField
-        label={props.label}
-        name={props.name}
-        value={props.values[props.name]}
-        error={props.error}
-        hint={props.hint}
-      />
-      <SelectField
-        label={`Unit of the ${props.label.toLowerCase()}`}
-        name={unitName}
-        value={props.values[unitName] ?? 'minutes'}
-        options={Object.keys(UNIT_SECONDS).map((unit) => ({ value: unit, label: unit }))}
-      />
-    </div>
   )
 }

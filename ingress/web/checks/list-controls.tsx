@@ -1,26 +1,31 @@
-import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { type CheckFilter, checkSorts, type TagCount } from '#shared/monitoring/pages/check-list.ts'
+import { type CheckFilter, checkSorts, type ListSummary } from '#shared/monitoring/pages/check-list.ts'
+import type { SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { Form } from '../components/form.tsx'
 import { statusNames } from '../components/icons.tsx'
 import type { Context } from '../frame/context.ts'
+import { withQuery } from './list-address.ts'
+import { SavedFilters } from './saved-filters.tsx'
 
-const shownStatuses: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
+const shownStatuses = ['down', 'grace', 'running', 'up', 'new', 'paused'] as const
+const filterNames = { ...statusNames, running: 'Running' } as const
 
 export function Filters(props: {
   context: Context
-  counts: ReadonlyMap<ShownStatus, number>
-  total: number
-  tags: readonly TagCount[]
+  summary: ListSummary
   filter: CheckFilter
+  projectUuid: string
+  saved: readonly SavedFilter[]
 }) {
-  const { context, counts, total, tags, filter } = props
+  const { context, summary, filter } = props
+  const { statuses: counts, tags, total, found } = summary
+  const isFiltered = filter.status !== null || filter.tags.length > 0 || filter.search !== ''
   return (
     <>
       <div class="filters">
         <ul class="chips" aria-label="Status">
           <li>
             <a href={withQuery(context, { status: null })} aria-current={filter.status === null ? 'true' : undefined}>
-              All <b>{total}</b>
+              All <b>{[...counts].reduce((sum, [status, count]) => sum + (status === 'running' ? 0 : count), 0)}</b>
             </a>
           </li>
           {shownStatuses
@@ -32,43 +37,52 @@ export function Filters(props: {
                   href={withQuery(context, { status: filter.status === status ? null : status })}
                   aria-current={filter.status === status ? 'true' : undefined}
                 >
-                  {statusNames[status]} <b>{counts.get(status) ?? 0}</b>
+                  {filterNames[status]} <b>{counts.get(status) ?? 0}</b>
                 </a>
               </li>
             ))}
         </ul>
-        <form class="search" method="get">
-          {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
-          {filter.tags.map((tag) => (
-            <input key={tag} type="hidden" name="tag" value={tag} />
-          ))}
-          <label class="hidden" for="q">
-            Search checks
-          </label>
-          <input
-            id="q"
-            name="q"
-            type="search"
-            value={filter.search}
-            placeholder="Search"
-            aria-keyshortcuts="/"
-            maxLength={100}
-          />
-          <label class="hidden" for="sort">
-            Order
-          </label>
-          <select id="sort" name="sort" data-submit>
-            {checkSorts.map((sort) => (
-              <option key={sort} value={sort} selected={sort === (context.query.get('sort') ?? 'status')}>
-                {sortNames[sort]}
-              </option>
+        <div class="filter-tools">
+          <form class="search" method="get">
+            {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
+            {filter.tags.map((tag) => (
+              <input key={tag} type="hidden" name="tag" value={tag} />
             ))}
-          </select>
-          <noscript>
-            <button type="submit">Show</button>
-          </noscript>
-        </form>
+            <label class="hidden" for="q">
+              Search checks
+            </label>
+            <input
+              id="q"
+              name="q"
+              type="search"
+              value={filter.search}
+              placeholder="Search"
+              aria-keyshortcuts="/"
+              maxLength={100}
+            />
+            <label class="hidden" for="sort">
+              Order
+            </label>
+            <select id="sort" name="sort" data-submit>
+              {checkSorts.map((sort) => (
+                <option key={sort} value={sort} selected={sort === (context.query.get('sort') ?? 'status')}>
+                  {sortNames[sort]}
+                </option>
+              ))}
+            </select>
+            <noscript>
+              <button type="submit">Show</button>
+            </noscript>
+          </form>
+          <SavedFilters context={context} projectUuid={props.projectUuid} saved={props.saved} />
+        </div>
       </div>
+      {isFiltered && (
+        <p class="found">
+          {found.toLocaleString('en')} of {total.toLocaleString('en')} checks{' '}
+          <a href={withQuery(context, { status: null, tag: null, q: null })}>Clear filters</a>
+        </p>
+      )}
       {tags.length > 0 && (
         <ul class="tags" aria-label="Tags">
           {tags.map(({ tag, count, down }) => {
@@ -97,6 +111,7 @@ export function Filters(props: {
 const sortNames = {
   name: 'By name',
   status: 'Down first',
+  tag: 'Grouped by tag',
   'last-ping': 'Last ping first',
   created: 'Oldest first',
 } as const
@@ -137,29 +152,24 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
   )
 }
 
-export function Pager({ context, next, isFirst }: { context: Context; next: string | null; isFirst: boolean }) {
+/** Where this page is in the whole, and the way to the next. @param props.shown rows on this page */
+export function Pager(props: { context: Context; next: string | null; shown: number; found: number }) {
+  const { context, next, shown, found } = props
+  const asked = Number(context.query.get('from') ?? '0')
+  const isFirst = !context.query.has('after')
   if (next === null && isFirst) return null
+  const from = !isFirst && Number.isSafeInteger(asked) && asked > 0 ? asked : 0
   return (
     <nav class="pager" aria-label="Pages">
-      {!isFirst && <a href={withQuery(context, { after: null })}>First page</a>}
+      <span class="muted">
+        {(from + 1).toLocaleString('en')}–{(from + shown).toLocaleString('en')} of {found.toLocaleString('en')}
+      </span>
+      {!isFirst && <a href={withQuery(context, {})}>First page</a>}
       {next !== null && (
-        <a href={withQuery(context, { after: next })} rel="next">
+        <a href={withQuery(context, { after: next, from: String(from + shown) })} rel="next">
           Next page
         </a>
       )}
     </nav>
   )
-}
-
-/** The address of this list with some parameters replaced; a change of filters leads to the first page. */
-function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
-  const query = new URLSearchParams(context.query)
-  query.delete('after')
-  query.delete('done')
-  for (const [name, value] of Object.entries(changes)) {
-    query.delete(name)
-    for (const one of value === null ? [] : typeof value === 'string' ? [value] : value) query.append(name, one)
-  }
-  const text = query.toString()
-  return text === '' ? context.request.path : `${context.request.path}?${text}`
 }

@@ -1,56 +1,41 @@
-import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
-import { formatCursor, parseListQuery, summarise } from '#shared/monitoring/pages/check-list.ts'
-import { groupChecks, type ListedCheck, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
-import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
-import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
-import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { excludedSpans } from '#shared/monitoring/windows/spans.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
-import { paged } from '../../paging.ts'
 import { StatusGlyph } from '../components/icons.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { AttentionStrip } from './attention-strip.tsx'
+import { withQuery } from './list-address.ts'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
+import { LIST_DAYS, type ListView, loadList } from './list-view.ts'
 import { CheckRow, type RowProps } from './row.tsx'
 import { rowState } from './row-state.ts'
+import { savedFilterPages } from './saved-filters.tsx'
+import { sendWall, WALL_SIZE } from './wall.tsx'
 
 const PAGE_SIZE = 50
-const DAYS = 30
 
 export function checkListPages(pages: Pages): void {
-  pages.get('/projects/:project/checks', showList)
+  pages.get('/projects/:project/checks', async (context) => {
+    const workspace = await openProject(context, 'view')
+    const isWall = context.query.get('wall') === '1'
+    const view = await loadList(context, workspace, isWall ? WALL_SIZE : PAGE_SIZE)
+    return isWall ? sendWall(context, workspace, view) : sendList(context, workspace, view)
+  })
+  savedFilterPages(pages)
 }
 
-async function showList(context: Context): Promise<void> {
-  const workspace = await openProject(context, 'view')
+function sendList(context: Context, workspace: ProjectWorkspace, view: ListView): void {
   const { project } = workspace
-  const { db, secrets, config } = context.deps
-  const { filter, sort, after } = parseListQuery(context.query)
-  await context.deps.barrier.pass('all')
-  const now = context.deps.now()
-  // Before the rows, so that what changes in between is noticed by the open page.
-  const summary = summarise(await groupChecks(db, project.id, now))
-  const [reached, found, channels, keys] = await Promise.all([
-    findReachedLimit(db, project.id),
-    listCheckPage(db, project.id, { filter, sort, after, limit: PAGE_SIZE + 1, now }),
-    listChannels(db, project.id),
-    listProjectKeys(db, project.id),
-  ])
-  const { page: checks, nextCursor: next } = paged(found, PAGE_SIZE, ({ sortKey, id }) =>
-    formatCursor({ key: sortKey, id }),
-  )
-  const flips = await listFlipsOfChecks(
-    db,
-    checks.map(({ id }) => id),
-  )
-  const failing = channels.filter(({ lastError }) => lastError !== '')
-  const { statuses: counts, total, tags } = summary
-  const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
+  const { secrets, config } = context.deps
+  const { summary, channels, checks, filter } = view
+  const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
   const row = {
     context,
@@ -59,9 +44,9 @@ async function showList(context: Context): Promise<void> {
     pingBase: `${config.publicUrl}/ping`,
     pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey),
     mayEdit,
-    now,
+    now: view.now,
   }
-  const down = counts.get('down') ?? 0
+  const down = workspace.attention?.down ?? summary.statuses.get('down') ?? 0
   sendPage(
     context,
     {
@@ -81,68 +66,97 @@ async function showList(context: Context): Promise<void> {
           </a>
         )}
       </div>
-      {reached !== null && total >= reached && (
+      {view.reached !== null && summary.total >= view.reached && (
         <p class="notice" role="status">
-          The project has as many checks as it may ({reached.toLocaleString('en')}): no more can be added.
+          The project has as many checks as it may ({view.reached.toLocaleString('en')}): no more can be added.
         </p>
       )}
-      {total === 0 ? (
+      {summary.total === 0 ? (
         <Empty workspace={workspace} channels={channels} mayEdit={mayEdit} />
       ) : (
         <>
           <div data-region="attention">
-            <AttentionStrip down={down} failing={failing} />
+            <AttentionStrip down={down} failing={channels.filter(({ lastError }) => lastError !== '')} />
           </div>
           <div data-region="filters">
-            <Filters context={context} counts={counts} total={total} tags={tags} filter={filter} />
+            <Filters
+              context={context}
+              summary={summary}
+              filter={filter}
+              projectUuid={project.uuid}
+              saved={view.saved}
+            />
           </div>
           {mayEdit && <BulkBar context={context} projectUuid={project.uuid} />}
           <div data-region="checks">
-            {checks.length === 0 ? (
-              <p class="empty">No check fits these filters.</p>
-            ) : (
-              <Checks row={row} checks={checks} flips={flips} />
-            )}
-            <Pager context={context} next={next} isFirst={after === null} />
+            {checks.length === 0 ? <p class="empty">No check fits these filters.</p> : <Checks row={row} view={view} />}
+            <Pager context={context} next={view.next} shown={checks.length} found={summary.found} />
           </div>
+          <p class="list-foot">
+            <a href={withQuery(context, { wall: '1' })}>Wall view</a>
+            <span class="muted" data-scripted hidden>
+              <kbd>/</kbd> search <kbd>j</kbd> <kbd>k</kbd> move <kbd>x</kbd> select
+            </span>
+          </p>
         </>
       )}
     </>,
   )
 }
 
-/** The rows, each with what is known of its last days. */
-function Checks(props: {
-  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>
-  checks: readonly ListedCheck[]
-  flips: ReadonlyMap<number, CheckFlip[]>
-}) {
-  const { row, checks, flips } = props
+/** The rows, each with what is known of its last days; under the tags they are grouped by, where they are. */
+function Checks({ row, view }: { row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>; view: ListView }) {
+  const groupOf = (tags: string) => (view.sort === 'tag' ? (splitTags(tags)[0] ?? 'No tag') : '')
+  let group = ''
   return (
     <table class="checks">
       <caption class="hidden">Checks of {row.project.name}</caption>
-      <Columns />
+      <Columns context={row.context} />
       <tbody>
-        {checks.map((check) => {
+        {view.checks.flatMap((check) => {
           const status = shownStatus(check, row.now, nextOccurrence)
-          const known = flips.get(check.id) ?? []
-          return (
+          const known = view.flips.get(check.id) ?? []
+          const own = groupOf(check.tags)
+          const isNew = own.toLowerCase() !== group.toLowerCase()
+          group = own
+          return [
+            ...(isNew ? [<GroupHead key={`group ${own}`} name={own} view={view} />] : []),
             <CheckRow
               key={check.uuid}
               {...row}
               check={check}
               status={status}
               state={rowState(check, status, known)}
-              days={downDays(known, DAYS, row.now)}
-            />
-          )
+              days={downDays(known, LIST_DAYS, row.now, {
+                excluded: excludedSpans(view.windows, { uuid: check.uuid, tags: splitTags(check.tags) }),
+              })}
+            />,
+          ]
         })}
       </tbody>
     </table>
   )
 }
 
-function Columns() {
+/** What the checks below have in common, and how many with this tag, here or under another, are down. */
+function GroupHead({ name, view }: { name: string; view: ListView }) {
+  const counted = view.summary.tags.find(({ tag }) => tag === name)
+  return (
+    <tr class="group" id={`group-${encodeURIComponent(name)}`}>
+      <th scope="rowgroup" colSpan={9}>
+        {name}{' '}
+        {counted && (
+          <small>
+            {counted.count} {counted.count === 1 ? 'check' : 'checks'}
+            {counted.down > 0 && `, ${counted.down} down`}
+          </small>
+        )}
+      </th>
+    </tr>
+  )
+}
+
+function Columns({ context }: { context: Context }) {
   return (
     <thead>
       <tr>
@@ -150,16 +164,20 @@ function Columns() {
           <input type="checkbox" id="select-all" data-scripted hidden aria-label="Select all of this page" />
           <span class="hidden">Status</span>
         </th>
-        <th scope="col">Check</th>
+        <th scope="col">
+          <a href={withQuery(context, { sort: 'name' })}>Check</a>
+        </th>
         <th scope="col" class="c-days">
           Last 30 days
         </th>
-        <th scope="col">State</th>
+        <th scope="col">
+          <a href={withQuery(context, { sort: 'status' })}>State</a>
+        </th>
         <th scope="col" class="c-when">
           Schedule
         </th>
         <th scope="col" class="c-last">
-          Last ping
+          <a href={withQuery(context, { sort: 'last-ping' })}>Last ping</a>
         </th>
         <th scope="col" class="c-next">
           Next

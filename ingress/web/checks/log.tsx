@@ -1,17 +1,19 @@
 import type { Check } from '#shared/monitoring/checks/check.ts'
-import { type LogCursor, type LogEntry, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
-import type { Micros } from '#shared/time.ts'
+import { type LogCursor, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
 import { paged } from '../../paging.ts'
 import { Ago, Exact } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
+import { humanDuration } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
+import { firstLine, type LogLine, pairEntries } from './log-pairs.ts'
 
 const PAGE_SIZE = 40
 const kinds = ['ping', 'flip', 'notification'] as const
 const kindNames: Readonly<Record<LogKind, string>> = { ping: 'Pings', flip: 'Changes', notification: 'Messages' }
 
 export interface LogPage {
-  entries: LogEntry[]
+  entries: LogLine[]
   next: string | null
   /** what is listed; all of them when nothing was chosen */
   shown: readonly LogKind[]
@@ -24,7 +26,7 @@ export async function readLog(context: Context, check: Check, afterN: number): P
   const before = parseCursor(context.query.get('before'))
   const rows = await listCheckLog(context.deps.db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1 })
   const { page: entries, nextCursor: next } = paged(rows, PAGE_SIZE, ({ at, kind, id }) => `${at}.${kind}.${id}`)
-  return { entries, next, shown }
+  return { entries: pairEntries(entries), next, shown }
 }
 
 function parseCursor(text: string | null): LogCursor | null {
@@ -34,7 +36,15 @@ function parseCursor(text: string | null): LogCursor | null {
 }
 
 /** Pings, changes of status and messages in one stream, newest first. @param props.path the check's page */
-export function CheckLog(props: { context: Context; path: string; log: LogPage; now: Micros }) {
+export function CheckLog(props: {
+  context: Context
+  path: string
+  log: LogPage
+  now: Micros
+  /** bodies may hold what only those may see who may edit */
+  showsBodies: boolean
+  tz: string
+}) {
   const { path, log, now, context } = props
   const isFiltered = log.shown.length < kinds.length
   const query = isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
@@ -42,6 +52,7 @@ export function CheckLog(props: { context: Context; path: string; log: LogPage; 
     <section class="card log" data-region="log" aria-labelledby="log">
       <div class="card-head">
         <h2 id="log">Log</h2>
+        <ZoneSwitch tz={props.tz} />
         <ul class="chips small" aria-label="Entries to show">
           <li>
             <a href={`${path}#log`} aria-current={isFiltered ? undefined : 'true'}>
@@ -72,7 +83,7 @@ export function CheckLog(props: { context: Context; path: string; log: LogPage; 
                   <Ago at={entry.at} now={now} />
                 </small>
               </span>
-              <Entry entry={entry} path={path} />
+              <Entry entry={entry} path={path} showsBodies={props.showsBodies} />
             </li>
           ))}
         </ol>
@@ -89,7 +100,7 @@ export function CheckLog(props: { context: Context; path: string; log: LogPage; 
   )
 }
 
-function Entry({ entry, path }: { entry: LogEntry; path: string }) {
+function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; showsBodies: boolean }) {
   if (entry.kind === 'flip') {
     return (
       <span class="entry-what">
@@ -115,19 +126,51 @@ function Entry({ entry, path }: { entry: LogEntry; path: string }) {
       </span>
     )
   }
+  return <PingEntry entry={entry} path={path} line={showsBodies ? firstLine(entry.head) : ''} />
+}
+
+/** One ping, with its run where it ended one, and what its body says first. */
+function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: string }) {
   const n = Number(entry.id)
   return (
     <span class="entry-what">
-      <a href={`${path}/pings/${n}`} class={`pill ping-${entry.type}`}>
+      <a href={`${path}/pings/${n}`} class={`pill ping-${entry.type}`} data-drawer>
         <span class="hidden">Ping </span>#{n} {pingWords[entry.type ?? 'log']}
       </a>{' '}
+      {entry.started && (
+        <span class="took">
+          took {humanDuration(toSeconds(entry.started.took))}, started by{' '}
+          <a href={`${path}/pings/${entry.started.n}`} data-drawer>
+            #{entry.started.n}
+          </a>
+        </span>
+      )}{' '}
       <span class="entry-detail">
         {entry.scheme} {entry.method} {entry.remoteAddr && <>from {entry.remoteAddr}</>}
         {entry.exitStatus !== null && <>, exit status {entry.exitStatus}</>}
         {entry.ignored !== null && <>: {ignoredWords[entry.ignored]}</>}
-        {entry.hasBody && <span class="pill">body</span>}
-        {entry.ua && <small class="ua">{entry.ua}</small>}
+        {entry.ua && <small class="agent"> · {entry.ua}</small>}
       </span>
+      {line !== '' ? <code class="body-line">{line}</code> : entry.hasBody && <small class="ua">with a body</small>}
+    </span>
+  )
+}
+
+/** By which clock the page shows its times; without scripts by that of UTC. */
+function ZoneSwitch({ tz }: { tz: string }) {
+  return (
+    <span class="zones">
+      <noscript>
+        <small>UTC</small>
+      </noscript>
+      <label class="hidden" for="zone">
+        Times in
+      </label>
+      <select id="zone" data-scripted hidden>
+        <option value="UTC">UTC</option>
+        {tz !== 'UTC' && <option value={tz}>{tz}</option>}
+        <option value="">This browser’s time</option>
+      </select>
     </span>
   )
 }
@@ -143,5 +186,7 @@ export const ignoredWords = {
   paused: 'the check was paused, to be resumed by hand',
   method: 'only POST counts for this check',
   keywords: 'it held none of the keywords',
+  secret: 'mails cannot show the ping secret that the check asks for',
+  preview: 'it was the preview of a link',
 } as const
 export const pingWords = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

@@ -1,35 +1,43 @@
 import { listChannels } from '#shared/monitoring/channels/store.ts'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { downtimeByMonth, knownSince } from '#shared/monitoring/flips/downtime.ts'
-import { checkFingerprint, findCreation } from '#shared/monitoring/pages/check-log-store.ts'
+import { checkFingerprint, findCreation, listToldSince } from '#shared/monitoring/pages/check-log-store.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
 import { listPings, lookBack } from '#shared/monitoring/pings/store.ts'
-import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/uses-store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
+import { uncounted } from '#shared/monitoring/windows/uptime.ts'
+import { listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
-import { type Micros, microsOfDate } from '#shared/time.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
-import { Ago, Exact } from '../components/time.tsx'
 import { type Context, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
 import { DurationChart } from './chart.tsx'
+import { DependsOn, loadRelatives } from './depends-on.tsx'
 import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
 import { Figures } from './figures.tsx'
 import { CheckLog, readLog } from './log.tsx'
+import { findLost, LostPings } from './lost-pings.tsx'
+import { loadMaintenance, MaintenanceNote, SnoozeForm } from './maintenance.tsx'
 import { runsOf } from './runs.ts'
-import { statusSentence } from './status-sentence.ts'
+import { StatusSentence } from './status-sentence.tsx'
 import { loadToldBy, ToldByCard } from './told-by.tsx'
+import { UptimeProofs } from './uptime-proof.tsx'
 
 const MONTHS = 3
 const DAYS = 90
+/** What days and months together look at. */
+const LOOKED_BACK: Micros = microsOfSeconds((DAYS + 3) * 86_400)
 /** Pings that the chart looks at. */
 const CHARTED = 200
 
@@ -50,22 +58,29 @@ async function showCheck(context: Context): Promise<void> {
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flipsOf, pings, keys, log, createdAt, limited, toldBy] = await Promise.all([
-    listChannels(deps.db, project.id),
-    listFlipsOfChecks(deps.db, [check.id]),
-    listPings(deps.db, check.id, afterN, CHARTED),
-    listProjectKeys(deps.db, project.id),
-    readLog(context, check, afterN),
-    findCreation(deps.db, check.id),
-    findLimitedPings(deps.db, check.id),
-    loadToldBy(deps.db, check),
-  ])
+  const [channels, flipsOf, pings, keys, log, createdAt, lost, toldBy, maintenance, relatives, stated, unknown] =
+    await Promise.all([
+      listChannels(deps.db, project.id),
+      listFlipsOfChecks(deps.db, [check.id]),
+      listPings(deps.db, check.id, afterN, CHARTED),
+      listProjectKeys(deps.db, project.id),
+      readLog(context, check, afterN),
+      findCreation(deps.db, check.id),
+      findLost(deps.db, check.id),
+      loadToldBy(deps.db, check),
+      loadMaintenance(deps.db, check, now, DAYS + 3),
+      loadRelatives(deps.db, check, now),
+      statementsSince(deps.db, project.id),
+      listUnknown(deps.db, check.id, now - LOOKED_BACK, now),
+    ])
   const flips = flipsOf.get(check.id) ?? []
+  const last = flips.at(-1)
+  const told = last?.to === 'down' ? await listToldSince(deps.db, check.id, last.at) : []
   const since = knownSince(check, flips, createdAt)
   const plan = planDurations(pings)
   const durations = finishDurations(plan, await lookBack(deps.db, check.id, plan.lookBacks))
   const status = shownStatus(check, now, nextOccurrence)
-  const sealedPingKey = keys.find((key) => key.kind === 'ping')?.sealed ?? null
+  const sealedPingKey = keys.find(({ kind }) => kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
   const runs = runsOf(pings, durations, check.lastStart, now)
   sendPage(
@@ -82,15 +97,10 @@ async function showCheck(context: Context): Promise<void> {
       <p class="crumb">
         <a href={`/projects/${project.uuid}/checks`}>{project.name}</a>
       </p>
-      <div class="page-head" data-region="head">
-        <h1 class="check-title">
-          <StatusGlyph status={status} isRunning={check.lastStart !== null} />
-          {nameOf(check)}
-        </h1>
-        {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
-      </div>
+      <Head context={context} workspace={workspace} status={status} mayEdit={mayEdit} />
       <div data-region="status">
-        <p class={`sentence is-${status}`}>{statusSentence(check, status, now, flips.at(-1))}</p>
+        <StatusSentence check={check} status={status} now={now} lastFlip={last} told={told} />
+        <MaintenanceNote maintenance={maintenance} base={`/projects/${project.uuid}`} />
       </div>
       <About tags={splitTags(check.tags)} desc={check.desc} />
 
@@ -99,7 +109,8 @@ async function showCheck(context: Context): Promise<void> {
           <Figures
             check={check}
             status={status}
-            days={downDays(flips, DAYS, now)}
+            days={downDays(flips, DAYS, now, maintenance)}
+            excluded={uncounted(maintenance.excluded, unknown, flips)}
             runs={runs}
             since={since}
             now={now}
@@ -112,26 +123,49 @@ async function showCheck(context: Context): Promise<void> {
               emailDomain={deps.config.pingEmailDomain}
             />
           )}
-          <section class="card" data-region="durations" aria-labelledby="durations">
-            <h2 id="durations">Durations</h2>
-            <DurationChart runs={runs} />
-          </section>
-          {limited && <LimitedNotice limited={limited} perMinute={deps.config.pingRateLimitPerMinute} now={now} />}
-          <CheckLog context={context} path={path} log={log} now={now} />
+          <Durations runs={runs} path={path} />
+          <LostPings lost={lost} perMinute={deps.config.pingRateLimitPerMinute} now={now} />
+          <CheckLog context={context} path={path} log={log} now={now} showsBodies={mayEdit} tz={check.tz} />
         </div>
         <div class="check-side">
-          <section class="card" data-region="downtime" aria-labelledby="downtime">
-            <h2 id="downtime">Last three months</h2>
-            <DowntimeTable months={downtimeByMonth(flips, MONTHS, now)} since={since} />
-          </section>
+          <DowntimeTable
+            months={downtimeByMonth(flips, MONTHS, now, maintenance.excluded)}
+            since={since}
+            excluded={uncounted(maintenance.excluded, unknown, flips)}
+          />
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
-          <ToldByCard toldBy={toldBy} channels={channels} now={now} />
+          <ToldByCard toldBy={toldBy} channels={channels} now={now} path={mayEdit ? path : null} />
+          <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
           <FilterRules check={check} />
+          <UptimeProofs since={stated} path={path} now={now} />
           {mayEdit && <MoreActions context={context} workspace={workspace} />}
         </div>
       </div>
     </>,
+  )
+}
+
+function Head(props: { context: Context; workspace: CheckWorkspace; status: ShownStatus; mayEdit: boolean }) {
+  const { context, workspace, status, mayEdit } = props
+  const { check } = workspace
+  return (
+    <div class="page-head" data-region="head">
+      <h1 class="check-title">
+        <StatusGlyph status={status} isRunning={check.lastStart !== null} />
+        {nameOf(check)}
+      </h1>
+      {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
+    </div>
+  )
+}
+
+function Durations({ runs, path }: { runs: Parameters<typeof DurationChart>[0]['runs']; path: string }) {
+  return (
+    <section class="card" data-region="durations" aria-labelledby="durations">
+      <h2 id="durations">Durations</h2>
+      <DurationChart runs={runs} path={path} />
+    </section>
   )
 }
 
@@ -149,17 +183,6 @@ function About({ tags, desc }: { tags: readonly string[]; desc: string }) {
       )}
       {desc !== '' && <p class="desc">{desc}</p>}
     </>
-  )
-}
-
-function LimitedNotice(props: { limited: LimitedPings; perMinute: number; now: Micros }) {
-  const { count, since, lastAt } = props.limited
-  return (
-    <p class="notice" role="status">
-      {count.toLocaleString('en')} {count === 1 ? 'ping was' : 'pings were'} not logged since{' '}
-      <Exact at={microsOfDate(since)} /> UTC, the last <Ago at={microsOfDate(lastAt)} now={props.now} />: the check was
-      pinged more often than the limit of {props.perMinute.toLocaleString('en')} a minute allows.
-    </p>
   )
 }
 
@@ -188,6 +211,7 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
     <section class="card" aria-labelledby="more">
       <h2 id="more">More</h2>
       <div class="stack">
+        <SnoozeForm context={context} path={path} />
         <Form context={context} action={`${path}/copy`}>
           <button type="submit">Make a copy</button>
         </Form>

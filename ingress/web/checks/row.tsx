@@ -77,7 +77,7 @@ export function CheckRow(props: RowProps) {
       <td class="c-when">
         <ScheduleText check={check} />
       </td>
-      <td class="c-last">{check.lastPing === null ? '–' : <Ago at={check.lastPing} now={now} />}</td>
+      <td class="c-last">{check.lastPing === null ? '–' : <Distance at={check.lastPing} now={now} />}</td>
       <td class="c-next">
         {state.due === null ? '–' : state.due < now ? 'overdue' : <Ago at={state.due} now={now} />}
       </td>
@@ -108,7 +108,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
 }
 
 /** How it stands, in words. */
-function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
+export function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
   return (
     <span class={`state is-${status}`}>
       <b>

@@ -29,11 +29,11 @@ export function snippets(
   const curl = `curl -fsS -m 10${!isPost ? '' : text === '' ? ' -X POST' : ` --data-raw "${text}"`}`
   const mailWord = filterSubject ? `\nSubject: ${word}` : filterBody ? `\n\n${word}` : ''
   return [
-    { id: 'curl', label: 'Shell', text: `${curl} --retry 5 -o /dev/null ${url}` },
+    { id: 'curl', label: 'Shell', text: `${curl} --retry 5 --retry-connrefused -o /dev/null ${url}` },
     {
       id: 'cron',
       label: 'Cron',
-      text: `# starts, runs, and reports the exit status\n15 3 * * *  curl -fsS -m 10${isPost ? ' -X POST' : ''} -o /dev/null ${url}/start; /path/to/job; curl -fsS -m 10${isPost ? ' -X POST' : ''} --retry 5 -o /dev/null ${url}/$?`,
+      text: `# starts, runs, and reports the exit status\n15 3 * * *  curl -fsS -m 10${isPost ? ' -X POST' : ''} -o /dev/null ${url}/start; /path/to/job; curl -fsS -m 10${isPost ? ' -X POST' : ''} --retry 5 --retry-connrefused -o /dev/null ${url}/$?`,
     },
     {
       id: 'python',

@@ -30,6 +30,8 @@ export function ToldByCard(props: {
   toldBy: ToldBy
   channels: readonly { uuid: string; name: string }[]
   now: Micros
+  /** of the check, for whoever may change it; else null */
+  path: string | null
 }) {
   const { policy, decisions } = props.toldBy
   const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
@@ -42,6 +44,7 @@ export function ToldByCard(props: {
           ? `${policy.name}${policy.match === '' ? '' : ` (${policy.match === '*' ? 'the whole project' : `tag ${policy.match}`})`}: ${planInWords(policy.plan, nameOf)}`
           : 'Its own integrations, of each change.'}
       </p>
+      {props.path !== null && <a href={`${props.path}/rules`}>Choose a policy</a>}
       {decisions.length > 0 && (
         <>
           <h3>Why?</h3>

@@ -10,9 +10,11 @@ import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, openCheck, openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { CheckForm } from './form.tsx'
 import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
+import { previewPages } from './preview.tsx'
 
 /** Creating and editing: the form's fields become a request of the management API; the same operations do it. */
 export function checkWritePages(pages: Pages): void {
+  previewPages(pages)
   pages.get('/projects/:project/checks/new', async (context) => {
     const workspace = await openProject(context, 'edit')
     const channels = await listChannels(context.deps.db, workspace.project.id)

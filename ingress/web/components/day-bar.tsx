@@ -22,6 +22,10 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
       <title>{label}</title>
       {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
       {!isSlim &&
+        days.map(
+          (day, index) => day.isPlanned && <path key={day.date} class="planned" d={`M${index * 4} 26h3v2h-3z`} />,
+        )}
+      {!isSlim &&
         days.map((day, index) => (
           <rect key={day.date} class="day-hover" x={index * 4} width="4" y="0" height="28">
             <title>{titleOf(day)}</title>
@@ -41,6 +45,7 @@ function paths(days: readonly DownDay[]): { look: string; d: string }[] {
   return Object.entries(looks).map(([look, d]) => ({ look, d }))
 }
 
-function titleOf({ date, seconds }: DownDay): string {
-  return `${date}: ${seconds === null ? 'not known' : seconds > 0 ? `down ${humanDuration(seconds)}` : 'no downtime'}`
+function titleOf({ date, seconds, isPlanned }: DownDay): string {
+  const text = seconds === null ? 'not known' : seconds > 0 ? `down ${humanDuration(seconds)}` : 'no downtime'
+  return `${date}: ${text}${isPlanned ? ', maintenance' : ''}`
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
 import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { Context } from '../frame/context.ts'
+import type { DurationUnit } from '../frame/format.ts'
 
 /** A form that changes something: it always carries the token of this browser. */
 export function Form(props: {
@@ -68,7 +70,7 @@ function Around({ field, children }: { field: FieldProps; children: ComponentChi
 export function TextField(
   props: FieldProps & {
     value?: string | undefined
-    type?: 'text' | 'email' | 'password' | 'number'
+    type?: 'text' | 'email' | 'password' | 'number' | 'datetime-local'
     autocomplete?: string
     required?: boolean
     maxLength?: number
@@ -98,6 +100,8 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
       return <input {...common} type="email" />
     case 'password':
       return <input {...common} type="password" />
+    case 'datetime-local':
+      return <input {...common} type="datetime-local" step="1" />
     case 'number':
       return <input {...common} type="number" />
     default:
@@ -150,6 +154,36 @@ export function SelectField(
         ))}
       </select>
     </Around>
+  )
+}
+
+/** A span of time: a number and, in the field `<name>_unit`, what it counts. */
+export function DurationField(props: FieldProps & { values: Readonly<Record<string, string>> }) {
+  const { label, name, values } = props
+  const unitName = `${name}_unit`
+  return (
+    <div class="duration">
+      <TextField label={label} name={name} value={values[name]} error={props.error} hint={props.hint} />
+      <SelectField
+        label={`Unit of the ${label.toLowerCase()}`}
+        name={unitName}
+        value={values[unitName] ?? 'minutes'}
+        options={UNITS.map((unit) => ({ value: unit, label: unit }))}
+      />
+    </div>
+  )
+}
+
+const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const satisfies readonly DurationUnit[]
+
+/** What fields of time zones offer while one types, by `list="time-zones"`; once on a page. */
+export function TimeZones() {
+  return (
+    <datalist id="time-zones">
+      {timeZoneNames.accepted.map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
   )
 }
 

@@ -10,10 +10,14 @@ export function Ago({ at, now }: { at: Micros; now: Micros }) {
   )
 }
 
-/** An instant to the second, in UTC. */
-export function Exact({ at }: { at: Micros }) {
+/** An instant to the second, in UTC; where scripts run, by the clock that was chosen on the page. @param isNamed says UTC */
+export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }) {
   const iso = toIsoSeconds(at)
-  return <time dateTime={iso}>{`${iso.slice(0, 19).replace('T', ' ')}`}</time>
+  return (
+    <time dateTime={iso} data-exact={isNamed ? 'named' : ''}>
+      {`${iso.slice(0, 19).replace('T', ' ')}${isNamed ? ' UTC' : ''}`}
+    </time>
+  )
 }
 
 /** How long ago, or how far ahead, without saying which: `22 min`. The script keeps it current. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Router } from 'express'
 import { type Asset, assetOf } from './asset.ts'
+import { acceptsGzip, compressedOnce } from './compress.ts'
 import { fonts, lookRules } from './look.ts'
 
 /** A file beside the code. */
@@ -11,10 +12,28 @@ export function loadAsset(folder: string, file: string): Asset {
 
 /** The common style, in the order in which its parts build on each other. */
 function loadStyle(): Asset {
-  const parts = ['tokens.css', 'app.css', 'list.css'].map((file) => readFileSync(join(FOLDER, file), 'utf8'))
-  return assetOf('style.css', Buffer.from([lookRules(), ...parts].join('\n')))
+  const parts = STYLES.map((name) => readFileSync(join(FOLDER, 'css', `${name}.css`), 'utf8'))
+  const rules = parts.join('\n').replace(/\/\*.*?\*\/\n?/gs, '')
+  return assetOf('style.css', Buffer.from(`${lookRules()}\n${rules}`))
 }
 
+const STYLES = [
+  'tokens',
+  'base',
+  'frame',
+  'blocks',
+  'controls',
+  'status',
+  'check',
+  'projects',
+  'messages',
+  'filters',
+  'list',
+  'wall',
+  'design',
+  'docs',
+  'narrow',
+]
 const FOLDER = join(import.meta.dirname, 'assets')
 
 /** The files that pages refer to. */
@@ -23,6 +42,8 @@ export const assets = {
   script: loadAsset(FOLDER, 'app.js'),
   live: loadAsset(FOLDER, 'live.js'),
   list: loadAsset(FOLDER, 'list.js'),
+  check: loadAsset(FOLDER, 'check.js'),
+  passkey: loadAsset(FOLDER, 'passkey.js'),
   icon: loadAsset(FOLDER, 'icon.svg'),
   iconDown: loadAsset(FOLDER, 'icon-down.svg'),
 } as const
@@ -31,7 +52,10 @@ export const assets = {
 export function createAssetRouter(more: readonly Asset[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const { path, type, content } of [...Object.values(assets), ...fonts, ...more]) {
-    router.get(path, (_request, response) => {
+    const compressed = compressedOnce(content)
+    router.get(path, (request, response) => {
+      const isCompressed = compressed !== undefined && acceptsGzip(request)
+      if (isCompressed) response.set('Content-Encoding', 'gzip')
       response
         .set({
           'Content-Type': type,
@@ -39,7 +63,8 @@ export function createAssetRouter(more: readonly Asset[]): Router {
           'X-Content-Type-Options': 'nosniff',
           'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'`,
         })
-        .end(content)
+        .vary('Accept-Encoding')
+        .end(isCompressed ? compressed : content)
     })
   }
   router.get('/favicon.ico', (_request, response) => response.redirect(301, assets.icon.path))

@@ -31,7 +31,7 @@ export async function audit(
 export async function auditAccount(
   { deps, address }: Context,
   person: { id: number; email: string },
-  action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out',
+  action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out' | 'recovery-code.used',
 ): Promise<void> {
   const entry = { userId: person.id, actor: person.email, action, address }
   await acrossTenants(() => insertAccountAudit(deps.db, entry)).catch((error: unknown) => {

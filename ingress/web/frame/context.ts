@@ -1,12 +1,16 @@
 import type { Request, Response } from 'express'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
-import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
+import type { PingRefusal } from './refusal.ts'
 
 /** What one page leaves for the next one to say, once: loading that page again says and does nothing more. */
 export interface Flash {
   /** what was done, in words */
   notice?: string
+  /** the form that takes it back, and what it sends */
+  undo?: { action: string; fields: Readonly<Record<string, readonly string[]>> }
+  /** what was refused, and why */
+  problem?: string
   /** a key or a link that cannot be shown again */
   secret?: string
   /** what the secret is of: a kind of key, a person's address */
@@ -24,12 +28,14 @@ export interface Context {
   address: string
   /** what every form of this browser must carry */
   csrf: string
+  /** whether a token was made for this browser */
+  isOwnForm(token: string): boolean
   /** null for somebody who is not signed in */
   session: Session | null
   /** what the request before this one left for this page to say; empty for most */
   flash: Flash
-  /** since when this process cannot take pings; null when it can */
-  refusedSince: Micros | null
+  /** that this process refuses every ping now; null while it takes them */
+  pingRefusal: PingRefusal | null
 }
 
 /** A sent form; its token has been verified. */
@@ -37,13 +43,22 @@ export interface FormContext extends Context {
   form: URLSearchParams
 }
 
+/** A sent form with a file; its token has been verified, and of the file nothing is read. */
+export interface UploadContext extends FormContext {
+  /** the bytes as they come; null when no file was sent */
+  file: AsyncIterable<Buffer> | null
+}
+
 export type PageHandler = (context: Context) => Promise<void> | void
 export type FormHandler = (context: FormContext) => Promise<void> | void
+export type UploadHandler = (context: UploadContext) => Promise<void> | void
 
 /** Where handlers are registered. Paths are Express's, `/checks/:uuid`. */
 export interface Pages {
   get(path: string, handler: PageHandler): void
   post(path: string, handler: FormHandler): void
+  /** a form of `multipart/form-data` whose file is its last field, and may be of any length */
+  upload(path: string, handler: UploadHandler): void
 }
 
 /** Sends the browser on to another of our own pages, with GET. */

@@ -2,10 +2,10 @@ import type { Request, Response } from 'express'
 import type { Config } from '#shared/platform/process/config.ts'
 
 /**
- * What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow, and
- * what the next page says once.
+ * What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow, who
+ * has shown a password and no second factor yet, that a password was shown a moment ago, and what the next page says once.
  */
-export type CookieName = 'session' | 'visit' | 'sign-in' | 'flash'
+export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
 
 /** The last one of this name; empty when there is none. */
 export function readCookie(request: Request, config: Config, name: CookieName): string {

@@ -3,13 +3,15 @@ import { render } from 'preact-render-to-string'
 import type { IngressDeps } from '../../deps.ts'
 import { setRetryHeaders, toProblem } from '../../errors.ts'
 import { requestIdOf } from '../../middleware/request-id.ts'
+import { Copyable } from '../components/form.tsx'
+import { Logo } from '../components/icons.tsx'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
 
-/** Answers anything thrown with a page that says what happened and where to go on. */
+/** Answers anything thrown with a page that says what happened and the one thing that helps. */
 export function sendErrorPage(
   thrown: unknown,
-  _request: Request,
+  request: Request,
   response: Response,
   deps: IngressDeps,
   context: Context | undefined,
@@ -20,6 +22,7 @@ export function sendErrorPage(
   }
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
+  const way = wayOn(request, problem.status, context)
   const html = render(
     <html lang="en">
       <head>
@@ -28,25 +31,41 @@ export function sendErrorPage(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <link rel="icon" href={assets.icon.path} />
         <link rel="stylesheet" href={assets.style.path} />
+        <script src={assets.script.path} defer />
       </head>
       <body class="plain">
+        <header class="brand-only">
+          <a class="brand" href="/">
+            <Logo />
+            <span>{deps.config.siteName}</span>
+          </a>
+        </header>
         <main id="main" class="narrow center">
           <p class="big-number" aria-hidden="true">
             {problem.status}
           </p>
           <h1>{problem.title}</h1>
           <p>{problem.message}</p>
-          <p class="muted">
-            Request <code>{requestIdOf(response)}</code>
-          </p>
           <p>
-            <a class="button" href="/">
-              {context?.session ? 'Back to your checks' : 'To the start'}
+            <a class="button primary" href={way.href}>
+              {way.label}
             </a>
           </p>
+          <p class="request-id">
+            <small>Request</small> <Copyable text={requestIdOf(response)} label="request id" />
+          </p>
         </main>
+        <div id="toasts" class="toasts" role="status" />
       </body>
     </html>,
   )
   response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
+}
+
+/** What helps: another link, the page once more, or the place where the person's work is. */
+function wayOn({ method, originalUrl }: Request, status: number, context: Context | undefined) {
+  if (originalUrl.startsWith('/reset-password')) return { href: '/reset-password', label: 'Ask for a new link' }
+  if (method === 'GET' && (status === 429 || status >= 500)) return { href: originalUrl, label: 'Try again' }
+  if (status === 429 && originalUrl.startsWith('/sign-in')) return { href: '/sign-in', label: 'Back to sign in' }
+  return context?.session ? { href: '/', label: 'Back to your checks' } : { href: '/', label: 'Home' }
 }

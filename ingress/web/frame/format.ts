@@ -77,3 +77,12 @@ export type DurationUnit = keyof typeof UNIT_SECONDS
 export function isDurationUnit(text: string): text is DurationUnit {
   return Object.hasOwn(UNIT_SECONDS, text)
 }
+
+/**
+ * Seconds of a number that was typed, and its unit. What is no number is left as text, for the API's rule to refuse by
+ * name.
+ */
+export function secondsOf(text: string, unit: string | null | undefined): number | string {
+  const seconds = Number(text) * (unit && isDurationUnit(unit) ? UNIT_SECONDS[unit] : 1)
+  return text === '' || !Number.isFinite(seconds) ? text : seconds
+}

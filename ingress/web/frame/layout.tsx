@@ -1,14 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
+import { bannerText } from '#shared/monitoring/gaps/banner.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
-import type { Micros } from '#shared/time.ts'
+import { Form } from '../components/form.tsx'
 import { Icon, Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Exact } from '../components/time.tsx'
 import { assets } from './assets.ts'
-import type { Context } from './context.ts'
+import { endCompressed } from './compress.ts'
+import type { Context, Flash } from './context.ts'
 import { fonts } from './look.ts'
 import { type Area, navigation } from './navigation.ts'
+import type { PingRefusal } from './refusal.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Frame {
@@ -21,6 +24,8 @@ export interface Frame {
   isDown?: boolean
   /** address of the events that make this page read itself again */
   live?: string
+  /** for a screen on a wall: no frame, and nothing but the content */
+  isWall?: boolean
   /** seconds between looks, for a page that has no events of its own */
   pollSeconds?: number
   /** makes a page that others may read say so little as possible to machines */
@@ -34,14 +39,20 @@ export function sendPage(context: Context, frame: Frame, content: ComponentChild
       {content}
     </Page>,
   )
-  context.response.status(status).type('text/html').end(`<!doctype html>${html}`)
+  endCompressed(context.request, context.response.status(status).type('text/html'), `<!doctype html>${html}`)
 }
 
 function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {
   const { siteName } = context.deps.config
   const done = context.query.get('done')
   return (
-    <html lang="en" data-live={frame.live} data-poll={frame.pollSeconds && frame.pollSeconds * 1000}>
+    <html
+      lang="en"
+      data-live={frame.live}
+      data-poll={frame.pollSeconds && frame.pollSeconds * 1000}
+      data-theme={context.session?.theme || undefined}
+      data-zone={context.session?.tz || undefined}
+    >
       <head>
         <meta charset="utf-8" />
         <title>{`${frame.title} · ${siteName}`}</title>
@@ -58,12 +69,19 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
         <link rel="stylesheet" href={assets.style.path} />
         <script src={assets.script.path} defer />
         <script src={assets.live.path} defer />
-        {frame.area === 'checks' && <script src={assets.list.path} defer />}
+        {frame.area === 'checks' && (
+          <>
+            <script src={assets.list.path} defer />
+            <script src={assets.check.path} defer />
+          </>
+        )}
       </head>
-      <body class={frame.workspace ? 'framed' : 'plain'}>
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
+      <body class={frame.isWall ? 'on-wall' : frame.workspace ? 'framed' : 'plain'}>
+        {!frame.isWall && (
+          <a class="skip" href="#main">
+            Skip to the content
+          </a>
+        )}
         {frame.workspace ? (
           <Sidebar
             context={context}
@@ -72,17 +90,21 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
             area={frame.area}
           />
         ) : (
-          <header class="brand-only">
-            <Brand name={siteName} />
-          </header>
+          !frame.isWall && (
+            <header class="brand-only">
+              <Brand name={siteName} />
+            </header>
+          )
         )}
         <main id="main" tabIndex={-1}>
           <p id="connection" class="connection" role="alert" hidden />
-          {frame.workspace && <Refusal since={context.refusedSince} />}
+          {(frame.workspace || frame.isWall) && <Refusal refusal={context.pingRefusal} />}
+          {frame.workspace && <Blindness workspace={frame.workspace} project={frame.project} />}
           {context.flash.notice !== undefined ? (
-            <p class="notice" role="status">
+            <div class="notice" role="status">
               {context.flash.notice}
-            </p>
+              {context.flash.undo && <Undo context={context} undo={context.flash.undo} />}
+            </div>
           ) : (
             done && <Notice done={done} />
           )}
@@ -95,14 +117,46 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
   )
 }
 
+/** Takes back what the notice tells of: the same form with what undoes it. */
+function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['undo']> }) {
+  return (
+    <Form context={context} action={undo.action} class="undo">
+      {Object.entries(undo.fields).flatMap(([name, values]) =>
+        values.map((value) => <input key={value} type="hidden" name={name} value={value} />),
+      )}
+      <button type="submit" class="link">
+        Undo
+      </button>
+    </Form>
+  )
+}
+
 /** Said on every page: nothing else on it looks different while pings are refused. */
-function Refusal({ since }: { since: Micros | null }) {
+function Refusal({ refusal }: { refusal: PingRefusal | null }) {
   return (
     <div data-region="refusal">
-      {since !== null && (
+      {refusal !== null && (
         <p class="problem" role="alert">
-          <b>Pings are being refused</b> since <Exact at={since} /> UTC: the message broker cannot be reached. No check
-          goes down because of it. Senders are told to try again.
+          <b>Pings are being refused</b> since <Exact at={refusal.since} /> UTC:{' '}
+          {refusal.isBroker
+            ? 'the message broker cannot be reached'
+            : 'this process does not fit its database, and its operator can read why'}
+          . No check goes down because of it. Senders are told to try again.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Said for a day: what we could not see, and that nothing goes down while we cannot. */
+function Blindness({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
+  const shown = project ?? onlyProject(workspace)
+  const gap = workspace.attention?.gap
+  return (
+    <div data-region="blindness">
+      {gap && shown && (
+        <p class={gap.until === null ? 'problem' : 'notice'} role={gap.until === null ? 'alert' : undefined}>
+          {bannerText(gap)} <a href={`/projects/${shown.uuid}/gaps`}>Gaps</a>
         </p>
       )}
     </div>
@@ -155,7 +209,8 @@ function Sidebar(props: {
     <header class="side">
       <div class="side-top">
         <Brand name={context.deps.config.siteName} />
-        {workspace.projects.length > 0 && <ProjectMenu workspace={workspace} project={project} />}
+        {workspace.projects.length > 0 ? <ProjectMenu workspace={workspace} project={project} /> : <span />}
+        <input type="checkbox" class="menu-switch" aria-label="Show the navigation" />
       </div>
       <nav aria-label="Main" data-region="navigation">
         {navigation(workspace, project).map((section) => (
@@ -180,6 +235,9 @@ function Sidebar(props: {
           </div>
         ))}
       </nav>
+      <p class="side-foot">
+        <a href="/docs">API reference</a>
+      </p>
       <div class="who">
         <a href="/account" aria-current={area === 'account' ? 'page' : undefined} title={session.email}>
           {session.name || session.email}

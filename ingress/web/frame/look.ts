@@ -19,7 +19,10 @@ const MARK_FOLDER = folderOf(import.meta.resolve('simple-icons/icons/github.svg'
 
 const LINES: Readonly<Record<string, string>> = {
   checks: 'check-circle',
+  incidents: 'exclamation-triangle',
   integrations: 'bell',
+  policies: 'megaphone',
+  windows: 'wrench-screwdriver',
   badges: 'tag',
   settings: 'cog-6-tooth',
   packs: 'document-check',
@@ -71,6 +74,9 @@ const NEUTRAL: Readonly<Record<string, string>> = {
   pagertree: 'oncall',
   spike: 'oncall',
 }
+
+/** Every icon there is, by the name that its rule has. */
+export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(MARKS)]
 
 /** The icon that stands for a kind of integration. */
 export function iconOfKind(kind: string): string {

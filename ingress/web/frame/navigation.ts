@@ -8,6 +8,7 @@ export type Area =
   | 'checks'
   | 'incidents'
   | 'policies'
+  | 'windows'
   | 'integrations'
   | 'badges'
   | 'settings'
@@ -49,6 +50,7 @@ export function navigation(workspace: Workspace, project: MemberProject | undefi
           counted: 'failing',
         },
         { area: 'policies', href: `${base}/policies`, label: 'Policies' },
+        { area: 'windows', href: `${base}/windows`, label: 'Maintenance' },
         { area: 'badges', href: `${base}/badges`, label: 'Badges' },
         ...(may(project.role, 'manage')
           ? [{ area: 'settings' as const, href: `${base}/settings`, label: 'Settings' }]

@@ -2,10 +2,20 @@ import { type Request, type Response, Router } from 'express'
 import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { readBody } from '../../middleware/body.ts'
+import { bodyPieces } from '../../middleware/body-pieces.ts'
 import { clientAddress } from '../../middleware/client-address.ts'
 import { parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
+import { readUploadForm } from '../../middleware/upload-form.ts'
 import { observe } from '../../observe.ts'
-import { type Context, type FormHandler, field, type PageHandler, type Pages, redirect } from './context.ts'
+import {
+  type Context,
+  type FormHandler,
+  field,
+  type PageHandler,
+  type Pages,
+  redirect,
+  type UploadHandler,
+} from './context.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { csrfToken, isCsrfToken } from './csrf.ts'
 import { sendErrorPage } from './error-page.tsx'
@@ -21,11 +31,12 @@ const MAX_FORM_BYTES = 1_048_576
 export function createPages(deps: IngressDeps): { pages: Pages; router: Router } {
   const router = Router({ caseSensitive: true, strict: true })
   const csrfKey = deps.secrets.derive('web-csrf')
-  const refusedSince = createRefusalWatch(deps)
+  const refusal = createRefusalWatch(deps)
 
   async function createContext(request: Request, response: Response): Promise<Context> {
     const address = clientAddress(request, deps)
     const known = await loadSession(request, response, deps, address)
+    const browser = known?.token ?? visit(request, response)
     return {
       deps,
       request,
@@ -33,10 +44,11 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
       params: textParams(request.params),
       query: queryOf(request),
       address,
-      csrf: csrfToken(csrfKey, known?.token ?? visit(request, response)),
+      csrf: csrfToken(csrfKey, browser),
+      isOwnForm: (token) => isCsrfToken(csrfKey, browser, token),
       session: known?.session ?? null,
       flash: takeFlash(request, response, deps, known?.session.userId ?? null),
-      refusedSince: await refusedSince(),
+      pingRefusal: await refusal(),
     }
   }
 
@@ -69,19 +81,35 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
       get: (path: string, handler: PageHandler) => mount('get', path, handler),
       post: (path: string, handler: FormHandler) =>
         mount('post', path, async (context) => {
-          if (context.request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
+          refuseForeign(context)
           const body = await readBody(context.request, MAX_FORM_BYTES)
           const form = parseFormText(body.toString('utf8'))
-          if (!isCsrfToken(context.csrf, field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
+          refuseForged(context, form)
           const asked = { ...context, form }
           if (form.has('_question') && !form.has('_confirmed')) return sendQuestion(asked, field(form, '_question'))
           await handler(asked)
+        }),
+      upload: (path: string, handler: UploadHandler) =>
+        mount('post', path, async (context) => {
+          refuseForeign(context)
+          const { request } = context
+          const sent = await readUploadForm(bodyPieces(request), request.headers['content-type'] ?? '')
+          refuseForged(context, sent.form)
+          await handler({ ...context, ...sent })
         }),
     },
   }
 }
 
 const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
+
+function refuseForeign({ request }: Context): void {
+  if (request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
+}
+
+function refuseForged(context: Context, form: URLSearchParams): void {
+  if (!context.isOwnForm(field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
+}
 
 /** What a browser may do with any of our pages: nothing from elsewhere, nothing inline, never framed, never kept. */
 export function setSafetyHeaders(response: Response, deps: IngressDeps): void {

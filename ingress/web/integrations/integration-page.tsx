@@ -39,7 +39,7 @@ export function IntegrationPage({ context, view }: Props) {
       </div>
       <State context={context} view={view} />
       <div class="check-grid">
-        <Messages view={view} />
+        <Messages view={view} isStuck={context.pingRefusal !== null} />
         <div>
           {view.options && <Options options={view.options} />}
           <UsedBy context={context} view={view} />
@@ -84,7 +84,8 @@ function State({ context, view }: Props) {
   )
 }
 
-function Messages({ view }: Pick<Props, 'view'>) {
+/** @param props.isStuck nothing can be sent now, whatever the times of the next attempts say */
+function Messages({ view, isStuck }: Pick<Props, 'view'> & { isStuck: boolean }) {
   return (
     <section class="card" data-region="messages" aria-labelledby="messages">
       <h2 id="messages">Messages</h2>
@@ -93,7 +94,7 @@ function Messages({ view }: Pick<Props, 'view'>) {
       ) : (
         <ol class="entries">
           {view.messages.map((message) => (
-            <Message key={message.id} message={message} project={view.project} now={view.now} />
+            <Message key={message.id} message={message} project={view.project} now={view.now} isStuck={isStuck} />
           ))}
         </ol>
       )}
@@ -149,7 +150,8 @@ function Options({ options }: { options: NonNullable<IntegrationView['options']>
 const stateNames = { delivered: 'sent', failed: 'not sent', pending: 'trying', suppressed: 'kept back' } as const
 
 /** A message with every attempt at it. */
-function Message({ message, project, now }: { message: SentMessage; project: MemberProject; now: Micros }) {
+function Message(props: { message: SentMessage; project: MemberProject; now: Micros; isStuck: boolean }) {
+  const { message, project, now, isStuck } = props
   return (
     <li class="entry">
       <span class="entry-when">
@@ -175,7 +177,13 @@ function Message({ message, project, now }: { message: SentMessage; project: Mem
         {message.error !== '' && <small class="ua">{message.error}</small>}
         {message.nextAttemptAt && (
           <small class="ua">
-            next attempt <Ago at={microsOfDate(message.nextAttemptAt)} now={now} />
+            {isStuck ? (
+              'waits until the message broker can be reached'
+            ) : (
+              <>
+                next attempt <Ago at={microsOfDate(message.nextAttemptAt)} now={now} />
+              </>
+            )}
           </small>
         )}
         {message.attempts.length > 0 && (

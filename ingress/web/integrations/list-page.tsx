@@ -1,7 +1,8 @@
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { KindIcon } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
+import { catalogue, whyNot } from './catalogue.ts'
 import type { IntegrationListView, ListedIntegration } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 
@@ -24,11 +25,11 @@ export function IntegrationListPage({ view }: { view: IntegrationListView }) {
 function NoIntegrations({ view }: { view: IntegrationListView }) {
   return (
     <section class="card empty-card">
-      <h2>Nobody is told yet</h2>
+      <h2>No integrations yet</h2>
       <p>An integration tells people or other systems when a check goes down and when it comes back.</p>
       {view.mayEdit && (
         <a class="button primary" href={`${view.base}/new`}>
-          Choose one of {channelKinds.size} kinds
+          Choose a kind
         </a>
       )}
     </section>
@@ -89,23 +90,41 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
   )
 }
 
-export function CataloguePage({ base }: { base: string }) {
+/** What can be chosen. What this installation cannot send by says why, and can be set up all the same; commands cannot. */
+export function CataloguePage({ base, config }: { base: string; config: Config }) {
   return (
     <>
       <p class="crumb">
         <a href={base}>Integrations</a>
       </p>
       <h1>Add integration</h1>
-      <ul class="project-list catalogue">
-        {[...channelKinds.values()].map((kind) => (
-          <li key={kind.kind} class="card">
-            <KindIcon kind={kind.kind} />
-            <a class="stretched" href={`${base}/new/${kind.kind}`}>
-              {kind.label}
-            </a>
-          </li>
-        ))}
-      </ul>
+      {catalogue.map(({ title, kinds }) => (
+        <section key={title} class="catalogue-group" aria-label={title}>
+          <h2>{title}</h2>
+          <ul class="project-list catalogue">
+            {kinds
+              .filter(({ kind }) => config.shellEnabled || kind !== 'shell')
+              .map(({ kind, about }) => (
+                <CatalogueCard key={kind} base={base} kind={kind} about={about} why={whyNot(kind, config)} />
+              ))}
+          </ul>
+        </section>
+      ))}
     </>
+  )
+}
+
+function CatalogueCard(props: { base: string; kind: string; about: string; why: string | null }) {
+  const { base, kind, about, why } = props
+  return (
+    <li class={why === null ? 'card' : 'card is-off'}>
+      <KindIcon kind={kind} />
+      <span>
+        <a class="stretched" href={`${base}/new/${kind}`}>
+          {labelOfKind(kind)}
+        </a>
+        <small>{why ?? about}</small>
+      </span>
+    </li>
   )
 }

@@ -32,7 +32,7 @@ async function showCatalogue(context: Context): Promise<void> {
   sendPage(
     context,
     { title: 'Add integration', workspace, project, area: 'integrations' },
-    h(CataloguePage, { base: `/projects/${project.uuid}/integrations` }),
+    h(CataloguePage, { base: `/projects/${project.uuid}/integrations`, config: context.deps.config }),
   )
 }
 

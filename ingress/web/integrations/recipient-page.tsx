@@ -50,19 +50,21 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
       const actor = { kind: 'recipient', address: clientAddress(request, deps) } as const
       await action.run(deps.db, actor, channel, deps)
     }
-    const html = page(deps, action.title, action.page(channel.projectName, isDone))
+    const html = recipientHtml(deps, action.title, action.page(channel.projectName, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
   } catch (error) {
     sendErrorPage(error, request, response, deps, undefined)
   }
 }
 
-function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
+/** Whether a signature of a link is ours, under any key that is known. */
+export function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
   const given = Buffer.from(signature, 'base64url')
   return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
 }
 
-function page(deps: IngressDeps, title: string, content: ComponentChildren): string {
+/** A page for somebody who is not signed in. */
+export function recipientHtml(deps: IngressDeps, title: string, content: ComponentChildren): string {
   return render(
     <html lang="en">
       <head>

@@ -11,6 +11,7 @@ import { testIntegration } from '#shared/monitoring/operations/test-integration.
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { configOf, optionFields } from './fields.ts'
@@ -87,7 +88,12 @@ function sentence(error: ValidationError): string {
 async function sendTest(context: FormContext): Promise<void> {
   const { channel, project, session } = await openIntegration(context, 'edit')
   await testIntegration(personOf(context, session), { project, channel }, context.deps)
-  redirect(context, `/integrations/${channel.uuid}?done=test-queued`)
+  const path = `/integrations/${channel.uuid}`
+  if (context.pingRefusal === null) return redirect(context, `${path}?done=test-queued`)
+  leaveFlash(context, path, {
+    notice: 'The test message is stored. It is sent once the message broker can be reached.',
+  })
+  redirect(context, path)
 }
 
 async function enable(context: FormContext): Promise<void> {

@@ -25,7 +25,7 @@ export function auditPages(pages: Pages): void {
       { title: 'Audit log', workspace: opened, ...(project && { project }), area: 'audit' },
       <>
         <h1>Audit log of {organisation.organisationName}</h1>
-        {entries.length === 0 && <p class="empty">Nothing was done yet.</p>}
+        {entries.length === 0 && <p class="empty">No entries yet.</p>}
         {entries.length > 0 && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           <section class="card table-card scroll" tabIndex={0} aria-label="Entries">

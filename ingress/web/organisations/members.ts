@@ -45,6 +45,10 @@ async function invite(context: FormContext): Promise<void> {
   if (role === 'owner' && !may(organisation.role, 'own')) {
     return await deny(context, session, organisation.organisationId)
   }
+  const members = await listMembers(deps.db, organisation.organisationId)
+  if (members.some((member) => member.email === email)) {
+    return await show(context, opened, { email: typed, problem: `${email} belongs to the organisation already.` }, 409)
+  }
   await throttleInvitation(context, session.userId, organisation.organisationId, email)
   const [token, mailedToken] = [newToken(), newToken()]
   const isSent = await deps.outbox.run(async (tx, enqueue) => {

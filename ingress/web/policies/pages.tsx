@@ -1,9 +1,8 @@
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
 import { policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { policyView } from '#shared/monitoring/alerting/policy-view.ts'
-import { type JsonObject, parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
 import { createPolicy } from '#shared/monitoring/operations/create-policy.ts'
 import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
 import { namedChannels } from '#shared/monitoring/operations/named-channels.ts'
@@ -15,20 +14,28 @@ import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import { readAll } from './policy-errors.ts'
 import { PolicyForm } from './policy-form.tsx'
-
-const NEW_PLAN = { steps: [{ wait: 0, repeat: { every: 3600 } }] }
+import {
+  bodyOfState,
+  NEW_POLICY,
+  type PolicyFormState,
+  stateOfForm,
+  stateOfPolicy,
+  withHours,
+  withoutEmptyHours,
+  withoutStep,
+  withStep,
+} from './policy-state.ts'
 
 export function policyPages(pages: Pages): void {
   pages.get('/projects/:project/policies', showList)
-  pages.get('/projects/:project/policies/new', (context) =>
-    showForm(context, null, { name: '', match: '', position: '0', plan: JSON.stringify(NEW_PLAN, null, 2) }),
-  )
+  pages.get('/projects/:project/policies/new', (context) => showForm(context, null, stateOfPolicy(NEW_POLICY)))
   pages.post('/projects/:project/policies/new', (context) => save(context, null))
   pages.get('/projects/:project/policies/:policy', async (context) => {
     const policy = await openPolicy(context)
-    const { name, match, position, id: _, ...plan } = policyView(policy)
-    await showForm(context, policy, { name, match, position: String(position), plan: JSON.stringify(plan, null, 2) })
+    await showForm(context, policy, stateOfPolicy(policy))
   })
   pages.post('/projects/:project/policies/:policy', async (context) => save(context, await openPolicy(context)))
   pages.post('/projects/:project/policies/:policy/delete', async (context) => {
@@ -47,45 +54,51 @@ async function openPolicy(context: Context): Promise<StoredPolicy> {
   return policy
 }
 
+/** Saves the form, or shows it again: with a step more or less, or beside what is wrong with it. */
 async function save(context: FormContext, policy: StoredPolicy | null): Promise<void> {
   const { project, session } = await openProject(context, 'edit')
   const { deps, form } = context
-  const typed = {
-    name: field(form, 'name'),
-    match: field(form, 'match'),
-    position: field(form, 'position'),
-    plan: field(form, 'plan'),
-  }
+  const sent = stateOfForm(form)
+  const changed = changedForm(sent, field(form, 'do'))
+  if (changed) return await showForm(context, policy, changed)
+  const state = withoutEmptyHours(sent)
+  const body = bodyOfState(state)
+  const { errors } = readAll(body, await namedChannels(deps.db, project.id))
+  if (errors.size > 0) return await showForm(context, policy, state, errors)
   const actor = personOf(context, session)
   try {
-    const body = bodyOf(typed)
     if (policy) await updatePolicy(deps.db, actor, { project, uuid: policy.uuid, body })
     else await createPolicy(deps.db, actor, { project, body })
   } catch (error) {
-    if (!(error instanceof ValidationError)) throw error
-    return await showForm(context, policy, typed, error.message)
+    if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
+    const text = error instanceof ForbiddenError ? 'The project has as many policies as it may: 50.' : error.message
+    return await showForm(context, policy, state, new Map([['', text]]))
   }
   redirect(context, `/projects/${project.uuid}/policies?done=policy-saved`)
 }
 
-interface Typed {
-  name: string
-  match: string
-  position: string
-  plan: string
+/** @returns null for a form that is to be saved */
+function changedForm(state: PolicyFormState, wish: string): PolicyFormState | null {
+  const [, what, index] = /^(add-step|remove-step|add-hours)(?:-(\d))?$/.exec(wish) ?? []
+  if (what === undefined) return null
+  if (what === 'add-step') return withStep(state)
+  return what === 'remove-step' ? withoutStep(state, Number(index)) : withHours(state, Number(index))
 }
 
-/** The form as a request of the API. @throws ValidationError */
-function bodyOf({ name, match, position, plan }: Typed): JsonObject {
-  const parsed = parseJsonBody(Buffer.from(plan, 'utf8'))
-  if (!parsed.ok) throw new ValidationError('The plan is not JSON.')
-  return { ...parsed.body, name, match, position: /^\d{1,6}$/.test(position) ? Number(position) : position }
-}
-
-async function showForm(context: Context, policy: StoredPolicy | null, typed: Typed, problem?: string): Promise<void> {
+async function showForm(
+  context: Context,
+  policy: StoredPolicy | null,
+  state: PolicyFormState,
+  errors: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
   const workspace = await openProject(context, 'edit')
   const { project } = workspace
-  const channels = await namedChannels(context.deps.db, project.id)
+  const channels = await listChannels(context.deps.db, project.id)
+  const names = new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  const { plan } = readAll(
+    { ...bodyOfState(withoutEmptyHours(state)), name: 'any' },
+    channels.map(({ uuid, name }) => ({ id: uuid, name })),
+  )
   sendPage(
     context,
     { title: `${policy?.name ?? 'New policy'} · ${project.name}`, workspace, project, area: 'policies' },
@@ -93,11 +106,12 @@ async function showForm(context: Context, policy: StoredPolicy | null, typed: Ty
       context={context}
       base={`/projects/${project.uuid}/policies`}
       policy={policy}
-      typed={typed}
+      state={state}
+      errors={errors}
+      words={plan && planInWords(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
       channels={channels}
-      problem={problem}
     />,
-    problem === undefined ? 200 : 400,
+    errors.size === 0 ? 200 : 400,
   )
 }
 
@@ -121,9 +135,14 @@ async function showList(context: Context): Promise<void> {
       <div class="page-head">
         <h1>Policies</h1>
         {mayEdit && (
-          <a class="button primary" href={`${base}/new`}>
-            Add policy
-          </a>
+          <div class="row">
+            <a class="button" href={`/projects/${project.uuid}/simulator`}>
+              Simulator
+            </a>
+            <a class="button primary" href={`${base}/new`}>
+              Add policy
+            </a>
+          </div>
         )}
       </div>
       <p>Whom to tell, when, how often, until when. A check without a policy tells its integrations of each change.</p>
@@ -134,7 +153,7 @@ async function showList(context: Context): Promise<void> {
           </h2>
           <p>{planInWords(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>
           <p class="hint">
-            {matchInWords(policy.match)}: {counts.get(policy.id)?.length ?? 0} checks
+            {matchInWords(policy.match)}: {checksInWords(counts.get(policy.id)?.length ?? 0)}
           </p>
           {mayEdit && (
             <Form
@@ -150,6 +169,8 @@ async function showList(context: Context): Promise<void> {
     </>,
   )
 }
+
+const checksInWords = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
 
 function matchInWords(match: string): string {
   if (match.trim() === '') return 'For checks that name it'

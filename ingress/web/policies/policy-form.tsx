@@ -1,68 +1,200 @@
-import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
 import type { StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import type { NamedChannel } from '#shared/monitoring/checks/channels-field.ts'
-import { Form, TextField } from '../components/form.tsx'
+import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { DurationField, Form, TextField, TimeZones } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
+import { hasMore, MOST_STEPS, type PolicyFormState } from './policy-state.ts'
+import { StepFields } from './step-fields.tsx'
 
 interface Props {
   context: Context
   /** path of the list */
   base: string
   policy: StoredPolicy | null
-  typed: { name: string; match: string; position: string; plan: string }
-  channels: readonly NamedChannel[]
-  problem: string | undefined
+  state: PolicyFormState
+  /** by the names of fields; under '' what belongs to none */
+  errors: ReadonlyMap<string, string>
+  /** the plan as it would be saved; null while something is wrong with it */
+  words: string | null
+  channels: readonly StoredChannel[]
 }
 
-/** A policy to be filled in; the plan is what the API takes, and shown in words once it is saved. */
-export function PolicyForm({ context, base, policy, typed, channels, problem }: Props) {
-  const names = new Map(channels.map(({ id, name }) => [id, name || id]))
+interface Part {
+  values: PolicyFormState['values']
+  errorOf(name: string): string | undefined
+}
+
+/** A policy to be filled in. What adds and removes steps sends the form, and it comes back with what was typed. */
+export function PolicyForm({ context, base, policy, state, errors, words, channels }: Props) {
+  const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
+  const { values, steps } = state
+  const errorOf = (name: string) => errors.get(name)
+  const problem = errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')
   return (
     <>
       <p class="crumb">
         <a href={base}>Policies</a>
       </p>
       <h1>{policy?.name ?? 'New policy'}</h1>
-      {policy && <p class="sentence">{planInWords(policy.plan, (uuid) => names.get(uuid) ?? uuid)}</p>}
-      {problem !== undefined && (
-        <p class="notice wrong" role="alert">
-          {problem}
-        </p>
-      )}
-      <Form context={context} action={policy ? `${base}/${policy.uuid}` : `${base}/new`}>
-        <TextField label="Name" name="name" value={typed.name} required maxLength={100} />
+      <Form context={context} action={action} class="stack check-form">
+        {/* What the enter key presses: the buttons of the steps come before the one that saves. */}
+        <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true">
+          Save
+        </button>
+        <Problem text={problem} />
+        {words !== null && (
+          <p class="sentence" id="words">
+            {words}
+          </p>
+        )}
+        <Selection values={values} errorOf={errorOf} />
+        <h2 id="plan">Plan</h2>
+        <input type="hidden" name="steps" value={steps.length} />
+        {steps.map((_, index) => (
+          <StepFields key={index} index={index} state={state} errors={errors} channels={channels} action={action} />
+        ))}
+        {steps.length < MOST_STEPS && (
+          <p>
+            <button
+              type="submit"
+              name="do"
+              value="add-step"
+              formAction={`${action}#step-${steps.length + 1}`}
+              formNoValidate
+            >
+              Add a step
+            </button>
+          </p>
+        )}
+        <More values={values} errorOf={errorOf} isOpen={hasMore(state)} />
+        <div class="form-foot">
+          <button type="submit" class="primary">
+            {policy ? 'Save' : 'Create policy'}
+          </button>
+          <button
+            type="submit"
+            name="try"
+            value="on"
+            formAction={base.replace(/\/policies$/, '/simulator')}
+            formNoValidate
+          >
+            Try it in the simulator
+          </button>
+          <a class="button" href={base}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+      <TimeZones />
+    </>
+  )
+}
+
+function Selection({ values, errorOf }: Part) {
+  return (
+    <fieldset>
+      <legend>For which checks</legend>
+      <TextField label="Name" name="name" value={values.name} error={errorOf('name')} placeholder="On call" />
+      <div class="columns">
         <TextField
-          label="For checks with the tags"
+          label="Tags"
           name="match"
-          value={typed.match}
+          value={values.match}
+          error={errorOf('match')}
           maxLength={500}
-          hint="All of them, separated by spaces; * for the whole project; empty for checks that name the policy."
+          hint="Checks that have all of these; * for the whole project. Empty: only checks that name the policy."
         />
         <TextField
           label="Position"
           name="position"
-          value={typed.position}
-          hint="Of several policies that fit by tags the one with the lowest position applies."
+          value={values.position}
+          error={errorOf('position')}
+          hint="Of several policies that fit by tags, the one with the lowest position applies."
         />
-        <div class="field">
-          <label for="plan">Plan</label>
-          <textarea id="plan" name="plan" rows={16} class="mono" aria-describedby="plan-hint">
-            {typed.plan}
-          </textarea>
-          <p class="hint" id="plan-hint">
-            As the API takes it: `when`, `steps`, `group`, `flapping`, `ack_timeout`. Waits are seconds after the step
-            before. Integrations go by name:{' '}
-            {channels
-              .map(({ name }) => name)
-              .filter((name) => name !== '')
-              .join(', ') || 'none yet'}
-            .
-          </p>
+      </div>
+    </fieldset>
+  )
+}
+
+function More({ values, errorOf, isOpen }: Part & { isOpen: boolean }) {
+  const part = { values, errorOf }
+  return (
+    <details class="more" open={isOpen}>
+      <summary>When it begins and ends, groups, flapping</summary>
+      <div class="stack">
+        <When {...part} />
+        <div class="columns">
+          <TextField
+            label="One message for"
+            name="group.checks"
+            value={values['group.checks']}
+            error={errorOf('group.checks')}
+            hint="Checks that go down together, or more."
+          />
+          <DurationField
+            label="Collected for"
+            name="group.within"
+            values={values}
+            error={errorOf('group.within')}
+            hint="First messages wait that long. 0: nothing is grouped."
+          />
         </div>
-        <button type="submit" class="primary">
-          Save
-        </button>
-      </Form>
+        <div class="columns">
+          <TextField
+            label="Flapping after"
+            name="flapping.changes"
+            value={values['flapping.changes']}
+            error={errorOf('flapping.changes')}
+            hint="Changes of state: one message says so, then silence until it is steady. Empty: never."
+          />
+          <DurationField label="Within" name="flapping.within" values={values} error={errorOf('flapping.within')} />
+        </div>
+        <DurationField
+          label="An acknowledgement ends after"
+          name="ack_timeout"
+          values={values}
+          error={errorOf('ack_timeout')}
+          hint="Empty: it lasts until the check is up."
+        />
+      </div>
+    </details>
+  )
+}
+
+function When({ values, errorOf }: Part) {
+  return (
+    <>
+      <div class="columns">
+        <TextField
+          label="Failures"
+          name="when.failures"
+          value={values['when.failures']}
+          error={errorOf('when.failures')}
+          hint="Failed or missed runs before anybody is told."
+        />
+        <TextField
+          label="Of the last"
+          name="when.of"
+          value={values['when.of']}
+          error={errorOf('when.of')}
+          hint="Runs. Empty: one after the other."
+        />
+      </div>
+      <div class="columns">
+        <DurationField
+          label="Down for at least"
+          name="when.down_for"
+          values={values}
+          error={errorOf('when.down_for')}
+        />
+        <TextField
+          label="Successes"
+          name="when.successes"
+          value={values['when.successes']}
+          error={errorOf('when.successes')}
+          hint="One after the other, until it counts as up again."
+        />
+      </div>
     </>
   )
 }

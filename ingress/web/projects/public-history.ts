@@ -3,12 +3,15 @@ import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { type DownDay, downDays } from '#shared/monitoring/pages/down-days.ts'
+import { type DownDay, downDays, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { excludedSpans, spansOf, timedWindows, windowNow } from '#shared/monitoring/windows/spans.ts'
+import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { mapInTurns } from '#shared/platform/process/turns.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { percentUp } from '../checks/percent-up.ts'
 
 /** A page for people; more would be a list. */
 const MAX_SHOWN = 200
@@ -17,7 +20,15 @@ const MAX_SHOWN = 200
 export interface PublicHistory {
   /** when it was read */
   now: Micros
-  shown: { check: ShownCheck; status: ShownStatus; days: DownDay[] }[]
+  shown: {
+    check: ShownCheck
+    status: ShownStatus
+    days: DownDay[]
+    /** `99.87 %` of what is known of those days; null before anything is */
+    uptime: string | null
+    /** when the maintenance ends that the page tells of; null outside of it */
+    maintenanceUntil: Micros | null
+  }[]
 }
 
 /** @param days how many days back, today included */
@@ -33,11 +44,30 @@ export async function readPublicHistory(
     deps.db,
     checks.map(({ id }) => id),
   )
-  const shown = await mapInTurns(checks, (check) => ({
-    check,
-    status: shownStatus(check, now, nextOccurrence),
-    days: downDays(flips.get(check.id) ?? [], days, now),
-  }))
+  const windows = await windowsOf(deps.db, [page.projectId])
+  const timed = timedWindows(windows, now - microsOfSeconds(days * 86_400), now)
+  const told = windows.filter((window) => window.shown)
+  const shown = await mapInTurns(checks, (check) => {
+    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const ownFlips = flips.get(check.id) ?? []
+    const excluded = excludedSpans(timed, about)
+    const bars = downDays(ownFlips, days, now, {
+      excluded,
+      marked: spansOf(
+        timed.filter(({ window }) => window.shown),
+        about,
+      ),
+    })
+    const since = ownFlips.length === 0 ? null : Math.min(...ownFlips.map(({ at }) => at))
+    const known = since === null ? null : knownDowntime(bars, since, now)
+    return {
+      check,
+      status: shownStatus(check, now, nextOccurrence),
+      days: bars,
+      uptime: known && percentUp(known, known.from, excluded),
+      maintenanceUntil: windowNow(told, about, now)?.until ?? null,
+    }
+  })
   return { now, shown }
 }
 

@@ -1,26 +1,52 @@
-import { CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
+import { CheckBox, CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
 import { KeyTable } from './key-table.tsx'
 import type { SettingsState, SettingsView } from './settings-view.ts'
+import { Statements } from './statements.tsx'
 
 interface Props {
   context: Context
   view: SettingsView
 }
 
+/** The parts of the page, by the ids of their headings. */
+const PARTS = [
+  { id: 'name-title', label: 'General' },
+  { id: 'keys', label: 'Keys' },
+  { id: 'unknown', label: 'Gaps' },
+  { id: 'statements', label: 'History' },
+  { id: 'status-page', label: 'Status page' },
+  { id: 'prometheus', label: 'Prometheus' },
+  { id: 'export', label: 'Export and import' },
+  { id: 'delete', label: 'Delete' },
+] as const
+
 export function SettingsPage({ context, view, state }: Props & { state: SettingsState }) {
   return (
     <>
       <h1>Settings of {view.name}</h1>
-      <div class="settings">
-        <Problem text={state.problem} />
-        <Name context={context} view={view} />
-        <KeyTable context={context} base={view.base} keys={view.keys} newKey={state.newKey} open={view.openKey} />
-        <PublicStatusPage context={context} view={view} />
-        <Prometheus view={view} />
-        <ExportAndImport context={context} view={view} />
-        {view.mayDelete && <Delete context={context} view={view} />}
+      <div class="settings-with-list">
+        <nav class="page-contents" aria-label="On this page">
+          <ul>
+            {PARTS.filter(({ id }) => id !== 'delete' || view.mayDelete).map(({ id, label }) => (
+              <li key={id}>
+                <a href={`#${id}`}>{label}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="settings">
+          <Problem text={state.problem} />
+          <Name context={context} view={view} />
+          <KeyTable context={context} base={view.base} keys={view.keys} newKey={state.newKey} open={view.openKey} />
+          <UnknownNotices context={context} view={view} />
+          <Statements context={context} base={view.base} since={view.statedSince} />
+          <PublicStatusPage context={context} view={view} />
+          <Prometheus view={view} />
+          <ExportAndImport context={context} view={view} />
+          {view.mayDelete && <Delete context={context} view={view} />}
+        </div>
       </div>
     </>
   )
@@ -37,6 +63,22 @@ function Name({ context, view }: Props) {
       <p class="hint foot">
         Project id <code>{view.uuid}</code>
       </p>
+    </section>
+  )
+}
+
+function UnknownNotices({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="unknown">
+      <h2 id="unknown">When this service could not listen</h2>
+      <p class="muted">
+        A check that was expected in a gap does not go down. One that is not expected again for more than an hour is
+        named in one message to the integrations that people read. See the <a href={`${view.base}/gaps`}>gaps</a>.
+      </p>
+      <Form context={context} action={`${view.base}/settings/unknown`} class="inline-fields">
+        <CheckBox label="Tell integrations of checks that became unknown" name="tell" isChecked={view.tellsUnknown} />
+        <button type="submit">Save</button>
+      </Form>
     </section>
   )
 }

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex'
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
+import { tellsUnknown } from '#shared/monitoring/projects/changes-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
@@ -19,6 +21,10 @@ export interface SettingsView {
   name: string
   /** address of the project's pages */
   base: string
+  /** whether integrations hear of checks that a gap of ours made unknown */
+  tellsUnknown: boolean
+  /** first day that is stated in the transparency log; null: none is */
+  statedSince: string | null
   keys: readonly ListedKey[]
   openKey: (sealed: string) => string
   /** null when nothing is published */
@@ -33,12 +39,19 @@ export async function loadSettings(
   project: MemberProject,
   { newKey }: SettingsState,
 ): Promise<SettingsView> {
-  const [keys, page] = await Promise.all([listProjectKeys(db, project.id), findStatusPage(db, project.id)])
+  const [keys, page, tells, statedSince] = await Promise.all([
+    listProjectKeys(db, project.id),
+    findStatusPage(db, project.id),
+    tellsUnknown(db, project.id),
+    statementsSince(db, project.id),
+  ])
   const path = `/status/${page?.token}`
   return {
     uuid: project.uuid,
     name: project.name,
     base: `/projects/${project.uuid}`,
+    tellsUnknown: tells,
+    statedSince,
     keys,
     openKey: (sealed) => secrets.open('ping-key', sealed),
     statusPage: page && { title: page.title, tags: page.tags, path, url: `${config.publicUrl}${path}` },

@@ -1,8 +1,10 @@
 import { h } from 'preact'
 import { deleteProject } from '#shared/monitoring/operations/delete-project.ts'
 import { renameProject } from '#shared/monitoring/operations/rename-project.ts'
+import { tellUnknown } from '#shared/monitoring/operations/tell-unknown.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
 import { SettingsPage } from './settings-page.tsx'
@@ -12,7 +14,9 @@ export function projectSettingsPages(pages: Pages): void {
   pages.get('/projects/:project/settings', (context) => {
     const { secret: key, about } = context.flash
     const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === about)
-    return showSettings(context, key !== undefined && kind ? { newKey: { kind, key } } : {})
+    const { problem } = context.flash
+    const newKey = key !== undefined && kind ? { kind, key } : undefined
+    return showSettings(context, { ...(newKey && { newKey }), ...(problem !== undefined && { problem }) })
   })
   pages.post('/projects/:project/settings/name', async (context) => {
     const { project, session } = await openProject(context, 'manage')
@@ -21,10 +25,18 @@ export function projectSettingsPages(pages: Pages): void {
     await renameProject(deps.db, personOf(context, session), { project, name }, deps)
     redirect(context, `/projects/${project.uuid}/settings?done=project-saved`)
   })
+  pages.post('/projects/:project/settings/unknown', async (context) => {
+    const { project, session } = await openProject(context, 'manage')
+    const isWanted = field(context.form, 'tell') === 'on'
+    await tellUnknown(context.deps.db, personOf(context, session), { project, isWanted })
+    redirect(context, `/projects/${project.uuid}/settings?done=project-saved`)
+  })
   pages.post('/projects/:project/settings/delete', async (context) => {
     const { project, session } = await openProject(context, 'own')
     if (field(context.form, 'name') !== project.name) {
-      return await showSettings(context, { problem: 'Type the name of the project to delete it.' }, 400)
+      const path = `/projects/${project.uuid}/settings`
+      leaveFlash(context, path, { problem: 'Nothing is deleted: that was not the name of the project.' })
+      return redirect(context, path)
     }
     await deleteProject(context.deps.db, personOf(context, session), project, context.deps)
     redirect(context, '/projects?done=project-deleted')

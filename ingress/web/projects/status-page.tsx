@@ -1,20 +1,22 @@
 import { NotFoundError } from '#shared/errors.ts'
-import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { publishStatusPage } from '#shared/monitoring/operations/publish-status-page.ts'
 import { removeStatusPage } from '#shared/monitoring/operations/remove-status-page.ts'
-import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import { findStatusPageByToken } from '#shared/monitoring/pages/status-page-store.ts'
 import { asTenant } from '#shared/platform/database/tenant.ts'
-import { toIsoMillis } from '#shared/time.ts'
 import { DayBar } from '../components/day-bar.tsx'
-import { StatusGlyph, statusNames } from '../components/icons.tsx'
+import { StatusGlyph } from '../components/icons.tsx'
+import { Exact } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
-import { readPublicHistory } from './public-history.ts'
+import { type PublicHistory, readPublicHistory } from './public-history.ts'
+import { overall, publicLook, publicOrder, publicWord } from './public-words.ts'
 
 const DAYS = 90
+const POLL_SECONDS = 60
+
+type Shown = PublicHistory['shown'][number]
 
 export function statusPagePages(pages: Pages): void {
   pages.get('/status/:token', showStatusPage)
@@ -44,48 +46,57 @@ async function showStatusPage(context: Context): Promise<void> {
   const { now, shown } = await context.deps.publicHistories(`${page.projectId} ${page.tags}`, () =>
     asTenant({ projectId: page.projectId }, () => readPublicHistory(page, DAYS, context.deps)),
   )
-  const down = shown.filter(({ status }) => status === 'down').length
-  const late = shown.filter(({ status }) => status === 'grace').length
+  const visible = publicOrder(shown)
+  const state = overall(visible)
   sendPage(
     context,
-    { title: page.title, isDown: down > 0 },
-    <>
+    { title: page.title, isDown: state.look === 'down', pollSeconds: POLL_SECONDS },
+    <div data-region="status" class="public-status">
       <h1>{page.title}</h1>
-      <section class="card">
-        <p class="status-hero">
-          <StatusGlyph status={down > 0 ? 'down' : late > 0 ? 'grace' : 'up'} />
-          {overall(shown.length, down, late)}
-        </p>
-      </section>
-      {shown.length > 0 && (
+      <p class={`status-hero is-${state.look}`}>
+        <StatusGlyph status={state.look} />
+        {state.text}
+      </p>
+      {visible.length > 0 && (
         <section class="card table-card" aria-label="Checks">
-          {shown.map(({ check, status, days }) => (
-            <PublicCheck key={check.uuid} name={check.name || 'unnamed'} status={status} days={days} />
+          {visible.map((one) => (
+            <PublicCheck key={one.check.uuid} shown={one} />
           ))}
+          <p class="day-ends">
+            <small>{DAYS} days ago</small>
+            <small>today</small>
+          </p>
         </section>
       )}
       <p class="muted foot">
-        The last {DAYS} days, oldest left. As of {toIsoMillis(now).slice(0, 16).replace('T', ' ')} UTC.
+        As of <Exact at={now} isNamed />. This page reads itself again every minute while it is open.
       </p>
-    </>,
+    </div>,
   )
 }
 
-function overall(total: number, down: number, late: number): string {
-  if (total === 0) return 'Nothing is shown yet.'
-  if (down > 0) return `${down} of ${total} ${down === 1 ? 'is' : 'are'} down.`
-  return late > 0 ? `Everything works, ${late} ${late === 1 ? 'is' : 'are'} late.` : 'Everything works.'
-}
-
-function PublicCheck({ name, status, days }: { name: string; status: ShownStatus; days: readonly DownDay[] }) {
+function PublicCheck({ shown }: { shown: Shown }) {
+  const { check, days, uptime, maintenanceUntil } = shown
   return (
     <div class="public-check">
       <div class="row">
-        <b class="breakable">{name}</b>
+        <b class="breakable">{check.name || 'unnamed'}</b>
         <span class="row">
-          <StatusGlyph status={status} /> {statusNames[status]}
+          {uptime !== null && (
+            <span class="uptime" title={`Up, of the last ${DAYS} days`}>
+              {uptime}
+            </span>
+          )}
+          <span class={`public-state is-${publicLook(shown)}`}>
+            <StatusGlyph status={publicLook(shown)} /> {publicWord(shown)}
+          </span>
         </span>
       </div>
+      {maintenanceUntil !== null && (
+        <p class="maintenance">
+          Maintenance until <Exact at={maintenanceUntil} isNamed />
+        </p>
+      )}
       <DayBar days={days} />
     </div>
   )

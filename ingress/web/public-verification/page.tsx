@@ -37,7 +37,7 @@ async function showVerification(context: Context): Promise<void> {
       {asked !== '' && <AskedAnchor asked={asked} view={view} />}
       <form data-verify class="card stack" hidden>
         <div class="field">
-          <label for="file">Pack (JSON) or its PDF</label>
+          <label for="file">Pack (JSON) or its PDF, or the proof of a check’s uptime</label>
           <input id="file" name="file" type="file" accept=".json,.pdf,application/json,application/pdf" />
         </div>
         <TextArea label="or paste the JSON" name="pack" rows={6} isMono />

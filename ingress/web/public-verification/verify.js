@@ -199,6 +199,7 @@ async function verifyText(text) {
   if (object === null || typeof object !== 'object' || Array.isArray(object))
     return line('failed', 'This is not a pack.')
   if (hasTwins(text)) return line('failed', 'The text names a member twice: it can be read in two ways.')
+  if (Array.isArray(object.records) && Array.isArray(object.statements)) return await verifyUptime(object)
   const txId = await checkObject(object)
   if (txId) await checkLog(txId)
 }

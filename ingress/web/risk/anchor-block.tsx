@@ -1,8 +1,8 @@
 import type { PackDocument } from '#shared/risk/packs/pdf/document.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { type PackProof, verificationLines, verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
-import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
+import { QrCode } from '../components/qr-code.tsx'
 
 /** What fixes the pack in the public log, and how anybody checks it without trusting this page. */
 export function AnchorBlock(props: { document: PackDocument; proof: PackProof | null; publicUrl: string }) {
@@ -41,7 +41,7 @@ export function AnchorBlock(props: { document: PackDocument; proof: PackProof | 
           </div>
         </dl>
         <a class="qr" href={address}>
-          <QrCode text={address} />
+          <QrCode text={address} title="QR code of the verification page" />
           <span>Check this pack</span>
         </a>
       </div>
@@ -54,18 +54,5 @@ export function AnchorBlock(props: { document: PackDocument; proof: PackProof | 
       <h3>Verify it yourself</h3>
       <CodeBlock text={verificationLines(publicUrl, anchor.txId, document.packId, log).join('\n')} label="four lines" />
     </section>
-  )
-}
-
-function QrCode({ text }: { text: string }) {
-  const { size, runs } = qrMatrix(text)
-  const edge = size + 4
-  const path = runs.map(({ x, y, length }) => `M${x + 2} ${y + 2}h${length}v1h-${length}z`).join('')
-  return (
-    <svg class="qr-code" viewBox={`0 0 ${edge} ${edge}`} width="148" height="148" role="img" aria-label="QR code">
-      <title>QR code of the verification page</title>
-      <rect width={edge} height={edge} fill="#fff" />
-      <path d={path} fill="#000" />
-    </svg>
   )
 }

@@ -1,8 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { assetOf } from '../frame/asset.ts'
 import { loadAsset } from '../frame/assets.ts'
+
+const VERIFICATION = join(import.meta.dirname, '../public-verification')
 
 /** What risk pages and the verification page need beyond the common style and script. */
 export const riskAssets = {
   style: loadAsset(import.meta.dirname, 'risk.css'),
-  verify: loadAsset(join(import.meta.dirname, '../public-verification'), 'verify.js'),
+  upload: loadAsset(import.meta.dirname, 'upload-import.js'),
+  /** one module: its second part uses what the first one declares */
+  verify: assetOf(
+    'verify.js',
+    Buffer.concat(['verify.js', 'verify-uptime.js'].map((file) => readFileSync(join(VERIFICATION, file)))),
+  ),
 } as const

@@ -1,75 +1,241 @@
-import { listConsoleClients, listEntitlements } from '#shared/risk/risk-console/store.ts'
-import { FAMILIES } from '#shared/tenancy/oauth/families.ts'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { type ConsoleClient, listConsoleClients, listEntitlements } from '#shared/risk/risk-console/store.ts'
+import { CLIENT_SCOPES, FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
+import { rotateClientSecret, switchClient } from '#shared/tenancy/operations/change-client.ts'
+import { changeFamily } from '#shared/tenancy/operations/change-family.ts'
+import { createClient } from '#shared/tenancy/operations/create-client.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, openConsole, sendConsole } from './console.tsx'
+import { personOf } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 
-/** Who may call the API for this organisation, and what the organisation is entitled to. */
+/** Who may call the API for this organisation, and what the organisation is entitled to. Owners change both. */
 export function clientPages(pages: Pages): void {
   pages.get(`${CONSOLE}/clients`, showClients)
+  pages.post(`${CONSOLE}/clients`, create)
+  pages.post(`${CONSOLE}/clients/:client/rotate`, rotate)
+  pages.post(`${CONSOLE}/clients/:client/disable`, (context) => switchOne(context, true))
+  pages.post(`${CONSOLE}/clients/:client/enable`, (context) => switchOne(context, false))
+  pages.post(`${CONSOLE}/families/:family/grant`, (context) => changeOne(context, true))
+  pages.post(`${CONSOLE}/families/:family/revoke`, (context) => changeOne(context, false))
 }
 
 async function showClients(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
-  const { db, now } = context.deps
+  const { db } = context.deps
   const [clients, entitlements] = await Promise.all([
     listConsoleClients(db, console),
     listEntitlements(db, console.organisationId),
   ])
   const held = new Set(entitlements.map(({ family }) => family))
+  const { secret, about, problem } = context.flash
   sendConsole(
     context,
     console,
     { title: 'Clients', tab: 'clients' },
     <>
       <h1>Clients and entitlements</h1>
-      <section class="card" aria-labelledby="families">
-        <h2 id="families">Entitlements</h2>
-        <p class="muted">A call needs all three: the family here, the scope on the client, the scope in its token.</p>
-        <ul class="tags">
-          {FAMILIES.map((family) => (
-            <li key={family}>
-              <span class={held.has(family) ? 'pill good' : 'pill'}>
-                {family}: {held.has(family) ? 'granted' : 'not granted'}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </section>
-      {clients.length === 0 && (
-        <p class="empty">No client in this environment yet. The operator's command line makes them.</p>
-      )}
+      <Problem text={problem} />
+      {secret !== undefined && <NewClient clientId={about ?? ''} secret={secret} />}
+      <Families context={context} console={console} held={held} />
+      {clients.length === 0 && <p class="empty">No client in this environment yet.</p>}
       {clients.map((client) => (
-        <section class="card" key={client.clientId} aria-label={client.name}>
-          <div class="card-head">
-            <h2>{client.name}</h2>
-            <span class={client.disabledAt ? 'pill bad' : 'pill good'}>
-              {client.disabledAt ? 'disabled' : 'active'}
-            </span>
-          </div>
-          <dl class="facts">
-            <div>
-              <dt>Client id</dt>
-              <dd class="mono breakable">{client.clientId}</dd>
-            </div>
-            <div>
-              <dt>Secrets</dt>
-              <dd class="mono">{client.secretPrefixes.map((prefix) => `${prefix}…`).join(', ') || 'none'}</dd>
-            </div>
-            <div>
-              <dt>Scopes</dt>
-              <dd class="breakable">{client.scopes.join(', ')}</dd>
-            </div>
-            <div>
-              <dt>Created</dt>
-              <dd>
-                <Ago at={microsOfDate(client.createdAt)} now={now()} />
-              </dd>
-            </div>
-          </dl>
-        </section>
+        <ClientCard key={client.clientId} context={context} console={console} client={client} />
       ))}
+      {mayIn(console, 'own') && <NewClientForm context={context} console={console} />}
     </>,
   )
+}
+
+function NewClient({ clientId, secret }: { clientId: string; secret: string }) {
+  return (
+    <section class="card secret-once" role="status" aria-label="New secret">
+      <p>
+        The secret of <code>{clientId}</code>. It is <b>not shown again</b>: copy it now.
+      </p>
+      <p class="ping-url">
+        <Copyable text={secret} label="client secret" />
+      </p>
+    </section>
+  )
+}
+
+function Families({ context, console, held }: { context: Context; console: Console; held: ReadonlySet<string> }) {
+  return (
+    <section class="card" aria-labelledby="families">
+      <h2 id="families">Entitlements</h2>
+      <p class="muted">
+        A call needs all three: the family here, the scope on the client, the scope in its token. A family that is
+        granted counts for clients made afterwards, in both environments.
+      </p>
+      <ul class="bare families">
+        {FAMILIES.map((family) => (
+          <li key={family} class="row">
+            <span class={held.has(family) ? 'pill good' : 'pill'}>
+              {family}: {held.has(family) ? 'granted' : 'not granted'}
+            </span>
+            {mayIn(console, 'own') && <FamilySwitch context={context} console={console} family={family} held={held} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function FamilySwitch(props: { context: Context; console: Console; family: Family; held: ReadonlySet<string> }) {
+  const { context, console, family, held } = props
+  const path = `${console.base}/families/${family}`
+  return held.has(family) ? (
+    <Form
+      context={context}
+      action={`${path}/revoke`}
+      confirm={`Take ${family} away from ${console.organisation.organisationName}? Every call of it is refused within seconds, live ones too.`}
+      yes="Revoke"
+    >
+      <button type="submit" class="quiet" aria-label={`Revoke ${family}`}>
+        Revoke
+      </button>
+    </Form>
+  ) : (
+    <Form context={context} action={`${path}/grant`}>
+      <button type="submit" class="quiet" aria-label={`Grant ${family}`}>
+        Grant
+      </button>
+    </Form>
+  )
+}
+
+function ClientCard({ context, console, client }: { context: Context; console: Console; client: ConsoleClient }) {
+  const path = `${console.base}/clients/${client.clientId}`
+  return (
+    <section class="card" aria-label={client.name}>
+      <div class="card-head">
+        <h2>{client.name}</h2>
+        <span class={client.disabledAt ? 'pill bad' : 'pill good'}>{client.disabledAt ? 'disabled' : 'active'}</span>
+      </div>
+      <dl class="facts">
+        <div>
+          <dt>Client id</dt>
+          <dd class="mono breakable">{client.clientId}</dd>
+        </div>
+        <div>
+          <dt>Secrets</dt>
+          <dd class="mono">{client.secretPrefixes.map((prefix) => `${prefix}…`).join(', ') || 'none'}</dd>
+        </div>
+        <div>
+          <dt>Scopes</dt>
+          <dd class="breakable">{client.scopes.join(', ') || 'none'}</dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Ago at={microsOfDate(client.createdAt)} now={context.deps.now()} />
+          </dd>
+        </div>
+      </dl>
+      {mayIn(console, 'own') && (
+        <div class="row foot">
+          <Form
+            context={context}
+            action={`${path}/rotate`}
+            confirm={`Make a new secret for ${client.name}? The newest of the present ones stays good beside it, all others end.`}
+            yes="New secret"
+          >
+            <button type="submit">New secret</button>
+          </Form>
+          {client.disabledAt ? (
+            <Form context={context} action={`${path}/enable`}>
+              <button type="submit">Enable</button>
+            </Form>
+          ) : (
+            <Form
+              context={context}
+              action={`${path}/disable`}
+              confirm={`Disable ${client.name}? Its secrets, keys and tokens stop working within seconds.`}
+              yes="Disable"
+            >
+              <button type="submit" class="danger">
+                Disable
+              </button>
+            </Form>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function NewClientForm({ context, console }: { context: Context; console: Console }) {
+  return (
+    <section class="card" aria-labelledby="new-client">
+      <h2 id="new-client">New client</h2>
+      <p class="muted">It gets the scopes of every family that is granted.</p>
+      <Form context={context} action={`${console.base}/clients`} class="stack">
+        <TextField label="Name" name="name" required maxLength={100} placeholder="Loan system" />
+        <div class="choices">
+          {CLIENT_SCOPES.map((scope) => (
+            <CheckBox key={scope} name="scope" value={scope} label={scope} isChecked={false} />
+          ))}
+        </div>
+        <div>
+          <button type="submit">Create client</button>
+        </div>
+      </Form>
+    </section>
+  )
+}
+
+async function create(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'own')
+  const { form, deps } = context
+  const { organisationId, env } = console
+  const path = `${console.base}/clients`
+  const held = new Set((await listEntitlements(deps.db, organisationId)).map(({ family }) => family))
+  const families = FAMILIES.filter((family) => held.has(family))
+  const scopes = CLIENT_SCOPES.filter((scope) => form.getAll('scope').includes(scope))
+  try {
+    const input = { organisationId, env, name: field(form, 'name'), families, scopes }
+    const { clientId, clientSecret } = await createClient(deps.db, personOf(context, console.session), input)
+    leaveFlash(context, path, { secret: clientSecret, about: clientId })
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    leaveFlash(context, path, { problem: `No client is made: ${error.message}.` })
+  }
+  redirect(context, path)
+}
+
+async function rotate(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'own')
+  const { organisationId } = console
+  const clientId = context.params.client ?? ''
+  const actor = personOf(context, console.session)
+  const secret = await rotateClientSecret(context.deps.db, actor, { organisationId, clientId })
+  const path = `${console.base}/clients`
+  leaveFlash(context, path, { secret, about: clientId })
+  redirect(context, path)
+}
+
+async function switchOne(context: FormContext, isDisabled: boolean): Promise<void> {
+  const console = await openConsole(context, 'own')
+  const { organisationId } = console
+  const clientId = context.params.client ?? ''
+  await switchClient(context.deps.db, personOf(context, console.session), { organisationId, clientId }, isDisabled)
+  const path = `${console.base}/clients`
+  leaveFlash(context, path, { notice: isDisabled ? 'The client is disabled.' : 'The client is enabled.' })
+  redirect(context, path)
+}
+
+async function changeOne(context: FormContext, isGranted: boolean): Promise<void> {
+  const console = await openConsole(context, 'own')
+  const family = FAMILIES.find((one) => one === context.params.family)
+  if (!family) throw new NotFoundError('There is no such family.')
+  const { organisationId } = console
+  await changeFamily(context.deps.db, personOf(context, console.session), { organisationId, family, isGranted })
+  const path = `${console.base}/clients`
+  leaveFlash(context, path, { notice: `${family} is ${isGranted ? 'granted' : 'revoked'}.` })
+  redirect(context, path)
 }

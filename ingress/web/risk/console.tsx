@@ -17,10 +17,29 @@ export interface Console extends Workspace {
   base: string
 }
 
-type Tab = 'packs' | 'clients' | 'agents' | 'webhooks' | 'usage'
+export type Tab =
+  | 'packs'
+  | 'identity'
+  | 'imports'
+  | 'pools'
+  | 'businesses'
+  | 'financing'
+  | 'acceptance'
+  | 'trade'
+  | 'clients'
+  | 'agents'
+  | 'webhooks'
+  | 'usage'
 
 const TABS: readonly { tab: Tab; label: string }[] = [
   { tab: 'packs', label: 'Packs' },
+  { tab: 'identity', label: 'Identity' },
+  { tab: 'businesses', label: 'Businesses' },
+  { tab: 'financing', label: 'Financing' },
+  { tab: 'acceptance', label: 'Acceptance' },
+  { tab: 'trade', label: 'Trade' },
+  { tab: 'imports', label: 'Imports' },
+  { tab: 'pools', label: 'Pools' },
   { tab: 'clients', label: 'Clients' },
   { tab: 'agents', label: 'Agents' },
   { tab: 'webhooks', label: 'Webhooks' },
@@ -85,7 +104,8 @@ export function sendConsole(
         </nav>
       </div>
       {console.env === 'SANDBOX' && <SandboxBand />}
-      <div data-region={page.pollSeconds === undefined ? undefined : 'content'}>{content}</div>
+      {/* Of every page: the one that ends the waiting has none to poll for, and must be shown by the one before. */}
+      <div data-region="content">{content}</div>
     </>,
     status,
   )

@@ -5,7 +5,7 @@ import { type Attempt, type Delivery, findDelivery, listAttempts } from '#shared
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { isRetryable, retryDelivery } from '#shared/webhooks/operations/retry-delivery.ts'
 import { CodeBlock, Form } from '../components/form.tsx'
-import { Ago } from '../components/time.tsx'
+import { Ago, Exact } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
@@ -57,10 +57,22 @@ async function showDelivery(context: Context): Promise<void> {
         )}
       </div>
       <Timeline delivery={delivery} attempts={attempts} now={now()} />
-      <section class="card" aria-labelledby="payload">
-        <h2 id="payload">What is sent</h2>
-        <CodeBlock text={JSON.stringify(JSON.parse(delivery.body), null, 2)} label="payload" />
-      </section>
+      <div class="side-by-side">
+        <section class="card" aria-labelledby="request">
+          <h2 id="request">Request</h2>
+          <p class="breakable">
+            <code>POST {endpoint?.url ?? ''}</code>
+          </p>
+          <h3>Headers</h3>
+          <CodeBlock
+            text={`content-type: application/json\nwebhook-id: ${delivery.eventId}\nwebhook-timestamp: the second of the attempt\nwebhook-signature: v1,… by the endpoint’s secret`}
+            label="headers"
+          />
+          <h3>Body</h3>
+          <CodeBlock text={JSON.stringify(JSON.parse(delivery.body), null, 2)} label="payload" />
+        </section>
+        <Response attempt={attempts.at(-1)} />
+      </div>
       {endpoint && (
         <section class="card" aria-labelledby="curl">
           <h2 id="curl">As curl</h2>
@@ -69,6 +81,40 @@ async function showDelivery(context: Context): Promise<void> {
         </section>
       )}
     </>,
+  )
+}
+
+/** What came back, as far as it is kept for the owner: the body of an answer is not, it may be of somebody else's server. */
+function Response({ attempt }: { attempt: Attempt | undefined }) {
+  return (
+    <section class="card" aria-labelledby="response">
+      <h2 id="response">Response</h2>
+      {attempt === undefined ? (
+        <p class="muted">No attempt yet.</p>
+      ) : (
+        <dl class="facts">
+          <div>
+            <dt>Status</dt>
+            <dd>{attempt.statusCode === null ? 'no answer' : `HTTP ${attempt.statusCode}`}</dd>
+          </div>
+          <div>
+            <dt>Result</dt>
+            <dd>{attempt.failure ?? attempt.outcome}</dd>
+          </div>
+          <div>
+            <dt>Took</dt>
+            <dd>{attempt.durationMs === null ? '–' : `${attempt.durationMs} ms`}</dd>
+          </div>
+          <div>
+            <dt>Attempt</dt>
+            <dd>
+              {attempt.n}, at <Exact at={microsOfDate(attempt.startedAt)} isNamed />
+            </dd>
+          </div>
+        </dl>
+      )}
+      <p class="hint foot">The body of an answer is not shown: it may be that of a server which is not yours.</p>
+    </section>
   )
 }
 

@@ -40,7 +40,7 @@ async function showPack(context: Context): Promise<void> {
   const packId = context.params.pack ?? ''
   const source = await openPack(context, console, packId)
   if (source.body === null) return showUnfinished(context, console, source)
-  const document = packDocument({ body: source.body, evidence: source.evidence, env: console.env })
+  const document = packDocument({ ...source, body: source.body, env: console.env })
   await showReady(context, console, document, context.flash.secret ?? null)
 }
 
@@ -89,7 +89,9 @@ function showUnfinished(context: Context, console: Console, source: PackSource):
       <p class={hasFailed ? 'problem' : 'notice'} role="status">
         {hasFailed
           ? `The pack could not be composed (${source.failureCode ?? 'INTERNAL'}). A new request may succeed.`
-          : 'The pack is being composed. This page shows it as soon as it is ready.'}
+          : context.pingRefusal === null
+            ? 'The pack is being composed. This page shows it as soon as it is ready.'
+            : 'The request is stored. The pack is composed once the message broker can be reached.'}
       </p>
     </>,
     hasFailed ? 200 : 202,

@@ -1,15 +1,26 @@
 import { type Pages, redirect } from '../frame/context.ts'
 import { verificationPages } from '../public-verification/page.tsx'
 import { agentPages } from './agents.ts'
+import { buyerAnswerPages } from './buyer-answer.tsx'
 import { clientPages } from './clients.tsx'
 import { comparePages } from './compare.tsx'
 import { CONSOLE, openConsole } from './console.tsx'
 import { deliveryPages } from './delivery.tsx'
+import { acceptancePages } from './evidence/acceptance.tsx'
+import { businessPages } from './evidence/businesses.tsx'
+import { financingPages } from './evidence/financing.tsx'
+import { poolPages } from './evidence/pools.tsx'
+import { tradePages } from './evidence/trade.tsx'
+import { identityPages } from './identity/pages.ts'
+import { importPages } from './imports.tsx'
 import { newPackPages } from './new-pack.tsx'
 import { packListPages } from './pack-list.tsx'
 import { packPages } from './pack-page.tsx'
+import { presentationPages } from './presentation-page.tsx'
 import { sharedPackPages } from './shared-pack.tsx'
+import { uploadImportPages } from './upload-import.tsx'
 import { usagePages } from './usage.tsx'
+import { webhookActionPages } from './webhook-actions.tsx'
 import { webhookPages } from './webhooks.tsx'
 
 /** The risk console, shared packs and the public verification page. */
@@ -28,9 +39,21 @@ export function riskPages(pages: Pages): void {
     packPages,
     comparePages,
     sharedPackPages,
+    buyerAnswerPages,
+    presentationPages,
+    identityPages,
+    businessPages,
+    financingPages,
+    acceptancePages,
+    tradePages,
+    // Before the pages whose parameter would take `new` for an import.
+    uploadImportPages,
+    importPages,
+    poolPages,
     clientPages,
     agentPages,
     usagePages,
+    webhookActionPages,
     webhookPages,
     deliveryPages,
     verificationPages,

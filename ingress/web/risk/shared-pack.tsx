@@ -35,7 +35,7 @@ async function showShared(context: Context): Promise<void> {
   const { packId, ...owner } = await openShare(context)
   const source = await findPackSource(db, owner, packId)
   if (!source || source.body === null) throw new NotFoundError('There is no such link, or it does not work any more.')
-  const document = packDocument({ body: source.body, evidence: source.evidence, env: owner.env })
+  const document = packDocument({ ...source, body: source.body, env: owner.env })
   const proof = (await viewAnchor(db, document.anchor.txId)) ?? null
   sendPage(
     context,

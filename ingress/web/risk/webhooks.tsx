@@ -1,60 +1,109 @@
-import { NotFoundError } from '#shared/errors.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { isUuid } from '#shared/uuid.ts'
-import { type Delivery, listDeliveries, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
+import { type Delivery, type EndpointRate, listDeliveries, listEndpointRates } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
-import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
-import { replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { paged } from '../../paging.ts'
-import { CheckBox, Form } from '../components/form.tsx'
-import { Ago } from '../components/time.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
+import { Ago, Exact } from '../components/time.tsx'
+import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { Replay, replayPages } from './replay.tsx'
+import { openEndpoint } from './webhook-actions.tsx'
+import { EndpointActions, NewSecret } from './webhook-forms.tsx'
 
 const PAGE_SIZE = 50
-/** Deliveries of one replay from the page. */
-const REPLAY_LIMIT = 10_000
 
 /** Where events are sent, and what became of each. */
 export function webhookPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks`, showEndpoints)
   pages.get(`${CONSOLE}/webhooks/:endpoint`, showEndpoint)
-  pages.post(`${CONSOLE}/webhooks/:endpoint/replay`, replay)
+  replayPages(pages)
 }
 
 async function showEndpoints(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { organisationId, env } = console
-  const endpoints = await listEndpoints(context.deps.db, { organisationId, env, after: null, limit: 100 })
+  const { db, now } = context.deps
+  const endpoints = await listEndpoints(db, { organisationId, env, after: null, limit: 100 })
+  const rates = await listEndpointRates(
+    db,
+    endpoints.map(({ id }) => id),
+  )
   sendConsole(
     context,
     console,
     { title: 'Webhooks', tab: 'webhooks', pollSeconds: 10 },
     <>
-      <h1>Webhook endpoints</h1>
+      <div class="page-head">
+        <h1>Webhook endpoints</h1>
+        {mayIn(console, 'manage') && (
+          <a class="button primary" href={`${console.base}/webhooks/new`}>
+            New endpoint
+          </a>
+        )}
+      </div>
       {env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>}
-      {endpoints.length === 0 && (
-        <p class="empty">
-          No endpoint yet. <code>POST /v1/webhooks/endpoints</code> registers one.
-        </p>
-      )}
-      {endpoints.map((endpoint) => (
-        <section class="card" key={endpoint.id} aria-label={endpoint.url}>
-          <div class="card-head">
-            <h2 class="breakable">
-              <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
-            </h2>
-            <EndpointState endpoint={endpoint} />
-          </div>
-          <p class="muted breakable">
-            {[endpoint.description, endpoint.eventTypes.join(', ')].filter(Boolean).join(' · ')}
+      {endpoints.length === 0 ? (
+        <section class="card empty-card">
+          <h2>No endpoints yet</h2>
+          <p>
+            An endpoint is an address of yours that gets a signed request for each event: a pack is ready, a check
+            ended.
           </p>
         </section>
-      ))}
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <section class="card table-card scroll" tabIndex={0} aria-label="Endpoints">
+          <EndpointTable console={console} endpoints={endpoints} rates={rates} now={now()} />
+        </section>
+      )}
     </>,
   )
+}
+
+function EndpointTable(props: {
+  console: Console
+  endpoints: readonly Endpoint[]
+  rates: ReadonlyMap<string, EndpointRate>
+  now: number
+}) {
+  const { console, endpoints, rates, now } = props
+  return (
+    <table class="plain-table wide-table stacked">
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col">Events</th>
+          <th scope="col">Last 24 hours</th>
+          <th scope="col">Last success</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.map((endpoint) => (
+          <tr key={endpoint.id}>
+            <td class="breakable">
+              <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
+              {endpoint.description !== '' && <small>{endpoint.description}</small>}
+            </td>
+            <td class="breakable">{endpoint.eventTypes.join(', ')}</td>
+            <td>{rateText(rates.get(endpoint.id))}</td>
+            <td>{endpoint.lastSuccessAt ? <Ago at={microsOfDate(endpoint.lastSuccessAt)} now={now} /> : 'never'}</td>
+            <td>
+              <EndpointState endpoint={endpoint} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** `98 % of 120 attempts, 84 ms` */
+function rateText(rate: EndpointRate | undefined): string {
+  if (!rate) return 'no attempts'
+  const share = Math.floor((rate.delivered / rate.attempts) * 100)
+  const attempts = `${rate.attempts.toLocaleString('en')} ${rate.attempts === 1 ? 'attempt' : 'attempts'}`
+  return `${share} % of ${attempts}${rate.medianMs === null ? '' : `, ${rate.medianMs} ms`}`
 }
 
 function EndpointState({ endpoint: { state, reason, failures } }: { endpoint: Endpoint }) {
@@ -67,21 +116,13 @@ function EndpointState({ endpoint: { state, reason, failures } }: { endpoint: En
   )
 }
 
-/** @throws NotFoundError for unknown endpoints and those of others alike */
-async function openEndpoint(context: Context, console: Console): Promise<Endpoint> {
-  const id = context.params.endpoint ?? ''
-  const endpoint = isUuid(id) ? await findEndpoint(context.deps.db, console, id) : undefined
-  if (!endpoint) throw new NotFoundError('There is no such endpoint, or it is not one of yours.')
-  return endpoint
-}
-
 async function showEndpoint(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const endpoint = await openEndpoint(context, console)
   const { db, now } = context.deps
   const before = Number(context.query.get('before') ?? Number.NaN)
   const page = {
-    state: null,
+    state: STATES.find((state) => state === context.query.get('state')) ?? null,
     before: Number.isSafeInteger(before) ? before : null,
     limit: PAGE_SIZE + 1,
     readable: null,
@@ -98,15 +139,27 @@ async function showEndpoint(context: Context): Promise<void> {
         <a href={`${console.base}/webhooks`}>Webhook endpoints</a>
       </p>
       <div class="page-head">
-        <h1 class="breakable">{endpoint.url}</h1>
+        <div>
+          <h1 class="breakable">{endpoint.url}</h1>
+          {endpoint.description !== '' && <p class="muted">{endpoint.description}</p>}
+        </div>
         <EndpointState endpoint={endpoint} />
       </div>
+      {context.flash.secret !== undefined && <NewSecret secret={context.flash.secret} />}
       <p class="muted">
         {endpoint.eventTypes.join(', ')}
         {endpoint.ordered && ' · in order per deal'}
         {endpoint.failures > 0 &&
           ` · ${endpoint.failures} failed ${endpoint.failures === 1 ? 'attempt' : 'attempts'} since the last success`}
+        {endpoint.previousSecretExpiresAt && (
+          <>
+            {' '}
+            · the old secret signs too, until <Exact at={microsOfDate(endpoint.previousSecretExpiresAt)} isNamed />
+          </>
+        )}
       </p>
+      {mayIn(console, 'manage') && <EndpointActions context={context} endpoint={endpoint} path={path} />}
+      <StateFilter path={path} state={page.state} />
       {deliveries.length === 0 && <p class="empty">Nothing was owed to this endpoint yet.</p>}
       {deliveries.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -117,35 +170,34 @@ async function showEndpoint(context: Context): Promise<void> {
       <nav class="pager" aria-label="Pages">
         {page.before !== null && <a href={path}>Newest</a>}
         {nextCursor !== null && (
-          <a rel="next" href={`${path}?before=${nextCursor}`}>
+          <a rel="next" href={`${path}?${page.state === null ? '' : `state=${page.state}&`}before=${nextCursor}`}>
             Older
           </a>
         )}
       </nav>
-      {mayIn(console, 'manage') && endpoint.state === 'ACTIVE' && (
-        <section class="card" aria-labelledby="replay">
-          <h2 id="replay">Replay</h2>
-          <p class="muted">Sends the same events with the same bodies once more, in order, at most 50 a second.</p>
-          <Form context={context} action={`${path}/replay`} class="stack">
-            <fieldset>
-              <legend>Deliveries that are</legend>
-              {REPLAYABLE.map((state) => (
-                <CheckBox
-                  key={state}
-                  name="state"
-                  value={state}
-                  label={state.toLowerCase()}
-                  isChecked={state !== 'DELIVERED'}
-                />
-              ))}
-            </fieldset>
-            <p>
-              <button type="submit">Replay</button>
-            </p>
-          </Form>
-        </section>
-      )}
+      {mayIn(console, 'manage') && endpoint.state === 'ACTIVE' && <Replay context={context} path={path} />}
     </>,
+  )
+}
+
+const STATES = ['PENDING', 'DELIVERED', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'] as const
+
+function StateFilter({ path, state }: { path: string; state: Delivery['state'] | null }) {
+  return (
+    <ul class="chips small" aria-label="State">
+      <li>
+        <a href={path} aria-current={state === null ? 'true' : undefined}>
+          All
+        </a>
+      </li>
+      {STATES.map((one) => (
+        <li key={one}>
+          <a href={`${path}?state=${one}`} aria-current={state === one ? 'true' : undefined}>
+            {one.toLowerCase()}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -187,22 +239,4 @@ export function DeliveryState({ state }: { state: Delivery['state'] }) {
   const isBad = state === 'FAILED' || state === 'EXHAUSTED'
   const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'
   return <span class={look}>{state.toLowerCase().replaceAll('_', ' ')}</span>
-}
-
-async function replay(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
-  const { id } = await openEndpoint(context, console)
-  const wanted = new Set(context.form.getAll('state'))
-  const states = REPLAYABLE.filter((state) => wanted.has(state))
-  const what = { scope: console, endpointId: id, from: null, to: null, states, limit: REPLAY_LIMIT }
-  const count = await context.deps.outbox.run((tx, enqueue) =>
-    replayEndpoint(tx, personOf(context, console.session), what, { enqueue }),
-  )
-  const path = `${console.base}/webhooks/${id}`
-  const notice =
-    count === 0
-      ? 'Nothing matched: there is no such delivery to send again.'
-      : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`
-  leaveFlash(context, path, { notice })
-  redirect(context, path)
 }

@@ -60,6 +60,8 @@ function show(text) {
   }
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true })
   document.title = fresh.title
+  // What was waited for is there: nothing changes any more.
+  if (poll && fresh.documentElement.dataset.poll === undefined) clearInterval(polling)
   const icon = document.querySelector('link[rel=icon]')
   const wanted = fresh.querySelector('link[rel=icon]')
   if (wanted && icon.href !== wanted.href) icon.href = wanted.href
@@ -67,6 +69,8 @@ function show(text) {
   awaitTurn()
 }
 
+const { live, poll } = page.dataset
+let polling = 0
 let readAt = new Date()
 let misses = 0
 
@@ -156,6 +160,15 @@ function listen(address) {
   addEventListener('pagehide', () => events.close())
 }
 
+/** The last short message can be taken back, by the form that came with it. */
+function addUndo(form) {
+  const toast = document.querySelector('#toasts .toast:last-child')
+  const own = document.importNode(form, true)
+  own.dataset.inline = 'Taken back'
+  own.addEventListener('submit', () => toast.remove())
+  toast?.append(' ', own)
+}
+
 // Small forms within a row are sent without leaving the page.
 document.addEventListener('submit', async (event) => {
   const form = event.target
@@ -173,17 +186,18 @@ document.addEventListener('submit', async (event) => {
     const text = await answer.text()
     show(text)
     const said = new DOMParser().parseFromString(text, 'text/html').querySelector('main > .notice')
-    const words = said?.textContent ?? form.dataset.inline
+    const undo = said?.querySelector('form')
+    const words = undo ? said.firstChild.textContent : (said?.textContent ?? form.dataset.inline)
     document.dispatchEvent(new CustomEvent('page:said', { detail: words }))
+    if (undo) addUndo(undo)
   } catch {
     document.dispatchEvent(new CustomEvent('page:said', { detail: 'That did not work. Load the page again.' }))
   }
 })
 
-const { live, poll } = page.dataset
 if (live) listen(live)
 if (live || poll) {
-  setInterval(run, Number(poll ?? 0) || POLL_MS)
+  polling = setInterval(run, Number(poll ?? 0) || POLL_MS)
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && (isDue || Date.now() - readAt.getTime() > 5_000)) void run()
   })

@@ -1,0 +1,34 @@
+import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
+
+/** Runs beyond this many medians would press all others flat: they are cut. */
+const CUT_AT_MEDIANS = 3
+
+/** What a chart of durations is drawn by. */
+export interface Scale {
+  /** the length at the upper edge */
+  top: Micros
+  median: Micros
+  longest: Micros
+  /** lengths that get a line: nothing, half and all of it */
+  lines: readonly Micros[]
+}
+
+/** @param lengths of at least one run */
+export function scaleOf(lengths: readonly Micros[]): Scale {
+  const sorted = lengths.toSorted((a, b) => a - b)
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
+  const longest = Math.max(sorted.at(-1) ?? 0, 1)
+  const wanted = median > 0 ? Math.min(longest, median * CUT_AT_MEDIANS) : longest
+  const top = microsOfSeconds(roundUp(toSeconds(wanted)))
+  return { top, median, longest, lines: [0, top / 2, top] }
+}
+
+/** Lengths that people say, and the halves of which they say too. */
+const STEPS = [1, 2, 4, 6, 10, 20, 30, 60, 120, 240, 360, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400]
+
+function roundUp(seconds: number): number {
+  if (seconds >= 86_400) return Math.ceil(seconds / 86_400) * 86_400
+  if (seconds > 1) return STEPS.find((step) => step >= seconds) ?? 86_400
+  const power = 10 ** Math.floor(Math.log10(Math.max(seconds, 1e-4)))
+  return ([1, 2, 4, 6, 10].find((step) => step * power >= seconds * 0.999) ?? 10) * power
+}

@@ -1,0 +1,146 @@
+import type { ComponentChildren } from 'preact'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { DayBar } from '../components/day-bar.tsx'
+import { CheckBox, CodeBlock, Copyable, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { Icon, KindIcon, StatusGlyph, statusNames } from '../components/icons.tsx'
+import { Problem } from '../components/notice.tsx'
+import { Ago, Distance } from '../components/time.tsx'
+import type { Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { iconNames } from '../frame/look.ts'
+
+const statuses: readonly ShownStatus[] = ['up', 'grace', 'down', 'paused', 'new']
+const colours = ['ground', 'card', 'side', 'line', 'text', 'soft', 'accent', 'up', 'grace', 'down', 'paused', 'new']
+const HOUR = 3_600_000_000
+
+/** Every component in both themes, for who works on the pages; not there in production. */
+export function designPages(pages: Pages): void {
+  pages.get('/design', (context) => {
+    const now = context.deps.now()
+    sendPage(
+      context,
+      { title: 'Design' },
+      <>
+        <h1>Design</h1>
+        <p class="muted">Every component, in both themes. Tokens stand in tokens.css.</p>
+        <div class="design">
+          {(['light', 'dark'] as const).map((theme) => (
+            <div key={theme} data-theme={theme} class="design-theme">
+              <h2>{theme === 'light' ? 'Light' : 'Dark'}</h2>
+              <Components theme={theme} now={now} />
+            </div>
+          ))}
+        </div>
+      </>,
+    )
+  })
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+function Components({ theme, now }: { theme: string; now: number }) {
+  const id = (name: string) => `${name}-${theme}`
+  const days = Array.from({ length: 30 }, (_, index) => ({
+    date: `day ${index + 1}`,
+    seconds: index < 4 ? null : index % 11 === 0 ? 640 : 0,
+  }))
+  return (
+    <>
+      <Part title="Colours">
+        <ul class="swatches">
+          {colours.map((name) => (
+            <li key={name}>
+              <span class={`swatch swatch-${name}`} /> <code>{name}</code>
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Text">
+        <p>
+          Base text with a <a href="/design">link to this page</a>, <code>code</code> and <b>12,345</b>.{' '}
+          <span class="muted">Soft text.</span>
+        </p>
+        <p>
+          <Ago at={now - HOUR} now={now} /> · <Distance at={now - 3 * HOUR} now={now} />
+        </p>
+        <small>Small text for what is beside the point.</small>
+      </Part>
+      <Part title="States">
+        <p class="row">
+          {statuses.map((status) => (
+            <span key={status} class="row">
+              <StatusGlyph status={status} isRunning={status === 'up'} /> {statusNames[status]}
+            </span>
+          ))}
+        </p>
+        <p class="row">
+          <span class="pill">quiet</span> <span class="pill good">good</span> <span class="pill bad">bad</span>
+          <span class="tag">tag</span> <span class="count">6</span>
+        </p>
+        <DayBar days={days} isSlim />
+      </Part>
+      <Part title="Buttons">
+        <p class="row">
+          <button type="button" class="primary">
+            Primary
+          </button>
+          <button type="button">Plain</button>
+          <button type="button" class="danger">
+            Danger
+          </button>
+          <button type="button" class="danger solid">
+            Delete
+          </button>
+          <button type="button" class="quiet">
+            Quiet
+          </button>
+        </p>
+      </Part>
+      <Part title="Fields">
+        <div class="stack">
+          <TextField label="Text" name={id('text')} value="Nightly backup" hint="What helps to fill it in." />
+          <TextField label="Wrong" name={id('wrong')} value="every day" error="Period is not a number." />
+          <SelectField label="Choice" name={id('choice')} value="a" options={[{ value: 'a', label: 'The first' }]} />
+          <TextArea label="Lines" name={id('lines')} value="One" rows={2} />
+          <CheckBox name={id('box')} label="A box to tick" isChecked hint="What it does." />
+        </div>
+      </Part>
+      <Part title="Copy">
+        <p class="ping-url">
+          <Copyable text="https://signalbox.example/ping/…" label={`address, ${theme}`} />
+        </p>
+        <CodeBlock
+          text={'curl -fsS -m 10 --retry 5 --retry-connrefused \\\n  https://signalbox.example/ping/…'}
+          label={`lines, ${theme}`}
+        />
+      </Part>
+      <Part title="Notices">
+        <p class="notice">The check is saved.</p>
+        <Problem text="Something below is not right yet." />
+        <p class="connection still">Not connected since 19:41:02. What you see is from 19:40:58.</p>
+        <p class="toast">Copied</p>
+      </Part>
+      <Part title="Icons">
+        <ul class="swatches">
+          {iconNames.map((name) => (
+            <li key={name}>
+              <Icon name={name} /> <small>{name}</small>
+            </li>
+          ))}
+        </ul>
+        <p class="row">
+          {['email', 'slack', 'webhook', 'pd', 'telegram'].map((kind) => (
+            <KindIcon key={kind} kind={kind} />
+          ))}
+        </p>
+      </Part>
+    </>
+  )
+}

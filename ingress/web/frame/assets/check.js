@@ -1,0 +1,115 @@
+// The page of a check and its form: pings in a drawer, times by the chosen clock, what a schedule means while it is
+// typed. Everything works without it.
+
+;(() => {
+  const KEY = 'times'
+  const choice = document.querySelector('#zone')
+
+  /** `Sat 31 Jan 2026, 10:00:05`, in the chosen zone. */
+  function zoned(date, timeZone) {
+    return date.toLocaleString('en-GB', {
+      timeZone,
+      day: '2-digit',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+  }
+
+  function applyZone() {
+    if (!choice) return
+    const zone = choice.value || Intl.DateTimeFormat().resolvedOptions().timeZone
+    for (const time of document.querySelectorAll('time[data-exact]')) {
+      const name = time.dataset.exact === 'named' ? ` ${zone}` : ''
+      const utc = time.dateTime.slice(0, 19).replace('T', ' ')
+      const text = (zone === 'UTC' ? utc : zoned(new Date(time.dateTime), zone)) + name
+      if (time.textContent !== text) time.textContent = text
+    }
+  }
+
+  if (choice) {
+    const own = document.documentElement.dataset.zone
+    if (own && [...choice.options].every(({ value }) => value !== own)) choice.append(new Option(own, own))
+    const kept = localStorage.getItem(KEY) ?? own ?? null
+    if (kept !== null && [...choice.options].some(({ value }) => value === kept)) choice.value = kept
+    choice.addEventListener('change', () => {
+      localStorage.setItem(KEY, choice.value)
+      applyZone()
+    })
+    document.addEventListener('page:shown', () => {
+      if (kept !== null && choice.value === '') choice.value = localStorage.getItem(KEY) ?? ''
+      applyZone()
+    })
+    applyZone()
+  }
+
+  let drawer = null
+
+  /** Shows the page of a ping over the log; its own links stay in the drawer. */
+  async function openDrawer(href) {
+    const answer = await fetch(href, { credentials: 'same-origin' })
+    if (!answer.ok) {
+      location.href = href
+      return
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    if (!drawer) {
+      drawer = document.createElement('dialog')
+      drawer.className = 'drawer'
+      drawer.setAttribute('aria-label', 'Ping')
+      document.body.append(drawer)
+      drawer.addEventListener('click', (event) => {
+        if (event.target === drawer) drawer.close()
+      })
+    }
+    const close = document.createElement('button')
+    close.type = 'button'
+    close.className = 'drawer-close'
+    close.textContent = 'Close'
+    close.addEventListener('click', () => drawer.close())
+    const parts = [...page.querySelectorAll('main > :not(#connection, [data-region=refusal], .crumb)')]
+    drawer.replaceChildren(close, ...parts.map((part) => document.importNode(part, true)))
+    for (const button of drawer.querySelectorAll('[data-copy], [data-scripted]')) button.hidden = false
+    if (!drawer.open) drawer.showModal()
+    drawer.scrollTop = 0
+    applyZone()
+  }
+
+  document.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    const link = event.target instanceof Element ? event.target.closest('a[data-drawer], .drawer .pager a') : null
+    if (!link) return
+    event.preventDefault()
+    void openDrawer(link.href)
+  })
+
+  const form = document.querySelector('.check-form')
+  const PREVIEWED = ['kind', 'timeout', 'timeout_unit', 'grace', 'grace_unit', 'schedule', 'tz']
+  let typing = 0
+
+  async function preview() {
+    const data = new FormData(form)
+    const query = new URLSearchParams(PREVIEWED.map((name) => [name, String(data.get(name) ?? '')]))
+    const answer = await fetch(`/schedule-preview?${query}`, { credentials: 'same-origin' })
+    if (!answer.ok) return
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const fresh = page.querySelector('.preview')
+    if (fresh) document.querySelector('.preview').replaceChildren(...fresh.childNodes)
+  }
+
+  if (form) {
+    const tz = form.querySelector('#tz')
+    if (location.pathname.endsWith('/new') && tz.value === 'UTC' && form.querySelector('#schedule').value === '') {
+      tz.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+    }
+    form.addEventListener('input', ({ target }) => {
+      if (!PREVIEWED.includes(target.name)) return
+      clearTimeout(typing)
+      typing = setTimeout(() => void preview().catch(() => undefined), 200)
+    })
+  }
+  const wrong = document.querySelector('[aria-invalid=true]')
+  wrong?.focus()
+})()

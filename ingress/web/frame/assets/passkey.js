@@ -1,0 +1,27 @@
+// Forms that a passkey fills in. Hidden where the browser has none, or no scripts run.
+
+const said = (text) => document.dispatchEvent(new CustomEvent('page:said', { detail: text }))
+
+const WHY = {
+  InvalidStateError: 'This device has a passkey for your account already.',
+  NotAllowedError: 'No passkey was used: it was cancelled, or took too long.',
+}
+
+for (const form of document.querySelectorAll('form[data-passkey]')) {
+  if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) continue
+  form.hidden = false
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const options = JSON.parse(form.dataset.options)
+    try {
+      const credential =
+        form.dataset.passkey === 'create'
+          ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
+          : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
+      form.elements.answer.value = JSON.stringify(credential.toJSON())
+      form.submit()
+    } catch (error) {
+      said(WHY[error.name] ?? 'The passkey could not be used.')
+    }
+  })
+}

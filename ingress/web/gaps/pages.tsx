@@ -1,0 +1,79 @@
+import { listGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
+import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
+import { formatDuration } from '#shared/monitoring/notifications/durations.ts'
+import { Exact } from '../components/time.tsx'
+import type { Context, Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { openProject } from '../frame/workspace.ts'
+
+const LISTED = 100
+
+/** When this service could not take signals, or could not look: for everybody who may see the project. */
+export function gapPages(pages: Pages): void {
+  pages.get('/projects/:project/gaps', showGaps)
+}
+
+async function showGaps(context: Context): Promise<void> {
+  const workspace = await openProject(context, 'view')
+  const { project } = workspace
+  const { db, config } = context.deps
+  const gaps = await listGaps(db, { projectId: project.id, before: null, limit: LISTED, shards: config.pingShards })
+  sendPage(
+    context,
+    { title: `Gaps · ${project.name}`, workspace, project },
+    <>
+      <h1>Gaps</h1>
+      <p class="muted">
+        When signals could not be taken, or nobody could look. A check that was expected then does not go down: its time
+        counts anew from the end of the gap. The newest {LISTED} are shown.
+      </p>
+      {gaps.length === 0 ? (
+        <p>There were none.</p>
+      ) : (
+        <section class="card table-card">
+          <table>
+            <thead>
+              <tr>
+                <th>From (UTC)</th>
+                <th>Until</th>
+                <th>Lasted</th>
+                <th>What</th>
+                <th>Checks that became unknown</th>
+              </tr>
+            </thead>
+            <tbody>{gaps.map(row)}</tbody>
+          </table>
+        </section>
+      )}
+    </>,
+  )
+}
+
+function row(gap: ListedGap) {
+  const { id, from, until, checks, heard } = gap
+  return (
+    <tr key={id}>
+      <td>
+        <Exact at={from} />
+      </td>
+      <td>{until === null ? 'still open' : <Exact at={until} />}</td>
+      <td>{until === null ? '' : formatDuration(until - from)}</td>
+      <td>{whatOf(gap)}</td>
+      <td>{checks === 0 ? 'none' : `${checks}, ${heard} heard since`}</td>
+    </tr>
+  )
+}
+
+const DOORS = {
+  http: 'Pings by HTTP could not be taken',
+  smtp: 'Pings by e-mail could not be taken',
+  sweeper: 'Nobody looked for missing pings: nothing was lost, messages were late',
+  notifier: 'Nobody sent messages: nothing was lost, messages were late',
+} as const
+
+function whatOf({ door, kind, scope, cause }: ListedGap): string {
+  if (kind === 'detection') return DOORS[door]
+  if (kind === 'clock') return `${DOORS[door]}: ${cause}`
+  const part = kind === 'partial' ? ' by one of several processes' : scope === 'some' ? ' of some checks' : ''
+  return `${DOORS[door]}${part} (${cause})`
+}

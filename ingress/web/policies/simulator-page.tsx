@@ -1,0 +1,161 @@
+import { channelText, decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { simulatedWord } from '#shared/monitoring/alerting/simulation.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
+import { Form, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { Exact } from '../components/time.tsx'
+import type { Context } from '../frame/context.ts'
+
+/** What is to be simulated, as it was typed. */
+export interface Asked {
+  check: string
+  /** uuid, `none` or `draft` */
+  policy: string
+  source: 'recorded' | 'lines'
+  lines: string
+  /** a policy that is not saved: as a request, and the fields it came in */
+  draft: { body: JsonObject; fields: readonly (readonly [string, string])[] } | null
+}
+
+interface Props {
+  context: Context
+  /** path of the project */
+  base: string
+  asked: Asked
+  checks: readonly { uuid: string; name: string }[]
+  policies: readonly { uuid: string; name: string }[]
+  /** of integrations, by uuid */
+  names: ReadonlyMap<string, string>
+  errors: ReadonlyMap<string, string>
+  outcome: { inForce: SimulatedCheck; other: SimulatedCheck } | null
+}
+
+/** Checks that are offered while one types. */
+const OFFERED = 300
+/** Of messages and decisions; a form is no archive. */
+const SHOWN = 200
+
+/** What would have been, beside what is in force. */
+export function SimulatorPage({ context, base, asked, checks, policies, names, errors, outcome }: Props) {
+  const options = [
+    ...(asked.draft ? [{ value: 'draft', label: 'the draft' }] : []),
+    ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
+    { value: 'none', label: 'no policy' },
+  ]
+  const chosen = options.find(({ value }) => value === asked.policy)?.label ?? 'no policy'
+  return (
+    <>
+      <p class="crumb">
+        <a href={`${base}/policies`}>Policies</a>
+      </p>
+      <h1>Simulator</h1>
+      <p class="muted">Who would have been told, when and why. Nothing is stored, and nobody is told.</p>
+      <Form context={context} action={`${base}/simulator#outcome`} class="stack check-form">
+        <Problem text={errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')} />
+        {asked.draft?.fields.map(([name, value], index) => (
+          <input key={index} type="hidden" name={name} value={value} />
+        ))}
+        <fieldset>
+          <legend>What is simulated</legend>
+          <div class="columns">
+            <TextField label="Check" name="check" value={asked.check} error={errors.get('check')} list="checks" />
+            <SelectField label="With" name="policy" value={asked.policy} options={options} />
+          </div>
+          <div class="segments">
+            <span>
+              <input
+                type="radio"
+                id="source-recorded"
+                name="source"
+                value="recorded"
+                checked={asked.source === 'recorded'}
+              />
+              <label for="source-recorded">The last 7 days as they were</label>
+            </span>
+            <span>
+              <input type="radio" id="source-lines" name="source" value="lines" checked={asked.source === 'lines'} />
+              <label for="source-lines">These pings</label>
+            </span>
+          </div>
+          <TextArea
+            label="Pings"
+            name="lines"
+            value={asked.lines}
+            error={errors.get('lines')}
+            hint="One a line, like 03:00 fail: success, start, fail or log, of today by UTC."
+            isMono
+          />
+        </fieldset>
+        <datalist id="checks">
+          {checks.slice(0, OFFERED).map(({ uuid, name }) => (
+            <option key={uuid} value={name || uuid} />
+          ))}
+        </datalist>
+        <div class="form-foot">
+          <button type="submit" class="primary">
+            Simulate
+          </button>
+          <a class="button" href={`${base}/policies`}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+      {outcome && (
+        <div class="columns" id="outcome">
+          <Outcome title="As it is in force" outcome={outcome.inForce} names={names} />
+          <Outcome title={`With ${chosen}`} outcome={outcome.other} names={names} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['names'] }) {
+  const { title, outcome, names } = props
+  const { messages, decisions, flips, truncated } = outcome
+  const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
+  const count = `${messages.length} ${messages.length === 1 ? 'message' : 'messages'}`
+  return (
+    <section class="card outcome">
+      <h2>{title}</h2>
+      <p>
+        {count} about {flips.length} {flips.length === 1 ? 'change' : 'changes'}, from{' '}
+        <Exact at={outcome.from} isNamed /> to <Exact at={outcome.until} isNamed />.
+        {truncated && ' It was too much to be simulated to its end.'}
+      </p>
+      {messages.length > 0 && (
+        <>
+          <h3>Who is told</h3>
+          <ol class="timeline">
+            {messages.slice(0, SHOWN).map((message, index) => (
+              <li key={index}>
+                <Exact at={message.at} /> {nameOf(message.channel)}: {simulatedWord(message)}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {decisions.length > 0 && (
+        <>
+          <h3>Why</h3>
+          <ol class="timeline">
+            {decisions.slice(0, SHOWN).map((decision, index) => (
+              <li key={index}>
+                <Exact at={decision.at} /> {decisionText(decision)}
+                {decision.channels.length > 0 && (
+                  <ul>
+                    {decision.channels.map((channel) => (
+                      <li key={channel.id}>{channelText(channel, nameOf(channel.id))}</li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {Math.max(messages.length, decisions.length) > SHOWN && <p class="muted">The first {SHOWN} are shown.</p>}
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+
+/** What a status page knows of a check. */
+export interface PublicState {
+  status: ShownStatus
+  check: { name: string }
+  /** null outside of maintenance that the page tells of */
+  maintenanceUntil: number | null
+}
+
+const WORDS: Readonly<Record<ShownStatus, string>> = {
+  up: 'Operational',
+  grace: 'Delayed',
+  down: 'Down',
+  new: 'No data yet',
+  paused: 'Paused',
+}
+const PLACES: Readonly<Record<ShownStatus, number>> = { down: 0, grace: 1, up: 2, new: 3, paused: 4 }
+
+/** What strangers are told of a check: planned work is no outage. */
+export function publicWord({ status, maintenanceUntil }: PublicState): string {
+  return maintenanceUntil === null ? WORDS[status] : 'Maintenance'
+}
+
+/** The glyph and colour of it. */
+export function publicLook({ status, maintenanceUntil }: PublicState): ShownStatus {
+  return maintenanceUntil === null ? status : 'paused'
+}
+
+/** What is down first, then what is late, the rest by name. What is paused is watched by nobody and not shown. */
+export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
+  return all
+    .filter(({ status, maintenanceUntil }) => status !== 'paused' || maintenanceUntil !== null)
+    .toSorted(
+      (a, b) =>
+        PLACES[publicLook(a)] - PLACES[publicLook(b)] ||
+        a.check.name.localeCompare(b.check.name, 'en', { numeric: true }),
+    )
+}
+
+/** The one sentence above all. */
+export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
+  const count = (look: ShownStatus) => shown.filter((one) => publicLook(one) === look).length
+  const [down, late, up] = [count('down'), count('grace'), count('up')]
+  const total = shown.length
+  if (down > 0) return { look: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down` }
+  if (late > 0) return { look: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed` }
+  if (up > 0) return { look: 'up', text: 'All operational' }
+  return { look: 'new', text: 'Nothing is known yet' }
+}

@@ -1,0 +1,151 @@
+import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
+import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
+import { askBuyer } from '#shared/risk/operations/ask-buyer.ts'
+import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { toMillis } from '#shared/time.ts'
+import {
+  askDilution,
+  askRecord,
+  DilutionQuery,
+  refuseFuture,
+  refuseWithoutMail,
+} from '../../../risk/acceptance/routes.ts'
+import type { Pages } from '../../frame/context.ts'
+import { leaveFlash } from '../../frame/flash.ts'
+import { asker, doOnce, note } from './ask.ts'
+import { evidenceForm, type FormField } from './form.tsx'
+import { receivableFields } from './parts.tsx'
+
+const common = { family: 'acceptance', tab: 'acceptance' } as const
+const REF: FormField = { name: 'receivableRef', label: 'Receivable', hint: 'your own reference', isRequired: true }
+const AT: FormField = { name: 'at', label: 'At', hint: 'YYYY-MM-DDThh:mm:ssZ', isRequired: true }
+
+const optionsOf = (codes: readonly string[]) => codes.map((value) => ({ value, label: words(value) }))
+const pageOf = (ref: string) => `/acceptance/receivables/${encodeURIComponent(ref)}`
+
+/** A member of a document that need not be named. */
+function optional({ demo: _demo, options, ...one }: FormField): FormField {
+  return { ...one, isRequired: false, ...(options && { options: [{ value: '', label: '—' }, ...options], value: '' }) }
+}
+
+/** Forms about acceptance and dilution. */
+export function acceptanceForms(pages: Pages): void {
+  recordForms(pages)
+  askForms(pages)
+}
+
+function recordForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/acceptance/record',
+    title: 'Record what a buyer said',
+    intro: 'With the document, the registry of invoice actions is asked too.',
+    button: 'Record',
+    fields: [
+      REF,
+      {
+        name: 'channel',
+        label: 'Where',
+        kind: 'select',
+        options: optionsOf(AcceptanceBody.shape.channel.options),
+        value: 'IMS',
+      },
+      {
+        name: 'action',
+        label: 'What',
+        kind: 'select',
+        options: optionsOf(AcceptanceBody.shape.action.options),
+        value: 'ACCEPTED',
+      },
+      { name: 'amountAccepted', label: 'Amount (₹)', kind: 'number' },
+      AT,
+      {
+        name: 'declaredBy',
+        label: 'Declared by',
+        kind: 'select',
+        options: optionsOf(['LENDER', 'SUPPLIER']),
+        value: 'LENDER',
+      },
+      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
+      ...receivableFields('receivable.').map(optional),
+    ],
+    schema: AcceptanceBody,
+    async submit(sent) {
+      const { receivableRef } = sent.body
+      await askRecord(asker(sent), sent.body, (tx) =>
+        note(tx, sent.context, sent.console, 'acceptance.recorded', receivableRef),
+      )
+      return pageOf(receivableRef)
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: '/acceptance/adjust',
+    title: 'Record an adjustment',
+    button: 'Record',
+    fields: [
+      REF,
+      { name: 'kind', label: 'What', kind: 'select', options: optionsOf(ADJUSTMENT_KINDS), value: 'CREDIT_NOTE' },
+      { name: 'amountInr', label: 'Amount (₹)', kind: 'number', isRequired: true },
+      AT,
+      { name: 'reference', label: 'Number', hint: 'of the note or payment' },
+      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
+    ],
+    schema: AdjustmentBody,
+    async submit(sent) {
+      const { context, console, body } = sent
+      const { now, secrets } = context.deps
+      refuseFuture(body.at, toMillis(now()))
+      return await doOnce(sent, async (tx, enqueue) => {
+        await recordAdjustment(tx, console, body, { enqueue, now, secrets })
+        await note(tx, context, console, 'acceptance.adjusted', body.receivableRef)
+        return pageOf(body.receivableRef)
+      })
+    },
+  })
+}
+
+function askForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/acceptance/ask',
+    title: 'Ask the buyer',
+    intro: 'A link by mail shows number, date and amount; the answer takes a code from the same mailbox.',
+    button: 'Ask',
+    fields: [
+      REF,
+      { name: 'buyerEmail', label: 'Mailbox of the buyer', kind: 'email', isRequired: true },
+      ...receivableFields('receivable.'),
+    ],
+    schema: BuyerRequestBody,
+    async submit(sent) {
+      const { context, console, body } = sent
+      const { secrets, config } = context.deps
+      refuseWithoutMail(console, context.deps)
+      const next = pageOf(body.receivableRef)
+      return await doOnce(sent, async (tx, enqueue) => {
+        const { sandboxUrl } = await askBuyer(tx, console, body, { enqueue, secrets, config })
+        await note(tx, context, console, 'acceptance.asked', body.receivableRef)
+        const flash = sandboxUrl === undefined ? { notice: 'The buyer is asked by mail.' } : { secret: sandboxUrl }
+        leaveFlash(context, console.base + next, flash)
+        return next
+      })
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    family: 'risk-signals',
+    path: '/acceptance/measure',
+    title: 'Dilution of a pair',
+    intro: 'From the supplier’s return about the buyer, once a day.',
+    button: 'Measure',
+    fields: receivableFields().filter(({ name }) => name.endsWith('Gstin')),
+    schema: DilutionQuery,
+    async submit(sent) {
+      await askDilution(asker(sent), sent.body)
+      const { supplierGstin, buyerGstin } = sent.body
+      return `/acceptance/dilution?${new URLSearchParams({ supplierGstin, buyerGstin })}`
+    },
+  })
+}

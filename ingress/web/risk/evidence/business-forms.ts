@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
+import {
+  ErasureBody,
+  MembershipBody,
+  OwnersBody,
+  PassportBody,
+  VerificationBody,
+} from '#shared/risk/businesses/requests.ts'
+import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
+import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { askWorker } from '../../../risk/evidence-job.ts'
+import { ownEntity } from '../../../risk/kyb/own-entity.ts'
+import { askEntity, VERIFICATIONS } from '../../../risk/kyb/verifications.ts'
+import { field, type Pages } from '../../frame/context.ts'
+import { asker, doOnce, idOf, note } from './ask.ts'
+import { evidenceForm, numberOf, type Sent } from './form.tsx'
+
+const common = { family: 'kyb', tab: 'businesses' } as const
+const ENTITY = '/businesses/:vei'
+
+/** Forms about businesses. */
+export function businessForms(pages: Pages): void {
+  verifyForms(pages)
+  recordForms(pages)
+}
+
+function verifyForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/businesses/verify',
+    title: 'Verify a business',
+    intro: 'One identifier is enough. What a registry does not answer is missing, with a reason.',
+    button: 'Verify',
+    fields: [
+      { name: 'gstin', label: 'GSTIN', isMono: true, demo: '29AAACR5678D1Z5' },
+      { name: 'cin', label: 'CIN', isMono: true, demo: 'U28999MH2015PTC123456' },
+      { name: 'llpin', label: 'LLPIN', isMono: true },
+      { name: 'pan', label: 'PAN', isMono: true },
+      { name: 'udyam', label: 'Udyam number', isMono: true },
+      { name: 'lei', label: 'LEI', isMono: true },
+      { name: 'legalName', label: 'Legal name', demo: 'Synthetic Components Private Limited' },
+      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
+    ],
+    schema: VerificationBody,
+    async submit(sent) {
+      const answer = await askWorker(asker(sent), {
+        kind: 'kyb.verification',
+        message: kybRequested,
+        folder: VERIFICATIONS,
+        request: sent.body,
+        before: (tx) => note(tx, sent.context, sent.console, 'business.verified', ''),
+      })
+      return `/businesses/verifications/${idOf(answer, 'verificationId')}`
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/verify`,
+    title: 'Verify once more',
+    intro: 'By the identifiers that are held of this business.',
+    button: 'Verify',
+    fields: [],
+    schema: z.strictObject({}),
+    async submit(sent) {
+      const vei = sent.context.params.vei ?? ''
+      const answer = await askEntity(asker(sent), vei, (tx) =>
+        note(tx, sent.context, sent.console, 'business.verified', vei),
+      )
+      return `/businesses/verifications/${idOf(answer, 'verificationId')}`
+    },
+  })
+}
+
+/** The entity that the path names, and what operations on it are given. */
+async function change<Body>(
+  sent: Sent<Body>,
+  action: string,
+  work: (given: {
+    tx: Parameters<typeof stateOwners>[0]
+    entity: Awaited<ReturnType<typeof ownEntity>>
+    deps: Parameters<typeof stateOwners>[4]
+  }) => Promise<unknown>,
+): Promise<string> {
+  const { context, console } = sent
+  const { now, secrets } = context.deps
+  return await doOnce(sent, async (tx, enqueue) => {
+    const entity = await ownEntity(tx, console, context.params.vei ?? '')
+    await work({ tx, entity, deps: { enqueue, now, secrets } })
+    await note(tx, context, console, action, entity.vei)
+    return `/businesses/${entity.vei}`
+  })
+}
+
+const ACTIONS = [
+  { value: 'JOIN', label: 'joins' },
+  { value: 'CHANGE', label: 'changes its role' },
+  { value: 'LEAVE', label: 'leaves' },
+]
+
+function recordForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/memberships/change`,
+    title: 'Membership of a consortium',
+    button: 'Record',
+    fields: [
+      { name: 'organisation', label: 'Organisation', isRequired: true },
+      { name: 'role', label: 'Role', isRequired: true },
+      { name: 'action', label: 'What', kind: 'select', options: ACTIONS, value: 'JOIN' },
+      { name: 'effectiveOn', label: 'From', hint: 'YYYY-MM-DD', isRequired: true },
+    ],
+    schema: MembershipBody,
+    submit: async (sent) =>
+      await change(sent, 'business.membership-changed', async ({ tx, entity, deps }) => {
+        const veiKey = await sent.context.deps.risk.veiKey(sent.console.env)
+        await changeMembership(tx, sent.console, entity, sent.body, { ...deps, veiKey })
+      }),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/owners/state`,
+    title: 'Owners',
+    intro: 'Names are sealed; the record holds their commitments, and this console shows references.',
+    button: 'Record',
+    fields: [
+      {
+        name: 'owners',
+        label: 'Owners',
+        kind: 'lines',
+        hint: 'One a line: name; PERSON or BUSINESS; basis points; basis of control',
+        isRequired: true,
+      },
+    ],
+    schema: OwnersBody,
+    bodyOf: (form) => ({ owners: ownersOf(field(form, 'owners')) }),
+    submit: async (sent) =>
+      await change(sent, 'business.owners-stated', ({ tx, entity, deps }) =>
+        stateOwners(tx, sent.console, entity, sent.body, deps),
+      ),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/passports/issue`,
+    title: 'Passport',
+    intro: 'What the newest verification found, without names.',
+    button: 'Issue',
+    fields: [
+      { name: 'purpose', label: 'Purpose', isRequired: true },
+      { name: 'validForDays', label: 'Valid for days', kind: 'number', value: '180' },
+    ],
+    schema: PassportBody,
+    submit: async (sent) =>
+      await change(sent, 'business.passport-issued', async ({ tx, entity, deps }) => {
+        const { risk, config } = sent.context.deps
+        const signingKey = await risk.passportKey(sent.console.env)
+        const given = { ...deps, publicUrl: config.publicUrl, signingKey }
+        return await issuePassport(tx, sent.console, entity, sent.body, given)
+      }),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/passports/:passport/revoke`,
+    title: 'Revoke a passport',
+    intro: 'Its status list says so at once.',
+    button: 'Revoke',
+    confirm: 'Revoke this passport for good?',
+    fields: [{ name: 'reason', label: 'Reason', isRequired: true }],
+    schema: ErasureBody,
+    submit: async (sent) =>
+      await change(sent, 'business.passport-revoked', async ({ tx, entity, deps }) => {
+        const id = sent.context.params.passport ?? ''
+        const isOwn = isUuid(id) && (await listEntityPassports(tx, entity.id)).some((one) => one.id === id)
+        if (!isOwn) throw new NotFoundError('There is no such passport.')
+        await revokePassport(tx, sent.console, id, sent.body.reason, deps)
+      }),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ENTITY}/erase`,
+    title: 'Erase a person',
+    intro: 'Identifiers, names and salts are deleted for good. What is anchored stays, and says nothing any more.',
+    button: 'Erase for good',
+    confirm: 'Erase this person for good? What is deleted cannot be brought back.',
+    fields: [{ name: 'reason', label: 'Reason', isRequired: true }],
+    schema: ErasureBody,
+    submit: async (sent) =>
+      await change(sent, 'business.erased', ({ tx, entity, deps }) => eraseEntity(tx, sent.console, entity, deps)),
+  })
+}
+
+/** Owners as they are written, one a line; what is missing is refused by the rules. */
+function ownersOf(text: string): unknown[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const [name = '', kind = '', holding = '', controlBasis = ''] = line.split(';').map((part) => part.trim())
+    return { name, kind: kind.toUpperCase(), holdingBps: numberOf(holding), controlBasis }
+  })
+}

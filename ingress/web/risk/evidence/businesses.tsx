@@ -1,0 +1,126 @@
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
+import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
+import { veiFault } from '#shared/risk/identifiers/vei.ts'
+import { paged } from '../../../paging.ts'
+import { readOutcome } from '../../../risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../risk/kyb/verifications.ts'
+import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
+import { Ago } from '../../components/time.tsx'
+import { type Context, type Pages, redirect } from '../../frame/context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { businessForms } from './business-forms.ts'
+import { Checks, type Verification } from './checks-table.tsx'
+import { showEntity } from './entity-page.tsx'
+import { Fact, ListHead, Pager, Pending, Table } from './parts.tsx'
+import { proveRecord, RecordAnchor } from './record-anchor.tsx'
+
+const PAGE_SIZE = 50
+const Cursor = z.tuple([z.int(), z.uuid()])
+
+/** Businesses: what is held of them, and what their checks found. */
+export function businessPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/businesses`, showList)
+  // Before the page whose parameter would take `verify` for an identifier.
+  businessForms(pages)
+  pages.get(`${CONSOLE}/businesses/verifications/:id`, showVerification)
+  pages.get(`${CONSOLE}/businesses/:vei`, showEntity)
+}
+
+async function showList(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { db, now } = context.deps
+  const asked = (context.query.get('q') ?? '').trim().slice(0, 200)
+  const found = asked === '' ? undefined : await search(db, console, asked)
+  if (found) return redirect(context, `${console.base}/businesses/${found}`)
+  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
+  const rows = await listEntities(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
+  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, id }) => encodeCursor([micros, id]))
+  sendConsole(
+    context,
+    console,
+    { title: 'Businesses', tab: 'businesses' },
+    <>
+      <ListHead
+        title="Businesses"
+        actions={
+          mayIn(console, 'edit') ? [{ href: `${console.base}/businesses/verify`, label: 'Verify a business' }] : []
+        }
+      />
+      <form method="get" action={`${console.base}/businesses`} class="row">
+        <label for="q">Identifier</label>
+        <input id="q" name="q" value={asked} maxLength={200} autocomplete="off" class="mono" />
+        <button type="submit">Find</button>
+      </form>
+      {asked !== '' && (
+        <p class="problem" role="alert">
+          Nothing with this identifier has been verified here.
+        </p>
+      )}
+      {page.length === 0 ? (
+        <p class="empty">No business yet.</p>
+      ) : (
+        <Table label="Businesses" columns={['Entity identifier', 'Kind', 'Since']}>
+          {page.map(({ id, vei, isPerson, micros }) => (
+            <tr key={id}>
+              <td>
+                <a class="mono" href={`${console.base}/businesses/${vei}`}>
+                  {vei}
+                </a>
+              </td>
+              <td>{isPerson ? 'person' : 'business'}</td>
+              <td>
+                <Ago at={micros} now={now()} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <Pager base={`${console.base}/businesses`} isFirst={cursor === null} nextCursor={nextCursor} />
+    </>,
+  )
+}
+
+/** The entity that a written identifier names, its own or a registry's. */
+async function search(db: Knex, console: Console, asked: string): Promise<string | undefined> {
+  const value = normaliseUpper(asked)
+  const entity =
+    (veiFault(value) === null && (await findEntity(db, console, value))) ||
+    (await findByIdentifierValue(db, console, value))
+  return entity?.vei
+}
+
+async function showVerification(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { deps, params } = context
+  const job = { kind: 'kyb.verification', folder: VERIFICATIONS, id: params.id ?? '', what: 'verification' } as const
+  const answer = await readOutcome(deps, console, job)
+  const page = { title: 'Verification', tab: 'businesses' } as const
+  if (answer.status === 202) {
+    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Verification" />)
+  }
+  // Stored as we anchored it.
+  const verification = JSON.parse(answer.body) as Verification
+  const proven = await proveRecord(deps.db, verification)
+  sendConsole(
+    context,
+    console,
+    page,
+    <>
+      <h1>Verification</h1>
+      <dl class="facts">
+        {verification.vei !== null && (
+          <Fact title="Business">
+            <a class="mono" href={`${console.base}/businesses/${verification.vei}`}>
+              {verification.vei}
+            </a>
+          </Fact>
+        )}
+        <Fact title="At">{verification.timestamp}</Fact>
+      </dl>
+      <Checks checks={verification.checks} />
+      <RecordAnchor proven={proven} publicUrl={deps.config.publicUrl} env={console.env} />
+    </>,
+  )
+}

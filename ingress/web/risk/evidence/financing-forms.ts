@@ -1,0 +1,197 @@
+import type { z } from 'zod'
+import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import {
+  AcceptBody,
+  BlindCheckBody,
+  CheckBody,
+  DisputeRequestBody,
+  RegistrationRequestBody,
+} from '#shared/risk/first-financing/requests.ts'
+import { answerDispute } from '#shared/risk/operations/answer-dispute.ts'
+import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
+import { askWorker } from '../../../risk/evidence-job.ts'
+import { askCheck } from '../../../risk/first-financing/checks.ts'
+import { askDispute } from '../../../risk/first-financing/disputes.ts'
+import { countGiven } from '../../../risk/first-financing/limits.ts'
+import {
+  askRegistration,
+  offerOwn,
+  ownRegistration,
+  REGISTRATIONS,
+} from '../../../risk/first-financing/registrations.ts'
+import { type FormContext, field, type Pages, redirect } from '../../frame/context.ts'
+import { leaveFlash } from '../../frame/flash.ts'
+import { CONSOLE } from '../console.tsx'
+import { asker, idOf, note } from './ask.ts'
+import { evidenceForm, jsonOf, openFamily, type Sent } from './form.tsx'
+import { receivableFields } from './parts.tsx'
+
+const FAMILY = 'first-financing'
+const common = { family: FAMILY, tab: 'financing' } as const
+
+/** Forms and buttons of the first-financing registry. */
+export function financingForms(pages: Pages): void {
+  checkForms(pages)
+  holdForms(pages)
+  for (const action of ['finance', 'release', 'cancel', 'renew'] as const) {
+    pages.post(`${CONSOLE}/financing/:id/${action}`, (context) => move(context, action))
+  }
+  pages.post(`${CONSOLE}/financing/:id/transfer`, offer)
+  for (const answer of ['confirm', 'release'] as const) {
+    pages.post(`${CONSOLE}/financing/disputes/:id/${answer}`, (context) => answerOpen(context, answer))
+  }
+}
+
+const noted = (sent: Pick<Sent<unknown>, 'context' | 'console'>, action: string) => (tx: Parameters<typeof note>[0]) =>
+  note(tx, sent.context, sent.console, action, '')
+
+function checkForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/financing/check',
+    title: 'Check a receivable',
+    intro: 'The answer is that something exists: never who, how much, on which day, or how many.',
+    button: 'Check',
+    fields: [
+      ...receivableFields(),
+      { name: 'window', label: 'Also the weeks and sizes around it', kind: 'check' },
+      { name: 'statement', label: 'Anchor the answer', kind: 'check' },
+    ],
+    schema: CheckBody,
+    async submit(sent) {
+      const answer = await askCheck(asker(sent), sent.body, noted(sent, 'receivable.checked'))
+      return `/financing/checks/${idOf(answer, 'checkId')}`
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: '/financing/check-blind',
+    title: 'Check a receivable blind',
+    intro:
+      'Whoever knows the receivable makes its fingerprints without showing it: examples/blind-financing prints them with --print. Neither this page nor the registry sees a field of it, so neither can test whether it is true.',
+    button: 'Check',
+    fields: [
+      {
+        name: 'fingerprints',
+        label: 'Fingerprints',
+        kind: 'lines',
+        hint: 'JSON: a list of epoch, rf1, rf2 and rf3, one for each live epoch',
+        isRequired: true,
+      },
+      { name: 'statement', label: 'Anchor the answer', kind: 'check' },
+    ],
+    schema: BlindCheckBody,
+    bodyOf: (form) => ({
+      fingerprints: jsonOf(field(form, 'fingerprints')),
+      statement: field(form, 'statement') === 'on',
+    }),
+    async submit(sent) {
+      const answer = await askCheck(asker(sent), sent.body, noted(sent, 'receivable.checked-blind'))
+      return `/financing/checks/${idOf(answer, 'checkId')}`
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: '/financing/dispute',
+    title: 'Dispute a receivable',
+    intro: 'Whoever holds it is told and has seven days to confirm or release. Nobody adjudicates.',
+    button: 'Dispute',
+    fields: [
+      ...receivableFields('receivable.'),
+      { name: 'reason', label: 'Reason', isRequired: true },
+      { name: 'evidenceSha256', label: 'SHA-256 of your evidence', isMono: true },
+    ],
+    schema: DisputeRequestBody,
+    async submit(sent) {
+      const answer = await askDispute(asker(sent), sent.body, noted(sent, 'receivable.disputed'))
+      return `/financing/disputes/${idOf(answer, 'disputeId')}`
+    },
+  })
+}
+
+function holdForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/financing/register',
+    title: 'Register a receivable',
+    intro: 'Of several that register one receivable the database lets one be first.',
+    button: 'Register',
+    fields: [
+      ...receivableFields(),
+      { name: 'dueDate', label: 'Due', hint: 'YYYY-MM-DD' },
+      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
+      { name: 'lenderRef', label: 'Reference', hint: 'of the lender; kept sealed' },
+    ],
+    schema: RegistrationRequestBody,
+    async submit(sent) {
+      const answer = await askRegistration(asker(sent), sent.body, noted(sent, 'receivable.registered'))
+      return `/financing/${idOf(answer, 'registrationId')}`
+    },
+  })
+  evidenceForm<z.output<typeof AcceptBody>>(pages, {
+    ...common,
+    path: '/financing/accept',
+    title: 'Accept a transfer',
+    intro: 'The holder gives you the token; it works once, with the receivable that it is for.',
+    button: 'Take it over',
+    fields: [
+      { name: 'transferToken', label: 'Transfer token', isMono: true, isRequired: true },
+      ...receivableFields('receivable.'),
+    ],
+    schema: AcceptBody,
+    async submit(sent) {
+      const { context, console, body } = sent
+      const answer = await askWorker(asker(sent), {
+        kind: 'financing.acceptance',
+        message: financingRequested,
+        folder: REGISTRATIONS,
+        request: body,
+        async before(tx) {
+          await countGiven(tx, console, body.receivable, { isCheck: false }, context.deps)
+          await note(tx, context, console, 'receivable.taken-over', '')
+        },
+      })
+      return `/financing/${idOf(answer, 'registrationId')}`
+    },
+  })
+}
+
+async function move(context: FormContext, action: 'finance' | 'release' | 'cancel' | 'renew'): Promise<void> {
+  const console = await openFamily(context, FAMILY)
+  const { outbox, now } = context.deps
+  const id = context.params.id ?? ''
+  await outbox.run(async (tx, enqueue) => {
+    const registration = await ownRegistration(tx, console, id)
+    await moveRegistration(tx, registration, action, {}, { enqueue, now })
+    await note(tx, context, console, `registration.${action}`, id)
+  })
+  const path = `${console.base}/financing/${id}`
+  leaveFlash(context, path, { notice: 'Done.' })
+  redirect(context, path)
+}
+
+/** The token is shown once, on the page that follows. */
+async function offer(context: FormContext): Promise<void> {
+  const console = await openFamily(context, FAMILY)
+  const id = context.params.id ?? ''
+  const { transferToken } = await context.deps.outbox.run(async (tx) => {
+    await note(tx, context, console, 'registration.transfer', id)
+    return await offerOwn(tx, console, id, context.deps)
+  })
+  const path = `${console.base}/financing/${id}`
+  leaveFlash(context, path, { secret: transferToken })
+  redirect(context, path)
+}
+
+async function answerOpen(context: FormContext, answer: 'confirm' | 'release'): Promise<void> {
+  const console = await openFamily(context, FAMILY)
+  const { outbox, now } = context.deps
+  const id = context.params.id ?? ''
+  await outbox.run(async (tx, enqueue) => {
+    await answerDispute(tx, console, id, answer === 'confirm' ? 'CONFIRM' : 'RELEASE', { enqueue, now })
+    await note(tx, context, console, `dispute.${answer}`, id)
+  })
+  const path = `${console.base}/financing/disputes/${id}`
+  leaveFlash(context, path, { notice: 'Your answer is recorded.' })
+  redirect(context, path)
+}

@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact'
+import type { Context } from '../../frame/context.ts'
+import type { FormField } from './form.tsx'
+
+/** One fact of a list of facts. */
+export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="breakable">{children}</dd>
+    </div>
+  )
+}
+
+/** The heading of a list, and what who may edit can begin there: the first of it is what most come for. */
+export function ListHead(props: { title: string; actions: readonly { href: string; label: string }[] }) {
+  return (
+    <div class="page-head">
+      <h1>{props.title}</h1>
+      {props.actions.length > 0 && (
+        <p class="row">
+          {props.actions.map(({ href, label }, index) => (
+            <a key={href} class={index === 0 ? 'button primary' : 'button'} href={href}>
+              {label}
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** The way to the newest page of a list, and to the one after this. @param base the list's address */
+export function Pager(props: { base: string; isFirst: boolean; nextCursor: string | null }) {
+  const { base, isFirst, nextCursor } = props
+  return (
+    <nav class="pager" aria-label="Pages">
+      {!isFirst && <a href={base}>Newest</a>}
+      {nextCursor !== null && (
+        <a rel="next" href={`${base}?cursor=${nextCursor}`}>
+          Older
+        </a>
+      )}
+    </nav>
+  )
+}
+
+/** A table that scrolls by itself where it is wider than the window. */
+export function Table({
+  label,
+  columns,
+  children,
+}: {
+  label: string
+  columns: readonly string[]
+  children: ComponentChildren
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="card table-card scroll" tabIndex={0} aria-label={label}>
+      <table class="plain-table wide-table">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+/** What the request before left to say. */
+export function Said({ context }: { context: Context }) {
+  return context.flash.notice === undefined ? null : (
+    <p class="notice" role="status">
+      {context.flash.notice}
+    </p>
+  )
+}
+
+/** While a worker is at it; the page looks again by itself. */
+export function Pending({ title }: { title: string }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="notice" role="status">
+        The registries are being asked. This page shows the result as soon as it is there.
+      </p>
+    </>
+  )
+}
+
+const TYPES = [
+  { value: 'INV', label: 'Invoice' },
+  { value: 'CRN', label: 'Credit note' },
+  { value: 'DBN', label: 'Debit note' },
+]
+
+/** The members of a receivable. @param prefix of their names, with its dot */
+export function receivableFields(prefix = ''): FormField[] {
+  return [
+    {
+      name: `${prefix}supplierGstin`,
+      label: 'Supplier (GSTIN)',
+      isMono: true,
+      isRequired: true,
+      demo: '29AAACR5678D1Z5',
+    },
+    { name: `${prefix}buyerGstin`, label: 'Buyer (GSTIN)', isMono: true, isRequired: true, demo: '27AAACB1234C1ZF' },
+    { name: `${prefix}documentType`, label: 'Type', kind: 'select', options: TYPES, value: 'INV' },
+    { name: `${prefix}documentNumber`, label: 'Number', isMono: true, isRequired: true, demo: 'INV/001' },
+    { name: `${prefix}documentDate`, label: 'Date', hint: 'YYYY-MM-DD', isRequired: true, demo: '2026-05-01' },
+    { name: `${prefix}totalInr`, label: 'Amount (₹)', kind: 'number', isRequired: true, demo: '118000' },
+  ]
+}

@@ -1,0 +1,231 @@
+import type { ComponentChildren } from 'preact'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { inrText } from '#shared/risk/packs/money.ts'
+import { CutBody } from '#shared/risk/pools/requests.ts'
+import { findCut, listCuts, listPools, newestCut, type Pool, type PoolCut } from '#shared/risk/pools/store.ts'
+import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { askWorker, readByAsking } from '../../../risk/evidence-job.ts'
+import { askOfCut } from '../../../risk/securitisation/cut-evidence.ts'
+import { CUTS } from '../../../risk/securitisation/cuts.ts'
+import { ownPool } from '../../../risk/securitisation/pools.ts'
+import { CodeBlock } from '../../components/form.tsx'
+import type { Context, Pages } from '../../frame/context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { asker, note } from './ask.ts'
+import { evidenceForm } from './form.tsx'
+import { Fact, Table } from './parts.tsx'
+import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
+
+const SHOWN = 50
+const POLL_SECONDS = 2
+const TAB = { tab: 'pools' } as const
+
+/** Pools of receivables: their cuts, and what is in a cut. */
+export function poolPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/pools`, showPools)
+  pages.get(`${CONSOLE}/pools/:pool`, showPool)
+  evidenceForm(pages, {
+    ...TAB,
+    family: 'securitisation',
+    path: '/pools/:pool/cut',
+    title: 'Cut a pool',
+    intro: 'Freezes members and evidence as they are; what is added later is in a later cut.',
+    button: 'Cut',
+    fields: [{ name: 'cutOffDate', label: 'Cut-off date', hint: 'YYYY-MM-DD', isRequired: true }],
+    schema: CutBody,
+    async submit(sent) {
+      const { context, console, body } = sent
+      const { id: poolId } = await ownPool(context.deps.db, console, context.params.pool ?? '')
+      await askWorker(asker(sent), {
+        kind: 'pool.cut',
+        message: poolChanged,
+        folder: CUTS,
+        request: { poolId, ...body },
+        before: (tx) => note(tx, context, console, 'pool.cut', poolId),
+      })
+      return `/pools/${poolId}`
+    },
+  })
+}
+
+async function showPools(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { db, config } = context.deps
+  const pools = await listPools(db, console, SHOWN)
+  sendConsole(
+    context,
+    console,
+    { ...TAB, title: 'Pools' },
+    <>
+      <h1>Pools</h1>
+      <p class="muted">Receivables with an anchored evidence object each, and cuts with a root over all of them.</p>
+      {pools.length === 0 ? (
+        <p class="empty">There is no pool yet.</p>
+      ) : (
+        <Table label="Pools" columns={['Pool', 'Deal', 'Receivables', 'With evidence']}>
+          {pools.map(({ id, name, dealId, size, built }) => (
+            <tr key={id}>
+              <td>
+                <a href={`${console.base}/pools/${id}`}>{name}</a>
+              </td>
+              <td class="breakable">{dealId ?? '—'}</td>
+              <td class="figure">{size}</td>
+              <td class="figure">{built}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <h2>Make one</h2>
+      <CodeBlock
+        text={[
+          `curl --data-binary @pool.json ${config.publicUrl}/v1/securitisation/pools \\`,
+          '  -H "x-api-key: $API_KEY" -H "Content-Type: application/json" -H "x-idempotency-key: pool-1"',
+        ].join('\n')}
+        label="make a pool"
+      />
+    </>,
+  )
+}
+
+interface Cut extends AnchoredRecord {
+  cutRecordId: string
+  cutOffDate: string
+  size: number
+  root: string
+  sumPaise: string
+}
+
+async function showPool(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { db, config } = context.deps
+  const pool = await ownPool(db, console, context.params.pool ?? '')
+  const shown = await chosen(context, console, pool)
+  // Written by ourselves.
+  const cuts = (await listCuts(db, pool.id, SHOWN)).map((body) => JSON.parse(body) as Cut)
+  const strata = shown && (await strataOf(context, console, shown))
+  const proven = shown && (await proveRecord(db, JSON.parse(shown.body) as Cut))
+  const isOpen = pool.built < pool.size || (shown !== undefined && strata === undefined)
+  const base = `${console.base}/pools/${pool.id}`
+  sendConsole(
+    context,
+    console,
+    { ...TAB, title: pool.name, ...(isOpen ? { pollSeconds: POLL_SECONDS } : {}) },
+    <>
+      <div class="page-head">
+        <h1>{pool.name}</h1>
+        {mayIn(console, 'edit') && (
+          <p class="row">
+            <a class="button primary" href={`${base}/cut`}>
+              Cut
+            </a>
+          </p>
+        )}
+      </div>
+      <dl class="facts">
+        <Fact title="Receivables">{pool.size}</Fact>
+        <Fact title="With evidence">{pool.built}</Fact>
+        <Fact title="Deal">{pool.dealId ?? '—'}</Fact>
+      </dl>
+      {cuts.length === 0 ? (
+        <p class="empty">There is no cut yet.</p>
+      ) : (
+        <Table label="Cuts" columns={['Cut-off date', 'Receivables', 'Sum', 'Root']}>
+          {cuts.map((cut) => (
+            <tr key={cut.cutRecordId}>
+              <td>
+                <a href={`${base}?cut=${cut.cutRecordId}`}>{cut.cutOffDate}</a>
+              </td>
+              <td class="figure">{cut.size}</td>
+              <td class="figure">{sumText(cut.sumPaise)}</td>
+              <td class="mono breakable">{cut.root}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {shown && (strata ? <Strata strata={strata} /> : <p class="notice">The cut is being summed up.</p>)}
+      {proven && <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />}
+    </>,
+  )
+}
+
+/** The cut that the address names, else the newest. */
+async function chosen(context: Context, console: Console, pool: Pool): Promise<PoolCut | undefined> {
+  const { db } = context.deps
+  const asked = context.query.get('cut') ?? ''
+  const cut = isUuid(asked) ? await findCut(db, console, asked) : undefined
+  return cut?.poolId === pool.id ? cut : await newestCut(db, pool.id)
+}
+
+/** @returns undefined while a worker is at it */
+async function strataOf(context: Context, console: Console, cut: PoolCut): Promise<Stratification | undefined> {
+  const { organisationId, env } = console
+  const request = { headers: { prefer: 'respond-async' } }
+  const asking = { caller: { organisationId, env }, deps: context.deps, request }
+  const answer = await readByAsking(asking, (asked) => askOfCut(asked, 'stratification', cut))
+  // Stored as we answered it.
+  return answer.status === 200 ? (JSON.parse(answer.body) as Stratification) : undefined
+}
+
+function Strata({ strata }: { strata: Stratification }) {
+  const { size, sumPaise, weightedDays, topBuyers } = strata
+  return (
+    <>
+      <dl class="facts">
+        <Fact title="Sum">{sumText(sumPaise)}</Fact>
+        <Fact title="Weighted days to due">{weightedDays ?? 'missing'}</Fact>
+      </dl>
+      <Bands title="Amount" size={size} strata={strata.amount} />
+      <Bands title="Days to due" size={size} strata={strata.daysToDue} />
+      <Bands title="Acceptance" size={size} strata={strata.acceptance} />
+      <Bands title="Tier" size={size} strata={strata.tier} />
+      <Table label="Largest buyers" columns={['Buyer', 'Sum', 'Share']}>
+        {topBuyers.map(({ buyerVei, sumPaise: sum, bps }) => (
+          <tr key={buyerVei}>
+            <td class="mono breakable">{buyerVei}</td>
+            <td class="figure">{sumText(sum)}</td>
+            <td>
+              <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  )
+}
+
+function Bands({ title, size, strata }: { title: string; size: number; strata: readonly Stratum[] }) {
+  return (
+    <Table label={title} columns={[title, 'Receivables', 'Sum']}>
+      {strata.map(({ band, count, sumPaise }) => (
+        <tr key={band}>
+          <td>{band.replaceAll('_', ' ').toLowerCase()}</td>
+          <td>
+            <Bar part={count} whole={size}>
+              {count}
+            </Bar>
+          </td>
+          <td class="figure">{sumText(sumPaise)}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+/** A figure with its part of the whole as a small bar, which says nothing that the figure does not. */
+function Bar({ part, whole, children }: { part: number; whole: number; children: ComponentChildren }) {
+  return (
+    <>
+      <svg class="stratum" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect x="0" y="0" width={whole === 0 ? 0 : Math.round((part * 100) / whole)} height="8" />
+      </svg>
+      <span class="figure">{children}</span>
+    </>
+  )
+}
+
+/** Whole paise as text; a sum may exceed what is written in words. */
+function sumText(paise: string): string {
+  const sum = Number(paise)
+  return Number.isSafeInteger(sum) ? inrText(sum) : `${BigInt(paise) / 1_000_000_000n} crore`
+}

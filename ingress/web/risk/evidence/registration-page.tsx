@@ -1,0 +1,163 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
+import type { Registration } from '#shared/risk/first-financing/registration.ts'
+import { findRegistration, listSightings } from '#shared/risk/first-financing/registration-store.ts'
+import { type FinancingAction, stateAfter } from '#shared/risk/first-financing/states.ts'
+import { openedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
+import { dayText, inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { microsOfDate } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { readOutcome } from '../../../risk/evidence-job.ts'
+import { REGISTRATIONS } from '../../../risk/first-financing/registrations.ts'
+import { Copyable, Form } from '../../components/form.tsx'
+import { Ago } from '../../components/time.tsx'
+import type { Context } from '../../frame/context.ts'
+import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { Fact, Pending, Said, Table } from './parts.tsx'
+import { proveRecord, RecordAnchor } from './record-anchor.tsx'
+
+/** How a registration stands. */
+export function State({
+  registration: { state, contested },
+}: {
+  registration: Pick<Registration, 'state' | 'contested'>
+}) {
+  return (
+    <>
+      <span class={state === 'FINANCED' || state === 'REGISTERED' ? 'pill good' : 'pill'}>{state.toLowerCase()}</span>{' '}
+      {contested && <span class="pill bad">contested</span>}
+    </>
+  )
+}
+
+/** A registration, or that a worker is at it. @throws NotFoundError */
+async function findOwn(context: Context, console: Console): Promise<Registration | null> {
+  const { deps } = context
+  const id = context.params.id ?? ''
+  const registration = isUuid(id) ? await findRegistration(deps.db, console, id) : undefined
+  if (registration) return registration
+  for (const kind of ['financing.registration', 'financing.acceptance'] as const) {
+    try {
+      await readOutcome(deps, console, { kind, folder: REGISTRATIONS, id, what: 'registration' })
+      return null
+    } catch (error) {
+      if (!(error instanceof NotFoundError) || kind === 'financing.acceptance') throw error
+    }
+  }
+  return null
+}
+
+/** One of the organisation's own registrations, with what may be done with it. */
+export async function showRegistration(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { db, secrets, config, now } = context.deps
+  const page = { tab: 'financing', title: 'Registration' } as const
+  const registration = await findOwn(context, console)
+  if (!registration) return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Registration" />)
+  const view = registrationView(registration)
+  const [sightings, disputes, proven] = await Promise.all([
+    listSightings(db, registration.id),
+    listDisputes(db, registration.id),
+    proveRecord(db, view.record),
+  ])
+  const fields = openedReceivable(registration, secrets)?.fields
+  sendConsole(
+    context,
+    console,
+    page,
+    <>
+      <Said context={context} />
+      {context.flash.secret !== undefined && <TransferToken token={context.flash.secret} />}
+      <h1>Registration</h1>
+      <dl class="facts">
+        <Fact title="State">
+          <State registration={registration} />
+        </Fact>
+        <Fact title="Until">{view.expiresAt}</Fact>
+        <Fact title="Made">
+          <Ago at={microsOfDate(registration.createdAt)} now={now()} />
+        </Fact>
+        {view.dealId !== null && <Fact title="Deal">{view.dealId}</Fact>}
+        {view.dueDate !== null && <Fact title="Due">{dayText(view.dueDate)}</Fact>}
+        {view.financedOn !== null && <Fact title="Financed">{dayText(view.financedOn)}</Fact>}
+        {fields && (
+          <>
+            <Fact title="Document">{`${fields.documentType} ${fields.documentNumber}, ${dayText(fields.documentDate)}`}</Fact>
+            <Fact title="Amount">{inrFigure(fields.totalInr)}</Fact>
+            <Fact title="Supplier">{fields.supplierGstin}</Fact>
+            <Fact title="Buyer">{fields.buyerGstin}</Fact>
+          </>
+        )}
+      </dl>
+      {mayIn(console, 'edit') && <Actions context={context} console={console} registration={registration} />}
+      {sightings.length > 0 && (
+        <Table label="Checks by others" columns={['Day', 'Checks by others']}>
+          {sightings.map(({ date, count }) => (
+            <tr key={date}>
+              <td>{dayText(date)}</td>
+              <td class="figure">{count}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {disputes.length > 0 && (
+        <Table label="Disputes" columns={['Dispute', 'State', 'Answer by']}>
+          {disputes.map(({ id, state, answerBy }) => (
+            <tr key={id}>
+              <td>
+                <a class="mono" href={`${console.base}/financing/disputes/${id}`}>
+                  {id}
+                </a>
+              </td>
+              <td>{state.toLowerCase()}</td>
+              <td>{answerBy.toISOString()}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />
+    </>,
+  )
+}
+
+function TransferToken({ token }: { token: string }) {
+  return (
+    <section class="card secret-once" role="status">
+      <p>
+        The transfer token. It is <b>not shown again</b>, works once and for 72 hours: copy it now.
+      </p>
+      <p>
+        <Copyable text={token} label="transfer token" />
+      </p>
+    </section>
+  )
+}
+
+const LABELS: readonly { action: FinancingAction; label: string; confirm?: string }[] = [
+  { action: 'finance', label: 'It is financed' },
+  { action: 'renew', label: 'Hold it longer' },
+  { action: 'transfer', label: 'Offer a transfer' },
+  { action: 'release', label: 'Release', confirm: 'Release this receivable? Others may register it then.' },
+  { action: 'cancel', label: 'Cancel', confirm: 'Give up this registration? Others may register the receivable then.' },
+]
+
+function Actions(props: { context: Context; console: Console; registration: Registration }) {
+  const { context, console, registration } = props
+  const offered = LABELS.filter(({ action }) => stateAfter(registration, action) !== null)
+  return (
+    <div class="row">
+      {offered.map(({ action, label, confirm }) => (
+        <Form
+          key={action}
+          context={context}
+          action={`${console.base}/financing/${registration.id}/${action}`}
+          {...(confirm === undefined ? {} : { confirm })}
+        >
+          <button type="submit" class={confirm === undefined ? '' : 'danger'}>
+            {label}
+          </button>
+        </Form>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,194 @@
+import type { z } from 'zod'
+import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import {
+  DOCUMENT_TYPES,
+  DocumentBody,
+  EbrcBody,
+  IecBody,
+  ShippingBillBody,
+  TradePackBody,
+  type TradeQuestion,
+} from '#shared/risk/trade/requests.ts'
+import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
+import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
+import { askWorker } from '../../../risk/evidence-job.ts'
+import { readPage } from '../../../risk/trade/read-page.ts'
+import type { Context, Pages } from '../../frame/context.ts'
+import type { Console } from '../console.tsx'
+import { asker, doOnce, idOf, note } from './ask.ts'
+import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'
+
+const common = { family: 'trade', tab: 'trade' } as const
+/** As many documents as a pack may have. */
+const OFFERED = 100
+
+const IEC: FormField = { name: 'iec', label: 'Exporter (IEC)', isMono: true, isRequired: true, demo: 'AAACR5678D' }
+const BILL_HINT = 'of the shipping bill'
+
+/** Forms about documents of an export, what registries say of it, and packs of both. */
+export function tradeForms(pages: Pages): void {
+  evidenceForm(pages, documentForm)
+  evidenceForm(pages, packForm)
+  for (const form of verificationForms) evidenceForm(pages, form)
+}
+
+const documentForm: EvidenceForm<z.output<typeof DocumentBody>> = {
+  ...common,
+  path: '/trade/documents/new',
+  title: 'Record a document',
+  intro: 'By its hash: the file stays with you. `sha256sum FILE` prints it.',
+  button: 'Record',
+  fields: [
+    {
+      name: 'type',
+      label: 'Type',
+      kind: 'select',
+      options: DOCUMENT_TYPES.map((value) => ({ value, label: words(value) })),
+      value: 'COMMERCIAL_INVOICE',
+    },
+    { name: 'sha256', label: 'SHA-256 of the file', isMono: true, isRequired: true },
+    { name: 'metadata.invoiceNumber', label: 'Invoice number', hint: 'kept sealed; compared with the shipping bill' },
+    { name: 'sizeBytes', label: 'Bytes', kind: 'number' },
+    { name: 'mediaType', label: 'Media type', hint: 'such as application/pdf' },
+  ],
+  schema: DocumentBody,
+  async submit(sent) {
+    const { context, console, body } = sent
+    return await doOnce(sent, async (tx) => {
+      await recordTradeDocument(tx, console, body, context.deps)
+      await note(tx, context, console, 'trade.document_recorded', body.sha256)
+      return '/trade'
+    })
+  },
+}
+
+const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
+  ...common,
+  path: '/trade/packs/new',
+  title: 'Build a pack',
+  intro:
+    'A signed and anchored statement over the documents that you choose, in this order, with what registries said.',
+  button: 'Issue the pack',
+  fields: offered,
+  schema: TradePackBody,
+  async submit(sent) {
+    const { context, console, body } = sent
+    const answer = await askWorker(asker(sent), {
+      kind: 'trade.pack',
+      message: provenanceRequested,
+      folder: '/v1/trade/packs',
+      request: body,
+      before: (tx) => note(tx, context, console, 'trade.pack_issued', body.title ?? ''),
+    })
+    return `/trade/packs/${idOf(answer, 'packId')}`
+  },
+}
+
+/** The newest documents and verifications, as what can be chosen. */
+async function offered({ deps: { db } }: Context, console: Console): Promise<FormField[]> {
+  const [documents, verifications] = await Promise.all([
+    readPage({ limit: OFFERED }, (page) => listDocuments(db, console, page)),
+    readPage({ limit: OFFERED }, (page) => listVerifications(db, console, page)),
+  ])
+  // Stored as we anchored them.
+  const papers = documents.page.map(({ body }) => JSON.parse(body) as TradeDocument)
+  const findings = verifications.page.map(({ body }) => JSON.parse(body) as TradeFinding)
+  return [
+    { name: 'title', label: 'Title', hint: 'for people; it is not signed' },
+    {
+      name: 'documents',
+      label: 'Documents',
+      kind: 'choices',
+      hint: hintOf(papers.length, documents.nextCursor, 'Record a document first.'),
+      options: papers.map(({ documentId, type, sha256, timestamp }) => ({
+        value: documentId,
+        label: `${words(type)}, ${sha256.slice(0, 16)}…, ${timestamp.slice(0, 10)}`,
+      })),
+    },
+    {
+      name: 'checks',
+      label: 'Verifications',
+      kind: 'choices',
+      hint: hintOf(verifications.page.length, verifications.nextCursor, 'There is none yet; a pack needs none.'),
+      options: findings.map(({ verificationId, subjectKind, timestamp }) => ({
+        value: verificationId,
+        label: `${words(subjectKind)}, ${verificationId.slice(0, 8)}…, ${timestamp.slice(0, 10)}`,
+      })),
+    },
+  ]
+}
+
+function hintOf(count: number, nextCursor: string | null, none: string): string {
+  if (count === 0) return none
+  return nextCursor === null ? 'Choose from all there are.' : `The newest ${OFFERED}; older ones by the API.`
+}
+
+/** A form that asks a registry. @param subjectKind what is asked about */
+function askForm<Body extends object>(
+  form: Pick<EvidenceForm<Body>, 'path' | 'title' | 'intro' | 'fields' | 'schema'>,
+  questionOf: (body: Body) => TradeQuestion,
+): EvidenceForm<unknown> {
+  return {
+    ...common,
+    ...form,
+    button: 'Ask the registry',
+    async submit(sent) {
+      // Parsed by the schema of the same form.
+      const request = questionOf(sent.body as Body)
+      const { context, console } = sent
+      const answer = await askWorker(asker(sent), {
+        kind: 'trade.verification',
+        message: provenanceRequested,
+        folder: '/v1/trade/verifications',
+        request,
+        before: (tx) => note(tx, context, console, 'trade.verified', request.subjectKind),
+      })
+      return `/trade/verifications/${idOf(answer, 'verificationId')}`
+    },
+  }
+}
+
+const billFields = (prefix: string, isRequired: boolean): FormField[] => [
+  { name: `${prefix}number`, label: 'Bill number', hint: BILL_HINT, isMono: true, isRequired, demo: '4821907' },
+  { name: `${prefix}date`, label: 'Bill date', hint: 'YYYY-MM-DD', isRequired, demo: '2026-03-14' },
+  { name: `${prefix}portCode`, label: 'Port', hint: 'such as INNSA1', isMono: true, isRequired, demo: 'INNSA1' },
+]
+
+const verificationForms = [
+  askForm(
+    {
+      path: '/trade/verify/ebrc',
+      title: 'Verify a certificate of realisation',
+      intro: 'What the registry says at this moment: a certificate may be cancelled later.',
+      fields: [
+        IEC,
+        { name: 'brcNumber', label: 'e-BRC', isMono: true, isRequired: true, demo: 'SYNB0000123260000042' },
+        ...billFields('shippingBill.', false),
+        { name: 'realised.amount', label: 'Realised', kind: 'number', demo: '52000' },
+        { name: 'realised.currency', label: 'Currency', isMono: true, demo: 'USD' },
+      ],
+      schema: EbrcBody,
+    },
+    (body) => ({ subjectKind: 'EBRC', ...body }),
+  ),
+  askForm(
+    {
+      path: '/trade/verify/shipping-bill',
+      title: 'Verify a shipping bill',
+      fields: [IEC, ...billFields('', true), { name: 'fobValueInr', label: 'Value (₹)', kind: 'number' }],
+      schema: ShippingBillBody,
+    },
+    (body) => ({ subjectKind: 'SHIPPING_BILL', ...body }),
+  ),
+  askForm(
+    {
+      path: '/trade/verify/iec',
+      title: 'Verify an exporter code',
+      fields: [IEC, { name: 'legalName', label: 'Name', demo: 'Synthetic Components Private Limited' }],
+      schema: IecBody,
+    },
+    (body) => ({ subjectKind: 'IEC', ...body }),
+  ),
+]

@@ -1,0 +1,47 @@
+import { NotFoundError } from '#shared/errors.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import type { OperationDeps } from '#shared/risk/operations/deps.ts'
+import type { createSubject } from '#shared/risk/operations/manage-subject.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { doOnce, note } from '../evidence/ask.ts'
+import type { Sent } from '../evidence/form.tsx'
+
+/** What all forms of the tab share. */
+export const common = { family: 'identity', tab: 'identity' } as const
+/** Why, in the words of whoever fills in the form. */
+export const REASON = {
+  name: 'reason',
+  label: 'Reason',
+  hint: 'sealed, and deleted with the subject',
+  isRequired: true,
+}
+
+type Tx = Parameters<typeof createSubject>[0]
+
+/** Does something in one transaction with its entry in the audit log. @param work gives where to go on, and whom it was about */
+export async function change<Body>(
+  sent: Sent<Body>,
+  action: string,
+  work: (tx: Tx, deps: OperationDeps) => Promise<{ next: string; target: string }>,
+): Promise<string> {
+  const { context, console } = sent
+  const { now, secrets } = context.deps
+  return await doOnce(sent, async (tx: Tx, enqueue: Enqueue) => {
+    const { next, target } = await work(tx, { enqueue, now, secrets })
+    await note(tx, context, console, action, target)
+    return next
+  })
+}
+
+/** An id of the path. @throws NotFoundError */
+export function idIn<Body>({ context }: Sent<Body>, name: string): string {
+  const id = context.params[name] ?? ''
+  if (!isUuid(id)) throw new NotFoundError('There is no such page.')
+  return id
+}
+
+/** The page of a subject, to go on to. */
+export const pageOf = (subjectId: string) => ({ next: `/identity/subjects/${subjectId}`, target: subjectId })
+
+/** Whose identities a form is about. */
+export const ownerOf = <Body>({ console: { organisationId, env } }: Sent<Body>) => ({ organisationId, env })

@@ -1,0 +1,206 @@
+import { identityRequested } from '#shared/contracts/evidence-requested.ts'
+import {
+  IdentityVerificationBody,
+  ReasonBody,
+  SubjectBody,
+  TransitionBody,
+} from '#shared/risk/identity/identity-requests.ts'
+import { RESPONSE_MODES } from '#shared/risk/identity/presentation.ts'
+import { PresentationBody } from '#shared/risk/identity/requests.ts'
+import { beginVerification } from '#shared/risk/operations/complete-identity-verification.ts'
+import { eraseSubject } from '#shared/risk/operations/erase-subject.ts'
+import { createSubject, openSubject } from '#shared/risk/operations/manage-subject.ts'
+import { moveSubject } from '#shared/risk/operations/move-subject.ts'
+import { requestPresentation } from '#shared/risk/operations/request-presentation.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { askWorker } from '../../../risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../risk/identity/verifications.ts'
+import { NotConfiguredError } from '../../../risk/not-configured-error.ts'
+import { field, type Pages } from '../../frame/context.ts'
+import { asker, idOf, note } from '../evidence/ask.ts'
+import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
+
+import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
+import { consentForms, passportForms } from './record-forms.ts'
+
+const SUBJECT = '/identity/subjects/:subject'
+
+const optionsOf = (codes: readonly string[]) => codes.map((value) => ({ value, label: words(value) }))
+
+/** Forms about identities. */
+export function identityForms(pages: Pages): void {
+  askForms(pages)
+  verifyForm(pages)
+  subjectForms(pages)
+  consentForms(pages)
+  passportForms(pages)
+}
+
+function askForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/identity/ask',
+    title: 'Ask a wallet',
+    intro:
+      'The request lives for five minutes; its page shows the QR code. Without a query of your own: legal name and GSTIN of a company.',
+    button: 'Ask',
+    fields: [
+      { name: 'purpose', label: 'Purpose', isRequired: true, demo: 'opening an account' },
+      { name: 'query', label: 'Query', kind: 'lines', hint: 'DCQL, as JSON' },
+      { name: 'responseMode', label: 'Answer', kind: 'select', options: modes, value: 'direct_post.jwt' },
+      { name: 'retainHours', label: 'Keep values for hours', kind: 'number', value: '24' },
+      { name: 'subjectId', label: 'Subject', isMono: true },
+      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
+    ],
+    schema: PresentationBody,
+    bodyOf(form) {
+      const text = (name: string) => field(form, name) || undefined
+      const query = text('query')
+      return {
+        purpose: text('purpose'),
+        ...(query === undefined ? { template: 'company-basic' } : { query: jsonOf(query) }),
+        responseMode: text('responseMode'),
+        retainHours: numberOf(field(form, 'retainHours')),
+        subjectId: text('subjectId'),
+        dealId: text('dealId'),
+      }
+    },
+    async submit(sent) {
+      const { context, console, body } = sent
+      const { config, risk } = context.deps
+      const signer = await risk.requestSigner(console.env)
+      if (!signer) throw new NotConfiguredError('requests to wallets are not configured')
+      return await change(sent, 'presentation.requested', async (tx, deps) => {
+        const given = { ...deps, clientId: signer.clientId, publicUrl: config.publicUrl }
+        const { presentationId } = await requestPresentation(tx, ownerOf(sent), body, given)
+        return { next: `/identity/presentations/${presentationId}`, target: presentationId }
+      })
+    },
+  })
+}
+
+const modes = RESPONSE_MODES.map((value) => ({ value, label: value.endsWith('jwt') ? 'encrypted' : 'in the clear' }))
+
+/** Members of a verification, by its method. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  PRESENTATION: ['presentationId'],
+  DOCUMENT: ['documentSha256', 'signature'],
+  REGISTRY: ['registry', 'identifier', 'consentId', 'purpose'],
+}
+
+function verifyForm(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/verify`,
+    title: 'Verify',
+    intro: 'Fill in what your method needs. A registry is asked about a person under a live consent alone.',
+    button: 'Verify',
+    fields: [
+      {
+        name: 'method',
+        label: 'Method',
+        kind: 'select',
+        options: optionsOf(Object.keys(MEMBERS)),
+        value: 'PRESENTATION',
+      },
+      { name: 'presentationId', label: 'Presentation', isMono: true },
+      { name: 'registry', label: 'Registry', kind: 'select', options: optionsOf(['PAN', 'CKYC']), value: 'PAN' },
+      { name: 'identifier', label: 'Identifier there', isMono: true },
+      { name: 'consentId', label: 'Consent', isMono: true },
+      { name: 'purpose', label: 'Purpose', hint: 'that of the consent; identity verification unless you say' },
+      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
+      { name: 'signature', label: 'Its signature', kind: 'lines', hint: 'a compact JWS' },
+    ],
+    schema: IdentityVerificationBody,
+    bodyOf(form) {
+      const method = field(form, 'method')
+      const given = (MEMBERS[method] ?? []).map((name) => [name, field(form, name)] as const)
+      return { method, ...Object.fromEntries(given.filter(([, value]) => value !== '')) }
+    },
+    async submit(sent) {
+      const subjectId = idIn(sent, 'subject')
+      const { now, secrets } = sent.context.deps
+      const answer = await askWorker(asker(sent), {
+        kind: 'identity.verification',
+        message: identityRequested,
+        folder: VERIFICATIONS,
+        request: { ...sent.body, subjectId },
+        async before(tx, enqueue) {
+          await beginVerification(tx, ownerOf(sent), subjectId, { enqueue, now, secrets })
+          await note(tx, sent.context, sent.console, 'subject.verified', subjectId)
+        },
+      })
+      return `/identity/verifications/${idOf(answer, 'verificationId')}`
+    },
+  })
+}
+
+function subjectForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/identity/subjects/add',
+    title: 'Add a subject',
+    button: 'Add',
+    fields: [
+      { name: 'externalRef', label: 'Your reference', hint: 'sealed, and shown by the API alone', isRequired: true },
+      {
+        name: 'kind',
+        label: 'Kind',
+        kind: 'select',
+        options: optionsOf(SubjectBody.shape.kind.options),
+        value: 'PERSON',
+      },
+    ],
+    schema: SubjectBody,
+    submit: async (sent) =>
+      await change(sent, 'subject.created', async (tx, deps) =>
+        pageOf((await createSubject(tx, ownerOf(sent), sent.body, deps)).subjectId),
+      ),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/move`,
+    title: 'State',
+    intro: 'The code is anchored, the reason is not.',
+    button: 'Move',
+    fields: [
+      {
+        name: 'to',
+        label: 'To',
+        kind: 'select',
+        options: optionsOf(TransitionBody.shape.to.options),
+        value: 'SUSPENDED',
+      },
+      REASON,
+      { name: 'reasonCode', label: 'Code', isMono: true, hint: 'capitals, digits and _' },
+    ],
+    schema: TransitionBody,
+    async submit(sent) {
+      const id = idIn(sent, 'subject')
+      const { to, reason, reasonCode } = sent.body
+      return await change(sent, 'subject.moved', async (tx, deps) => {
+        const subject = await openSubject(tx, ownerOf(sent), id)
+        await moveSubject(tx, subject, to, { by: 'CALLER', reasonCode, reason }, deps)
+        return pageOf(id)
+      })
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/erase`,
+    title: 'Erase a subject',
+    intro:
+      'Values, salts, your reference and reasons are deleted; passports are revoked. What is anchored stays, and says nothing any more.',
+    button: 'Erase for good',
+    confirm: 'Erase this subject for good? What is deleted cannot be brought back.',
+    fields: [REASON],
+    schema: ReasonBody,
+    async submit(sent) {
+      const id = idIn(sent, 'subject')
+      return await change(sent, 'subject.erased', async (tx, deps) => {
+        await eraseSubject(tx, ownerOf(sent), id, deps)
+        return pageOf(id)
+      })
+    },
+  })
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import type { TrustedIssuer } from '#shared/risk/credentials/trusted-issuer.ts'
+import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
+import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
+import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { type Context, field, type Pages } from '../../frame/context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { evidenceForm, jsonOf } from '../evidence/form.tsx'
+import { ListHead, Said, Table } from '../evidence/parts.tsx'
+import { change, common, idIn, ownerOf } from './change.ts'
+import { Lists } from './parts.tsx'
+
+const ISSUERS = '/identity/issuers'
+
+/** Issuers whose credentials count: the organisation's own, and those that the operator trusts for everybody. */
+export function issuerPages(pages: Pages): void {
+  pages.get(CONSOLE + ISSUERS, showIssuers)
+  issuerForms(pages)
+}
+
+async function showIssuers(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { env, organisationId } = console
+  const [own, operators] = await Promise.all([
+    listIssuers(context.deps.db, { organisationId, env }),
+    listIssuers(context.deps.db, { organisationId: null, env }),
+  ])
+  const add = { href: `${console.base}${ISSUERS}/trust`, label: 'Trust an issuer' }
+  sendConsole(
+    context,
+    console,
+    { title: 'Issuers', tab: 'identity' },
+    <>
+      <Said context={context} />
+      <ListHead title="Issuers" actions={mayIn(console, 'edit') ? [add] : []} />
+      <Lists console={console} current="/issuers" />
+      {own.length + operators.length === 0 ? (
+        <p class="empty">
+          Nobody’s credentials count yet{env === 'SANDBOX' && ', but those of the sandbox’s own issuer'}.
+        </p>
+      ) : (
+        <IssuerTable console={console} list={[...own, ...operators]} />
+      )}
+    </>,
+  )
+}
+
+function IssuerTable({ console, list }: { console: Console; list: readonly TrustedIssuer[] }) {
+  return (
+    <Table label="Issuers" columns={['Issuer', 'Types', 'Keys from', 'Trusted by', 'Assurance', 'Change']}>
+      {list.map((issuer) => (
+        <tr key={issuer.id}>
+          <td class="breakable">{issuer.iss}</td>
+          <td class="breakable">{issuer.vctValues.join(', ')}</td>
+          <td>{sourcesOf(issuer).join(', ')}</td>
+          <td>{issuer.isOperators ? 'the operator, for everybody' : 'you'}</td>
+          <td>{words(issuer.assurance)}</td>
+          <td>
+            {issuer.isOperators || !mayIn(console, 'edit') ? (
+              '—'
+            ) : (
+              <a href={`${console.base}${ISSUERS}/${issuer.id}/distrust`}>Distrust</a>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function sourcesOf({ keys, caCertificates, hasMetadata }: TrustedIssuer): string[] {
+  return [
+    ...(keys.length > 0 ? ['its key set'] : []),
+    ...(caCertificates.length > 0 ? ['its certificate authority'] : []),
+    ...(hasMetadata ? ['its metadata'] : []),
+  ]
+}
+
+const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
+const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+function issuerForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: `${ISSUERS}/trust`,
+    title: 'Trust an issuer',
+    intro:
+      'Its credentials then count for your organisation alone. Its keys come from one or more of: a key set, a certificate authority, its own metadata.',
+    button: 'Trust it',
+    fields: [
+      { name: 'iss', label: 'Issuer', hint: 'its https address, as it stands in credentials', isRequired: true },
+      { name: 'vctValues', label: 'Types', kind: 'lines', hint: 'of credentials, a line each', isRequired: true },
+      { name: 'jwks', label: 'Key set', kind: 'lines', hint: 'JWKS, as JSON' },
+      { name: 'caCertificates', label: 'Certificate authority', kind: 'lines', hint: 'certificates in PEM' },
+      { name: 'issuerMetadata', label: 'Ask its own metadata for keys', kind: 'check' },
+      { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'its own host unless you say' },
+      {
+        name: 'assurance',
+        label: 'Assurance',
+        kind: 'select',
+        options: IssuerBody.shape.assurance.unwrap().options.map((value) => ({ value, label: words(value) })),
+        value: 'SUBSTANTIAL',
+      },
+    ],
+    schema: IssuerBody,
+    bodyOf(form) {
+      const jwks = field(form, 'jwks')
+      const pem = field(form, 'caCertificates')
+      const certificates = pem.match(PEM) ?? [pem]
+      return {
+        iss: field(form, 'iss'),
+        vctValues: list(field(form, 'vctValues')),
+        ...(jwks === '' ? {} : { jwks: jsonOf(jwks) }),
+        ...(pem === '' ? {} : { caCertificates: certificates }),
+        ...(field(form, 'issuerMetadata') === 'on' ? { issuerMetadata: true } : {}),
+        statusHosts: list(field(form, 'statusHosts')),
+        assurance: field(form, 'assurance'),
+      }
+    },
+    submit: async (sent) =>
+      await change(sent, 'issuer.trusted', async (tx) => {
+        const { id } = await trustIssuer(tx, ownerOf(sent), sent.body)
+        return { next: ISSUERS, target: id }
+      }),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${ISSUERS}/:issuer/distrust`,
+    title: 'Distrust an issuer',
+    intro: 'Its credentials are refused from now on. What they verified before stays as it is.',
+    button: 'Distrust it',
+    fields: [],
+    schema: z.strictObject({}),
+    async submit(sent) {
+      const id = idIn(sent, 'issuer')
+      return await change(sent, 'issuer.distrusted', async (tx) => {
+        if (!(await deleteIssuer(tx, ownerOf(sent), id))) throw new NotFoundError('There is no such issuer.')
+        return { next: ISSUERS, target: id }
+      })
+    },
+  })
+}

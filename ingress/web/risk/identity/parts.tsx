@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { paged } from '../../../paging.ts'
+import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
+import type { Context } from '../../frame/context.ts'
+import type { Console } from '../console.tsx'
+
+const PAGE_SIZE = 50
+const Cursor = z.tuple([z.int().min(1)])
+
+/** One page of a list that is ordered by `seq`, and how to go on. */
+export async function pageOf<Row extends { seq: number }>(
+  context: Context,
+  list: (before: number | null, limit: number) => Promise<Row[]>,
+) {
+  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
+  const rows = await list(cursor?.[0] ?? null, PAGE_SIZE + 1)
+  return { ...paged(rows, PAGE_SIZE, ({ seq }) => encodeCursor([seq])), isFirst: cursor === null }
+}
+
+/** To the newest and to older rows. */
+export function Pager(props: { path: string; isFirst: boolean; nextCursor: string | null }) {
+  return (
+    <nav class="pager" aria-label="Pages">
+      {!props.isFirst && <a href={props.path}>Newest</a>}
+      {props.nextCursor !== null && (
+        <a rel="next" href={`${props.path}?cursor=${props.nextCursor}`}>
+          Older
+        </a>
+      )}
+    </nav>
+  )
+}
+
+const LISTS = [
+  ['', 'Subjects'],
+  ['/verifications', 'Verifications'],
+  ['/presentations', 'Presentations'],
+  ['/passports', 'Passports'],
+  ['/consents', 'Consents'],
+  ['/issuers', 'Issuers'],
+] as const
+
+/** The lists of this tab. */
+export function Lists({ console, current }: { console: Console; current: (typeof LISTS)[number][0] }) {
+  return (
+    <nav class="chips" aria-label="Identity">
+      {LISTS.map(([path, label]) => (
+        <a key={path} href={`${console.base}/identity${path}`} aria-current={path === current ? 'true' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
+}

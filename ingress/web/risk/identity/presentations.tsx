@@ -1,0 +1,170 @@
+import type { JsonValue } from '#shared/canonical/parse-json.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { askedNames } from '#shared/risk/credentials/select-claims.ts'
+import { type Presentation, type PresentationSecrets, stateAt } from '#shared/risk/identity/presentation.ts'
+import { findPresentation, listPresentations } from '#shared/risk/identity/presentation-store.ts'
+import { refusalWords } from '#shared/risk/identity/refusal-words.ts'
+import { presentationPageUrl } from '#shared/risk/identity/request-object.ts'
+import { readPresentationValues } from '#shared/risk/operations/read-presentation-values.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { microsOfDate, toMillis } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { Copyable, Form } from '../../components/form.tsx'
+import { Exact } from '../../components/time.tsx'
+import { personOf } from '../../frame/audit.ts'
+import type { Context, FormContext } from '../../frame/context.ts'
+import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { openFamily } from '../evidence/form.tsx'
+import { Fact, Said, Table } from '../evidence/parts.tsx'
+import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
+import { Tier } from '../tiers.tsx'
+import { Lists, Pager, pageOf } from './parts.tsx'
+
+const POLL_SECONDS = 2
+
+export async function showPresentations(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const { db, now } = context.deps
+  const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
+    listPresentations(db, console, { subjectId: null, before, limit }),
+  )
+  sendConsole(
+    context,
+    console,
+    { title: 'Presentations', tab: 'identity' },
+    <>
+      <h1>Presentations</h1>
+      <Lists console={console} current="/presentations" />
+      {page.length === 0 ? (
+        <p class="empty">No wallet was asked yet.</p>
+      ) : (
+        <PresentationTable console={console} list={page} nowMs={toMillis(now())} />
+      )}
+      <Pager path={`${console.base}/identity/presentations`} isFirst={isFirst} nextCursor={nextCursor} />
+    </>,
+  )
+}
+
+/** What wallets were asked for, and what became of it. */
+export function PresentationTable(props: {
+  console: Console
+  list: Awaited<ReturnType<typeof listPresentations>>
+  nowMs: number
+}) {
+  return (
+    <Table label="Presentations" columns={['Purpose', 'State', 'Asked at']}>
+      {props.list.map((one) => (
+        <tr key={one.id}>
+          <td class="breakable">
+            <a href={`${props.console.base}/identity/presentations/${one.id}`}>{one.purpose}</a>
+          </td>
+          <td>{words(stateAt(one, props.nowMs))}</td>
+          <td>
+            <Exact at={microsOfDate(one.createdAt)} isNamed />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+async function open(context: Context, console: Console): Promise<Presentation> {
+  const id = context.params.id ?? ''
+  const presentation = isUuid(id) ? await findPresentation(context.deps.db, console, id) : undefined
+  if (!presentation) throw new NotFoundError('There is no such presentation.')
+  return presentation
+}
+
+/** How far a presentation is: names of fields, and no value. */
+export async function showPresentation(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  await send(context, console, await open(context, console), null)
+}
+
+/** The values, behind a click that the audit log records. */
+export async function showValues(context: FormContext): Promise<void> {
+  const console = await openFamily(context, 'identity')
+  const presentation = await open(context, console)
+  const person = personOf(context, console.session)
+  const values = await readPresentationValues(context.deps.db, person, console, presentation.id, null, context.deps)
+  if (!values) throw new NotFoundError('The values of this presentation are not kept any more.')
+  await send(context, console, presentation, values)
+}
+
+type Values = readonly { name: string; value: JsonValue }[]
+
+async function send(context: Context, console: Console, presentation: Presentation, values: Values | null) {
+  const { db, config, now } = context.deps
+  const state = stateAt(presentation, toMillis(now()))
+  const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED' || state === 'RECEIVED'
+  const { issuer, tier, fields, subjectId, record, reasons, walletError } = presentation
+  // Anchored by us.
+  const proven = record === null ? null : await proveRecord(db, JSON.parse(record) as AnchoredRecord)
+  sendConsole(
+    context,
+    console,
+    { title: 'Presentation', tab: 'identity', ...(isOpen && { pollSeconds: POLL_SECONDS }) },
+    <>
+      <Said context={context} />
+      <h1>Presentation</h1>
+      {isOpen && <PageLink context={context} presentation={presentation} />}
+      <dl class="facts">
+        <Fact title="State">{words(state)}</Fact>
+        <Fact title="Purpose">{presentation.purpose}</Fact>
+        <Fact title="Asked for">{askedNames(presentation.query).join(', ')}</Fact>
+        {reasons.length > 0 && (
+          <Fact title="Refused">{reasons.map((reason) => `${refusalWords(reason)} (${reason})`).join(' ')}</Fact>
+        )}
+        {walletError !== null && <Fact title="The wallet says">{walletError}</Fact>}
+        {issuer !== null && <Fact title="Issuer">{issuer}</Fact>}
+        {tier !== null && (
+          <Fact title="Tier">
+            <Tier tier={tier} />
+          </Fact>
+        )}
+        {fields.length > 0 && <Fact title="Fields">{fields.join(', ')}</Fact>}
+        {subjectId !== null && (
+          <Fact title="Subject">
+            <a href={`${console.base}/identity/subjects/${subjectId}`}>its page</a>
+          </Fact>
+        )}
+      </dl>
+      {values && <ValueTable values={values} />}
+      {!values && state === 'VERIFIED' && mayIn(console, 'edit') && (
+        <Form context={context} action={`${console.base}/identity/presentations/${presentation.id}/values`}>
+          <p class="row">
+            <button type="submit">Show the values</button>
+            <span class="muted">The audit log records that you looked.</span>
+          </p>
+        </Form>
+      )}
+      {proven && <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />}
+    </>,
+  )
+}
+
+function PageLink({ context, presentation }: { context: Context; presentation: Presentation }) {
+  const { secrets, config } = context.deps
+  // Sealed by us, in this form.
+  const { page } = JSON.parse(secrets.open('presentation', presentation.sealedSecrets)) as PresentationSecrets
+  const address = presentationPageUrl(config.publicUrl, page)
+  return (
+    <p class="notice">
+      <a href={address}>The page with its QR code</a>, for the person with the wallet:{' '}
+      <Copyable text={address} label="the address of the page" />
+    </p>
+  )
+}
+
+function ValueTable({ values }: { values: Values }) {
+  return (
+    <Table label="Values" columns={['Field', 'Value']}>
+      {values.map(({ name, value }) => (
+        <tr key={name}>
+          <td>{name}</td>
+          <td class="breakable">{typeof value === 'string' ? value : JSON.stringify(value)}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

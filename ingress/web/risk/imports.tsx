@@ -1,0 +1,210 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { hasEnded, type Import } from '#shared/risk/colending/imports/import.ts'
+import { findOwnImport, listImports } from '#shared/risk/colending/imports/import-store.ts'
+import { listErrors } from '#shared/risk/colending/imports/row-store.ts'
+import { ERRORS_SHOWN, errorView, listedImportView } from '#shared/risk/colending/imports/view.ts'
+import { exportImportErrors } from '#shared/risk/operations/export-import-errors.ts'
+import { microsOfDate } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { CodeBlock, Copyable } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import type { Context, Pages } from '../frame/context.ts'
+import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { ListHead } from './evidence/parts.tsx'
+
+const SHOWN = 50
+const POLL_SECONDS = 3
+
+/** Loan tapes and bureau files: how far they are read, what could not be, and the anchored root. */
+export function importPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/imports`, showImports)
+  pages.get(`${CONSOLE}/imports/:import`, showImport)
+  pages.get(`${CONSOLE}/imports/:import/errors.csv`, downloadErrors)
+}
+
+async function showImports(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const imports = await listImports(context.deps.db, console, { kind: null, before: null, limit: SHOWN })
+  const isRunning = imports.some(({ state }) => !hasEnded(state))
+  sendConsole(
+    context,
+    console,
+    { title: 'Imports', tab: 'imports', ...(isRunning ? { pollSeconds: POLL_SECONDS } : {}) },
+    <>
+      <ListHead
+        title="Imports"
+        actions={mayIn(console, 'edit') ? [{ href: `${console.base}/imports/new`, label: 'Upload a file' }] : []}
+      />
+      <p class="muted">
+        Loan tapes and files in the style of credit bureaus. Mappings are adapter shims: each describes the style of a
+        payload and nothing else, and claims no partnership.
+      </p>
+      {imports.length === 0 && <p class="empty">Nothing was imported yet.</p>}
+      {imports.length > 0 && <ImportTable context={context} console={console} imports={imports} />}
+      <h2>By the API</h2>
+      <CodeBlock text={uploadLines(context.deps.config.publicUrl)} label="upload" />
+    </>,
+  )
+}
+
+function uploadLines(publicUrl: string): string {
+  return [
+    `curl --data-binary @tape.csv ${publicUrl}/v1/colending/loan-tapes \\`,
+    '  -H "Authorization: Bearer $TOKEN" -H "Content-Type: text/csv" -H "x-idempotency-key: tape-1"',
+  ].join('\n')
+}
+
+function ImportTable({ context, console, imports }: { context: Context; console: Console; imports: Import[] }) {
+  const now = context.deps.now()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="card table-card scroll" tabIndex={0} aria-label="Imports">
+      <table class="plain-table wide-table">
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">State</th>
+            <th scope="col">Rows</th>
+            <th scope="col">Errors</th>
+            <th scope="col">Received</th>
+          </tr>
+        </thead>
+        <tbody>
+          {imports.map((found) => (
+            <tr key={found.id}>
+              <td>
+                <a href={`${console.base}/imports/${found.id}`}>{found.mapping ?? found.askedMapping ?? found.style}</a>
+              </td>
+              <td>
+                <State found={found} />
+              </td>
+              <td class="figure">{found.progress.accepted}</td>
+              <td class="figure">{found.progress.errors}</td>
+              <td>
+                <Ago at={microsOfDate(found.receivedAt)} now={now} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function State({ found: { state } }: { found: Import }) {
+  return <span class={state === 'FAILED' ? 'pill bad' : 'pill good'}>{state.toLowerCase().replaceAll('_', ' ')}</span>
+}
+
+/** @throws NotFoundError for unknown imports and those of others alike */
+async function openImport(context: Context, console: Console): Promise<Import> {
+  const id = context.params.import ?? ''
+  const { db } = context.deps
+  const found = isUuid(id)
+    ? ((await findOwnImport(db, console, 'TAPE', id)) ?? (await findOwnImport(db, console, 'BUREAU', id)))
+    : undefined
+  if (!found) throw new NotFoundError('There is no such import, or it is not one of yours.')
+  return found
+}
+
+async function showImport(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const found = await openImport(context, console)
+  const isOver = hasEnded(found.state)
+  const page = { after: null, limit: ERRORS_SHOWN, isSkipped: false }
+  const errors = isOver ? (await listErrors(context.deps.db, found.id, page)).map(errorView) : []
+  const { counts, failure, record, sha256 } = listedImportView(found)
+  const path = `${console.base}/imports/${found.id}`
+  sendConsole(
+    context,
+    console,
+    { title: 'Import', tab: 'imports', ...(isOver ? {} : { pollSeconds: POLL_SECONDS }) },
+    <>
+      <h1>
+        Import <State found={found} />
+      </h1>
+      {context.query.has('again') && (
+        <p class="notice" role="status">
+          The same bytes were imported before: this is that import.
+        </p>
+      )}
+      {!isOver && (
+        <p class="notice" role="status">
+          {counts.records === 0
+            ? 'The file waits for a worker.'
+            : `${counts.records.toLocaleString('en-IN')} records are read so far.`}{' '}
+          Rows and errors show once the whole file is read.
+        </p>
+      )}
+      {failure && (
+        <p class="field-error" role="alert">
+          Line {failure.line}: {failure.message}.
+        </p>
+      )}
+      <section class="card" aria-label="Counts">
+        <dl class="facts">
+          {Object.entries({ ...counts, bytes: found.bytes }).map(([name, count]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd class="figure">{count}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>File SHA-256</dt>
+            <dd>
+              <Copyable text={sha256} label="the hash of the file" />
+            </dd>
+          </div>
+        </dl>
+      </section>
+      {record && (
+        <section class="card" aria-labelledby="anchor">
+          <h2 id="anchor">Anchor</h2>
+          <p>Root over {record.rows} rows:</p>
+          <p>
+            <Copyable text={record.root} label="the root" />
+          </p>
+          <p>
+            <Copyable text={record.anchor.txId} label="the transaction" />
+          </p>
+        </section>
+      )}
+      {errors.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <section class="card table-card scroll" tabIndex={0} aria-label="Errors">
+          <table class="plain-table">
+            <thead>
+              <tr>
+                <th scope="col">Line</th>
+                <th scope="col">Column</th>
+                <th scope="col">Error</th>
+              </tr>
+            </thead>
+            <tbody>
+              {errors.map(({ line, column, code, message }) => (
+                <tr key={`${line}/${column}/${code}`}>
+                  <td class="figure">{line}</td>
+                  <td class="mono breakable">{column ?? '—'}</td>
+                  <td>{message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p>
+            {counts.errors > errors.length && `The first ${errors.length} of ${counts.errors}. `}
+            <a href={`${path}/errors.csv`}>All errors as CSV</a>
+          </p>
+        </section>
+      )}
+    </>,
+  )
+}
+
+async function downloadErrors(context: Context): Promise<void> {
+  const console = await openConsole(context, 'view')
+  const found = await openImport(context, console)
+  context.response
+    .status(200)
+    .set('Content-Type', 'text/csv; charset=utf-8')
+    .set('Content-Disposition', `attachment; filename="errors-${found.id}.csv"`)
+    .end(await exportImportErrors(context.deps.db, found))
+}

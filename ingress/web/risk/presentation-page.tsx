@@ -1,0 +1,169 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { askedNames } from '#shared/risk/credentials/select-claims.ts'
+import { MAX_REFUSALS, type Presentation, stateAt } from '#shared/risk/identity/presentation.ts'
+import { findByHandle } from '#shared/risk/identity/presentation-store.ts'
+import { refusalWords } from '#shared/risk/identity/refusal-words.ts'
+import { authorizationRequest, requestAddresses } from '#shared/risk/identity/request-object.ts'
+import { handleDigestOf, handleOfPage } from '#shared/risk/operations/request-presentation.ts'
+import { findOrganisationName } from '#shared/tenancy/organisations/store.ts'
+import { microsOfDate, toMillis } from '#shared/time.ts'
+import { QrCode } from '../components/qr-code.tsx'
+import { Exact } from '../components/time.tsx'
+import type { Context, Pages } from '../frame/context.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { RiskStyle, SandboxBand } from './console.tsx'
+
+const POLL_SECONDS = 2
+/** Pixels: a camera must tell some ninety modules a side apart. */
+const QR_SIDE = 320
+
+/**
+ * Where somebody is asked to present a credential, and sees what became of it: the QR code, then the issuer and the
+ * names of the fields. Never a value.
+ */
+export function presentationPages(pages: Pages): void {
+  pages.get('/present/:page', show)
+}
+
+async function show(context: Context): Promise<void> {
+  const { db, now } = context.deps
+  context.response.set('X-Robots-Tag', 'noindex, nofollow')
+  const page = context.params.page ?? ''
+  const handle = handleOfPage(page)
+  const presentation = page.length === 43 ? await findByHandle(db, handleDigestOf(handle)) : undefined
+  if (!presentation) throw new NotFoundError('There is no such request.')
+  const state = stateAt(presentation, toMillis(now()))
+  const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED' || state === 'RECEIVED'
+  const asker = (await findOrganisationName(db, presentation.organisationId)) ?? ''
+  sendPage(
+    context,
+    { title: 'Present a credential', isPublic: true, ...(isOpen && { pollSeconds: POLL_SECONDS }) },
+    <>
+      <RiskStyle />
+      {presentation.env === 'SANDBOX' && <SandboxBand />}
+      <section class="card narrow" data-region="content">
+        <Content context={context} presentation={presentation} state={state} handle={handle} />
+        <Asked presentation={presentation} asker={asker} />
+        {isOpen && (
+          <p>
+            <a class="button" href={`/present/${page}`}>
+              Look again
+            </a>
+          </p>
+        )}
+      </section>
+    </>,
+  )
+}
+
+interface ContentProps {
+  context: Context
+  presentation: Presentation
+  state: Presentation['state']
+  handle: string
+}
+
+function Content({ context, presentation, state, handle }: ContentProps) {
+  switch (state) {
+    case 'VERIFIED':
+      return <Verified presentation={presentation} />
+    case 'REJECTED':
+      return (
+        <>
+          <h1>Refused</h1>
+          <Reasons reasons={presentation.reasons} />
+          <p>This request is over. Ask for a new one.</p>
+        </>
+      )
+    case 'EXPIRED':
+      return (
+        <>
+          <h1>Expired</h1>
+          <p>Nobody answered this request in time. Ask for a new one.</p>
+        </>
+      )
+    case 'RECEIVED':
+      return (
+        <>
+          <h1>Being verified</h1>
+          <p role="status">The wallet has answered.</p>
+        </>
+      )
+    default:
+      return <Open context={context} presentation={presentation} state={state} handle={handle} />
+  }
+}
+
+function Verified({ presentation: { issuer, fields } }: { presentation: Presentation }) {
+  return (
+    <>
+      <h1>VERIFIED</h1>
+      <dl class="facts">
+        <div>
+          <dt>Issuer</dt>
+          <dd class="breakable">{issuer}</dd>
+        </div>
+        <div>
+          <dt>Fields</dt>
+          <dd class="breakable">{fields.join(', ')}</dd>
+        </div>
+      </dl>
+      <p class="muted">The values went to whoever asked; this page does not show them.</p>
+    </>
+  )
+}
+
+function Open({ context, presentation, state, handle }: ContentProps) {
+  const { clientId, expiresAt, reasons, refusals } = presentation
+  const address = authorizationRequest(clientId, requestAddresses(context.deps.config.publicUrl, handle).requestUri)
+  return (
+    <>
+      <h1>Present a credential</h1>
+      {state === 'REQUEST_FETCHED' && <p role="status">A wallet has read the request.</p>}
+      {reasons.length > 0 && (
+        <>
+          <Reasons reasons={reasons} />
+          <p>Tries left: {MAX_REFUSALS - refusals}.</p>
+        </>
+      )}
+      <div class="qr">
+        <QrCode text={address} title="QR code for the wallet" side={QR_SIDE} />
+        <a href={address}>Open a wallet on this device</a>
+      </div>
+      <p>
+        Scan it with your wallet before <Exact at={microsOfDate(expiresAt)} isNamed />.
+      </p>
+    </>
+  )
+}
+
+function Reasons({ reasons }: { reasons: readonly string[] }) {
+  return (
+    <>
+      {reasons.map((reason) => (
+        <p key={reason} class="problem" role="alert">
+          {refusalWords(reason)} <code>{reason}</code>
+        </p>
+      ))}
+    </>
+  )
+}
+
+function Asked({ presentation: { purpose, query }, asker }: { presentation: Presentation; asker: string }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Asked by</dt>
+        <dd class="breakable">{asker}</dd>
+      </div>
+      <div>
+        <dt>For</dt>
+        <dd class="breakable">{purpose}</dd>
+      </div>
+      <div>
+        <dt>Asked for</dt>
+        <dd class="breakable">{askedNames(query).join(', ')}</dd>
+      </div>
+    </dl>
+  )
+}

@@ -1,0 +1,174 @@
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Endpoint } from '#shared/webhooks/endpoint.ts'
+import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { editEndpoint } from '#shared/webhooks/operations/edit-endpoint.ts'
+import { registerEndpoint } from '#shared/webhooks/operations/register-endpoint.ts'
+import { removeEndpoint } from '#shared/webhooks/operations/remove-endpoint.ts'
+import { rotateSecret } from '#shared/webhooks/operations/rotate-secret.ts'
+import { switchOffEndpoint } from '#shared/webhooks/operations/switch-off-endpoint.ts'
+import { switchOnEndpoint } from '#shared/webhooks/operations/switch-on-endpoint.ts'
+import { testEndpoint } from '#shared/webhooks/operations/test-endpoint.ts'
+import { NewEndpointBody } from '../../risk/webhooks/schemas.ts'
+import { urlRefusal } from '../../risk/webhooks/target.ts'
+import { personOf } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { leaveFlash } from '../frame/flash.ts'
+import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
+import { EndpointForm, type EndpointFormState } from './webhook-forms.tsx'
+
+/** How long the old signing secret signs beside a new one. */
+const OVERLAP_SECONDS = 24 * 3600
+
+/** Making, changing, switching, trying and deleting endpoints, by the operations of the API. */
+export function webhookActionPages(pages: Pages): void {
+  pages.get(`${CONSOLE}/webhooks/new`, async (context) => {
+    const console = await openConsole(context, 'manage')
+    showForm(context, console, { url: '', description: '', eventTypes: '*', ordered: false, errors: {} })
+  })
+  pages.post(`${CONSOLE}/webhooks`, create)
+  pages.get(`${CONSOLE}/webhooks/:endpoint/edit`, async (context) => {
+    const console = await openConsole(context, 'manage')
+    const endpoint = await openEndpoint(context, console)
+    showForm(context, console, { ...endpoint, eventTypes: endpoint.eventTypes.join('\n'), errors: {} }, endpoint)
+  })
+  pages.post(`${CONSOLE}/webhooks/:endpoint/edit`, edit)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/disable`, disable)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/enable`, enable)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/rotate`, rotate)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/test`, sendTest)
+  pages.post(`${CONSOLE}/webhooks/:endpoint/delete`, remove)
+}
+
+/** @throws NotFoundError for unknown endpoints and those of others alike */
+export async function openEndpoint(context: Context, console: Console): Promise<Endpoint> {
+  const id = context.params.endpoint ?? ''
+  const endpoint = isUuid(id) ? await findEndpoint(context.deps.db, console, id) : undefined
+  if (!endpoint) throw new NotFoundError('There is no such endpoint, or it is not one of yours.')
+  return endpoint
+}
+
+function showForm(context: Context, console: Console, state: EndpointFormState, endpoint?: Endpoint, status = 200) {
+  const list = `${console.base}/webhooks`
+  const path = endpoint ? `${list}/${endpoint.id}` : list
+  sendConsole(
+    context,
+    console,
+    { title: endpoint ? 'Edit endpoint' : 'New endpoint', tab: 'webhooks' },
+    <>
+      <p class="crumb">
+        <a href={path}>{endpoint?.url ?? 'Webhook endpoints'}</a>
+      </p>
+      <h1>{endpoint ? 'Edit endpoint' : 'New endpoint'}</h1>
+      <EndpointForm
+        context={context}
+        action={endpoint ? `${path}/edit` : list}
+        state={state}
+        submit={endpoint ? 'Save' : 'Create endpoint'}
+        cancel={path}
+      />
+    </>,
+    status,
+  )
+}
+
+/** The form as the API takes it, or as it was sent beside what is wrong with it. */
+async function readForm({ form, deps }: FormContext, { env }: Console, known?: string) {
+  const typed = {
+    url: field(form, 'url'),
+    description: field(form, 'description'),
+    eventTypes: field(form, 'eventTypes'),
+    ordered: form.has('ordered'),
+  }
+  const eventTypes = typed.eventTypes.split(/[\s,]+/).filter((filter) => filter !== '')
+  const read = NewEndpointBody.safeParse({ ...typed, eventTypes: eventTypes.length === 0 ? ['*'] : eventTypes })
+  if (!read.success) {
+    const errors = Object.fromEntries(read.error.issues.map(({ path, message }) => [String(path[0]), `${message}.`]))
+    return { state: { ...typed, errors }, endpoint: null }
+  }
+  const refusal = read.data.url === known ? null : await urlRefusal(read.data.url, env, deps)
+  if (refusal) return { state: { ...typed, errors: { url: sentence(refusal) } }, endpoint: null }
+  return { state: { ...typed, errors: {} }, endpoint: read.data }
+}
+
+function sentence({ message }: ValidationError): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
+}
+
+async function create(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'manage')
+  const { state, endpoint } = await readForm(context, console)
+  if (!endpoint) return showForm(context, console, state, undefined, 400)
+  const { deps } = context
+  const { organisationId, env } = console
+  const made = await deps.outbox.run((tx) =>
+    registerEndpoint(tx, personOf(context, console.session), { organisationId, env, ...endpoint }, deps),
+  )
+  const path = `${console.base}/webhooks/${made.endpoint.id}`
+  leaveFlash(context, path, { notice: 'The endpoint is created.', secret: made.secret })
+  redirect(context, path)
+}
+
+async function edit(context: FormContext): Promise<void> {
+  const console = await openConsole(context, 'manage')
+  const known = await openEndpoint(context, console)
+  const { state, endpoint } = await readForm(context, console, known.url)
+  if (!endpoint) return showForm(context, console, state, known, 400)
+  await context.deps.outbox.run((tx) =>
+    editEndpoint(tx, personOf(context, console.session), { scope: console, endpointId: known.id, change: endpoint }),
+  )
+  goOn(context, console, known, 'The endpoint is saved.')
+}
+
+async function disable(context: FormContext): Promise<void> {
+  const { console, endpoint, what, actor } = await openAction(context)
+  await context.deps.outbox.run((tx) => switchOffEndpoint(tx, actor, what, context.deps))
+  goOn(context, console, endpoint, 'The endpoint is switched off. Its events are kept and can be replayed.')
+}
+
+async function enable(context: FormContext): Promise<void> {
+  const { console, endpoint, what, actor } = await openAction(context)
+  const refusal = await urlRefusal(endpoint.url, console.env, context.deps)
+  if (refusal) throw new ValidationError(refusal.message)
+  const releaseHeld = context.form.has('release')
+  await context.deps.outbox.run((tx, enqueue) => switchOnEndpoint(tx, actor, { ...what, releaseHeld }, { enqueue }))
+  goOn(context, console, endpoint, 'The endpoint is switched on again.')
+}
+
+async function rotate(context: FormContext): Promise<void> {
+  const { console, endpoint, what, actor } = await openAction(context)
+  const { secret } = await context.deps.outbox.run((tx) =>
+    rotateSecret(tx, actor, { ...what, overlapSeconds: OVERLAP_SECONDS }, context.deps),
+  )
+  goOn(context, console, endpoint, 'The old secret signs beside the new one for another day.', secret)
+}
+
+async function sendTest(context: FormContext): Promise<void> {
+  const { console, what, actor } = await openAction(context)
+  const { now, outbox } = context.deps
+  const { deliveryId } = await outbox.run((tx, enqueue) => testEndpoint(tx, actor, what, { enqueue, now }))
+  const path = `${console.base}/deliveries/${deliveryId}`
+  leaveFlash(context, path, { notice: 'A test event is on its way. Its attempt appears below.' })
+  redirect(context, path)
+}
+
+async function remove(context: FormContext): Promise<void> {
+  const { console, endpoint, what, actor } = await openAction(context)
+  await context.deps.outbox.run((tx) => removeEndpoint(tx, actor, what, context.deps))
+  const path = `${console.base}/webhooks`
+  leaveFlash(context, path, { notice: `${endpoint.url} is deleted.` })
+  redirect(context, path)
+}
+
+async function openAction(context: FormContext) {
+  const console = await openConsole(context, 'manage')
+  const endpoint = await openEndpoint(context, console)
+  const actor = personOf(context, console.session)
+  return { console, endpoint, actor, what: { scope: console, endpointId: endpoint.id } }
+}
+
+function goOn(context: Context, console: Console, { id }: Endpoint, notice: string, secret?: string): void {
+  const path = `${console.base}/webhooks/${id}`
+  leaveFlash(context, path, { notice, ...(secret !== undefined && { secret }) })
+  redirect(context, path)
+}

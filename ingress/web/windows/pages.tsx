@@ -1,0 +1,155 @@
+import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { deleteWindow } from '#shared/monitoring/operations/delete-window.ts'
+import { keepWindow } from '#shared/monitoring/operations/keep-window.ts'
+import { coversMostOfWeek, timedWindows, WEEK } from '#shared/monitoring/windows/spans.ts'
+import { isAbout } from '#shared/monitoring/windows/window.ts'
+import { findWindow, type StoredWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { chosenChecks } from '../components/check-choice.tsx'
+import { personOf } from '../frame/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { secondsOf } from '../frame/format.ts'
+import { sendPage } from '../frame/layout.tsx'
+import { checkPath, openCheck, openProject } from '../frame/workspace.ts'
+import { WindowForm } from './window-form.tsx'
+import { WindowList } from './window-list.tsx'
+import {
+  bodyOfState,
+  errorsOf,
+  hasUnknownZone,
+  NEW_WINDOW,
+  stateOfForm,
+  stateOfWindow,
+  type WindowFormState,
+} from './window-state.ts'
+
+/** Planned maintenance of a project's checks. */
+export function windowPages(pages: Pages): void {
+  const base = '/projects/:project/windows'
+  pages.get(base, showList)
+  pages.get(`${base}/new`, (context) => showForm(context, null, NEW_WINDOW))
+  pages.post(`${base}/new`, (context) => save(context, null))
+  pages.get(`${base}/:window`, async (context) => {
+    const window = await openWindow(context)
+    await showForm(context, window, stateOfWindow(window))
+  })
+  pages.post(`${base}/:window`, async (context) => save(context, await openWindow(context)))
+  pages.post(`${base}/:window/end`, end)
+  pages.post(`${base}/:window/delete`, async (context) => {
+    const { project, session } = await openProject(context, 'edit')
+    const { uuid } = await openWindow(context)
+    await deleteWindow(context.deps.db, personOf(context, session), { project, uuid })
+    redirect(context, `/projects/${project.uuid}/windows?done=window-deleted`)
+  })
+  pages.post('/checks/:check/snooze', snooze)
+}
+
+async function openWindow(context: Context): Promise<StoredWindow> {
+  const { project } = await openProject(context, 'edit')
+  const uuid = context.params.window ?? ''
+  const window = isUuid(uuid) ? await findWindow(context.deps.db, project.id, uuid) : null
+  if (!window) throw new NotFoundError('There is no such maintenance.')
+  return window
+}
+
+async function save(context: FormContext, window: StoredWindow | null): Promise<void> {
+  const { project, session } = await openProject(context, 'edit')
+  const { deps, form } = context
+  const state = stateOfForm(form)
+  const all = await listShownChecks(deps.db, project.id)
+  const choice = chosenChecks(state.checks, state.values.add_check ?? '', all)
+  if ('error' in choice) return await showForm(context, window, state, new Map([['add_check', choice.error]]))
+  if (hasUnknownZone(state)) return await showForm(context, window, state, errorsOf('json validation error: tz '))
+  const body = bodyOfState({ ...state, checks: choice.uuids })
+  try {
+    const input = { project, uuid: window?.uuid ?? null, body, now: deps.now() }
+    await keepWindow(deps.db, personOf(context, session), input)
+  } catch (error) {
+    if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
+    const errors =
+      error instanceof ForbiddenError
+        ? new Map([['', 'The project has as many of them as it may: 100.']])
+        : errorsOf(error.message)
+    return await showForm(context, window, { ...state, checks: choice.uuids }, errors)
+  }
+  redirect(context, `/projects/${project.uuid}/windows?done=window-saved`)
+}
+
+/** Ends a window that lies once in time, now; a window lasts a minute at least. */
+async function end(context: FormContext): Promise<void> {
+  const { project, session } = await openProject(context, 'edit')
+  const { uuid, time } = await openWindow(context)
+  const { deps } = context
+  const now = deps.now()
+  if ('starts' in time && time.starts <= now && time.ends > now) {
+    const ends = Math.max(now, time.starts + microsOfSeconds(60))
+    const body = { starts: toIsoSeconds(time.starts), ends: toIsoSeconds(ends) }
+    await keepWindow(deps.db, personOf(context, session), { project, uuid, body, now })
+  }
+  redirect(context, `/projects/${project.uuid}/windows?done=window-ended`)
+}
+
+/** Maintenance of one check from now on. */
+async function snooze(context: FormContext): Promise<void> {
+  const { project, session, check } = await openCheck(context, 'edit')
+  const { deps, form } = context
+  const seconds = secondsOf(field(form, 'for'), 'hours')
+  const body = { checks: [check.uuid], for: seconds }
+  await keepWindow(deps.db, personOf(context, session), { project, uuid: null, body, now: deps.now() })
+  redirect(context, `${checkPath(check, project)}?done=window-saved`)
+}
+
+async function showForm(
+  context: Context,
+  window: StoredWindow | null,
+  state: WindowFormState,
+  errors: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const workspace = await openProject(context, 'edit')
+  const { project } = workspace
+  const checks = await listShownChecks(context.deps.db, project.id)
+  sendPage(
+    context,
+    { title: `${window?.name || 'Maintenance'} · ${project.name}`, workspace, project, area: 'windows' },
+    <WindowForm
+      context={context}
+      base={`/projects/${project.uuid}/windows`}
+      window={window}
+      state={state}
+      errors={errors}
+      checks={checks}
+    />,
+    errors.size === 0 ? 200 : 400,
+  )
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await openProject(context, 'view')
+  const { project } = workspace
+  const { db } = context.deps
+  const now = context.deps.now()
+  const [windows, all] = await Promise.all([windowsOf(db, [project.id]), listShownChecks(db, project.id)])
+  const checks = all.map(({ uuid, name, tags }) => ({ uuid, name, tags: splitTags(tags) }))
+  const timed = timedWindows(windows, now, now + WEEK)
+  sendPage(
+    context,
+    { title: `Maintenance · ${project.name}`, workspace, project, area: 'windows' },
+    <WindowList
+      context={context}
+      base={`/projects/${project.uuid}/windows`}
+      windows={windows.map((window) => ({
+        ...window,
+        names: checks.filter((check) => isAbout(window, check)).map(({ name }) => name || 'A check without a name'),
+      }))}
+      warned={checks
+        .filter((check) => coversMostOfWeek(timed, check, now))
+        .map(({ name }) => name || 'A check without a name')}
+      mayEdit={may(project.role, 'edit')}
+      now={now}
+    />,
+  )
+}
