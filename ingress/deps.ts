@@ -50,6 +50,8 @@ export interface IngressDeps {
   readiness: Readiness
   /** why it cannot take pings now: the same without the database, which a ping does not need */
   pingReadiness: Readiness
+  /** why every ping is refused now, whoever sends it; being late, stopping or not hearing of changes is no reason */
+  pingRefusals: Readiness
   /** says whether this process may take part at all */
   installation: Pick<Installation, 'problems'>
   /** for what would hold up the event loop: its cost grows with what was stored or sent */

@@ -95,6 +95,7 @@ function createDeps(
     metrics,
     readiness: platform.readiness,
     pingReadiness: platform.pingReadiness,
+    pingRefusals: platform.pingRefusals,
     installation: platform.installation,
     threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
     turns: resources.use(watchTurns({ log, metrics })),

@@ -9,6 +9,9 @@ type Json = Record<string, unknown>
 /** Every operation that is mounted and documented. */
 export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...publicRoutes, ...platformRoutes]
 
+/** The document as it is committed and served; a test compares it with the routes. */
+export const openApiFile = new URL('../docs/openapi.json', import.meta.url)
+
 /**
  * The routes folded into one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
  * @throws Error when two different schemas claim the same id

@@ -59,6 +59,8 @@ function describe(report: ImportReport): string {
     report.applied ? 'Applied:' : 'Would change (apply with --apply):',
     ...changes('integrations', report.channels),
     ...changes('checks', report.checks),
+    ...(report.policies ? changes('policies', report.policies) : []),
+    ...(report.windows ? changes('windows', report.windows) : []),
     ...unknown,
   ].join('\n')
 }

@@ -2,20 +2,17 @@ import { lookup } from 'node:dns/promises'
 import { connect as connectTcp } from 'node:net'
 import type { Knex } from 'knex'
 import { workQueues } from '#shared/contracts/topology.ts'
+import { openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
+import { readReplication } from '#shared/platform/database/replication.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
 import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
-import { nowMicros, toSeconds } from '#shared/time.ts'
+import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
+import { clusterFindings, replicationFinding } from './cluster-findings.ts'
 import type { AdminContext, Command } from './command.ts'
-
-interface Finding {
-  what: string
-  ok: boolean
-  /** what was found, and how to mend it when it is not well */
-  text: string
-}
+import type { Finding } from './finding.ts'
 
 /** The oldest servers that the product is tested with. */
 const POSTGRES_VERSION = 150_000
@@ -29,6 +26,7 @@ export const doctorCommand: Command = {
       ...settings(context),
       ...(await database(context)),
       ...(await broker(context)),
+      ...(await clusterFindings(context)),
       ...(await mailServer(context)),
     ]
     const failed = findings.some(({ ok }) => !ok)
@@ -79,12 +77,24 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
         'is current',
         `${pending.length} migrations pending: npm run -s migrate`,
       ),
-      ...(pending.length === 0 ? [await pingShards(db, config.pingShards)] : []),
+      replicationFinding(await readReplication(db), config.databaseSyncStandbys),
+      ...(pending.length === 0 ? [await pingShards(db, config.pingShards), await doors(db)] : []),
       handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
     ]
   } catch (error) {
     return [{ what: 'database', ok: false, text: `cannot be reached (${codeOf(error)}): check DATABASE_URL` }]
   }
+}
+
+/** Checks whose pings may come through a door that is not there do not go down, so that somebody must know. */
+async function doors(db: Knex): Promise<Finding> {
+  const open = await openGaps(db)
+  const ill = open.map(
+    ({ door, from, cause }) =>
+      `${door} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
+      `start its listener, or give it up with admin gaps close --door ${door}`,
+  )
+  return handling('doors', open.length === 0, 'take pings', ill.join('; '))
 }
 
 async function broker({ config, db }: AdminContext): Promise<Finding[]> {

@@ -1,9 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { gatewayOpenapi } from '#shared/risk/registries/gateway-openapi.ts'
-import { openApiDocument } from '../openapi.ts'
+import { openApiDocument, openApiFile } from '../openapi.ts'
 import type { OfflineCommand } from './command.ts'
-
-const file = new URL('../../docs/openapi.json', import.meta.url)
 
 /** The text of docs/openapi.json. */
 export function openApiText(): string {
@@ -24,7 +22,7 @@ export const openApiCommand: OfflineCommand = {
       return { json, text: `${JSON.stringify(json, null, 2)}\n` }
     }
     if (given.write !== true) return { json: openApiDocument(), text: openApiText() }
-    await writeFile(file, openApiText())
+    await writeFile(openApiFile, openApiText())
     return { json: { written: 'docs/openapi.json' }, text: 'wrote docs/openapi.json' }
   },
 }

@@ -1,3 +1,5 @@
+import { backupCommands } from './backup.ts'
+import { brokerCommands } from './broker.ts'
 import { channelCommands } from './channel.ts'
 import { clientCommands } from './client.ts'
 import type { Command, OfflineCommand } from './command.ts'
@@ -5,10 +7,15 @@ import { documentCommands } from './config-document.ts'
 import { deadLetterCommands } from './dead-letters.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { financingCommands } from './financing.ts'
+import { gapCommands } from './gaps.ts'
+import { issuerCommands } from './issuer.ts'
 import { keyCommands } from './key.ts'
 import { openApiCommand } from './openapi.ts'
+import { organisationCommands } from './organisation.ts'
 import { projectCommands } from './project.ts'
 import { resealCommand } from './reseal.ts'
+import { restoreCommands } from './restore.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { settingsCommand } from './settings.ts'
 import { shardCommands } from './shards.ts'
@@ -22,11 +29,18 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...channelCommands,
   ...clientCommands,
   ...userCommands,
+  ...organisationCommands,
   ...riskKeyCommands,
+  ...issuerCommands,
+  ...financingCommands,
   ...documentCommands,
   ...deadLetterCommands,
   ...webhookCommands,
   ...shardCommands,
+  ...brokerCommands,
+  ...backupCommands,
+  ...restoreCommands,
+  ...gapCommands,
   resealCommand,
   demoCommand,
   doctorCommand,

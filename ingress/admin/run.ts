@@ -1,5 +1,6 @@
 import { CodedError } from '#shared/errors.ts'
 import { CommandLineError, parseOptions } from '#shared/platform/process/command-line.ts'
+import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
 
 export interface Outcome {
@@ -21,6 +22,7 @@ export async function runAdmin(
   open: () => Promise<AdminContext & AsyncDisposable>,
 ): Promise<Outcome> {
   try {
+    if (args.length === 1 && args[0] === '--version') return { status: 0, stdout: `${productVersion()}\n`, stderr: '' }
     const words = args.filter((arg, index) => index < 2 && !arg.startsWith('-'))
     const matching = commands.filter(({ noun }) => noun === words[0])
     const command = matching.find(({ verb }) => verb === undefined || verb === words[1])
@@ -34,7 +36,7 @@ export async function runAdmin(
     if (rest.includes('--help') || rest.includes('-h')) return { status: 0, stdout: manual(command), stderr: '' }
     const { json, given } = readOptions(command, rest)
     const output = 'offline' in command ? await command.run(given) : await runOnline(command, given, open)
-    const stdout = json ? `${JSON.stringify(output.json)}\n` : `${output.text}\n`
+    const stdout = json ? `${JSON.stringify(output.json)}\n` : output.text === '' ? '' : `${output.text}\n`
     return { status: output.failed ? 1 : 0, stdout, stderr: '' }
   } catch (error) {
     if (error instanceof CommandLineError) return { status: 2, stdout: '', stderr: `${error.message}\n` }

@@ -1,14 +1,26 @@
 import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { isRole, roles } from '#shared/tenancy/accounts/roles.ts'
-import { hasAdministrator, insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
+import {
+  findUserByEmail,
+  hasAdministrator,
+  insertMembership,
+  insertUser,
+  listMemberships,
+  listUsers,
+  type User,
+} from '#shared/tenancy/accounts/store.ts'
 import { auditedActor } from '#shared/tenancy/actor.ts'
+import { removeSecondFactor } from '#shared/tenancy/operations/change-second-factor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { type Command, lines, operatorOf, secretOf, textOf, UsageError } from './command.ts'
+import { type Command, type Given, lines, operatorOf, secretOf, textOf, UsageError } from './command.ts'
 
 const create: Command = {
   noun: 'user',
@@ -60,6 +72,76 @@ const create: Command = {
   },
 }
 
+const list: Command = {
+  noun: 'user',
+  verb: 'list',
+  summary: 'List the people of this installation with their organisations',
+  options: {},
+  async run(_given, { db }) {
+    const users = await listUsers(db)
+    const text = users.map(
+      ({ email, name, memberships }) => `${email}  ${name || '–'}  ${memberships.join(', ') || '–'}`,
+    )
+    return { json: users, text: text.join('\n') }
+  },
+}
+
+/** @throws UsageError when nobody has the address of --email */
+async function personOf(given: Given, db: Knex): Promise<User> {
+  const email = normalEmail(textOf(given, 'email'))
+  const user = email === null ? null : await findUserByEmail(db, email)
+  if (!user) throw new UsageError(`nobody has the address ${textOf(given, 'email')}; user list names everybody`)
+  return user
+}
+
+/** A link and not a password: nobody but the person learns it, and nothing of it stays in a shell's history. */
+const resetPassword: Command = {
+  noun: 'user',
+  verb: 'reset-password',
+  summary: 'Print a link by which somebody chooses a new password; works once, for an hour, without mail',
+  options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
+  async run(given, { db, secrets, config, actor }) {
+    const user = await personOf(given, db)
+    const token = randomBytes(32).toString('base64url')
+    await transaction(db, async (tx) => {
+      await deleteLinks(tx, 'reset-password', user.id)
+      const digest = secrets.digest(`reset-password:${token}`)
+      await insertLink(tx, { purpose: 'reset-password', digest, userId: user.id })
+      for (const { organisationId } of await listMemberships(tx, user.id)) {
+        await insertAudit(tx, {
+          ...auditedActor(operatorOf({ actor })),
+          organisationId,
+          action: 'password.link-made',
+          target: user.email,
+        })
+      }
+    })
+    const link = `${config.publicUrl}/reset-password/${token}`
+    return { json: { email: user.email, link }, text: link }
+  },
+}
+
+/** For somebody whose phone, passkeys and recovery codes are all gone. */
+const removeSecondFactors: Command = {
+  noun: 'user',
+  verb: 'remove-second-factors',
+  summary: 'Remove authenticator app, passkeys and recovery codes of somebody: the password alone signs them in again',
+  options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
+  async run(given, { db, secrets, config, actor }) {
+    const user = await personOf(given, db)
+    // No broker here: the sweeper sends the mail that is stored with it.
+    const run = <T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>) =>
+      transaction(db, (tx) =>
+        work(tx, async (message, payload) => {
+          await insertMessages(tx, [{ message, payload }])
+        }),
+      )
+    await removeSecondFactor(operatorOf({ actor }), user, { all: true }, { outbox: { run }, secrets, config })
+    const text = `${user.email} signs in with the password alone now`
+    return { json: { email: user.email }, text }
+  },
+}
+
 /** Prints nothing once somebody can sign in as owner. A new link replaces the one before. */
 const setUpLink: Command = {
   noun: 'setup-link',
@@ -74,8 +156,8 @@ const setUpLink: Command = {
       return true
     })
     const link = isNeeded ? `${config.publicUrl}/set-up/${token}` : null
-    return { json: { link }, text: link === null ? '' : `set up here     ${link}` }
+    return { json: { link }, text: link === null ? '' : `set up here    ${link}` }
   },
 }
 
-export const userCommands: readonly Command[] = [create, setUpLink]
+export const userCommands: readonly Command[] = [create, list, resetPassword, removeSecondFactors, setUpLink]

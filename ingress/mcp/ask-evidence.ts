@@ -7,6 +7,7 @@ import { toSeconds } from '#shared/time.ts'
 import type { AskContext } from '../risk/evidence-job.ts'
 import { onceFor } from './once.ts'
 import type { ToolCall } from './tool.ts'
+import { markCallers } from './untrusted.ts'
 
 /** What the API answers: ids, codes, dates, tiers and hashes; text of others only where a tool marks it. */
 export const EvidenceSchema = z.looseObject({})
@@ -31,7 +32,7 @@ export async function askEvidence(
   const { caller, deps } = call
   const now = toSeconds(deps.now())
   const once = onceFor(caller, route, idempotencyKey, args)
-  const context: AskContext = { caller, deps, request: { headers: {} }, setHeader: () => {}, once }
+  const context: AskContext = { caller, deps, request: { headers: {} }, setHeader: () => {}, once, signal: call.signal }
   let isNew = false
   try {
     const answer = await work(context, async (tx) => {
@@ -39,7 +40,7 @@ export async function askEvidence(
       isNew = true
     })
     if (isNew) call.units = 1
-    return JSON.parse(answer.body)
+    return markCallers(JSON.parse(answer.body))
   } catch (error) {
     if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
     throw error

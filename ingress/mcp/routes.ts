@@ -4,7 +4,6 @@ import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
-  type AgentCaller,
   authenticateAgent,
   beginCall,
   limitAgent,
@@ -13,9 +12,9 @@ import {
   requireInvoke,
   toolsResource,
 } from './caller.ts'
+import { refuseCall } from './refused-call.ts'
 import { toolServer } from './tool-server.ts'
-import { tools } from './tools.ts'
-import { answerMessage, type Refusal } from './transport.ts'
+import { answerMessage } from './transport.ts'
 
 const RpcSchema = z
   .object({ jsonrpc: z.literal('2.0'), id: z.unknown().optional(), method: z.string(), params: z.unknown().optional() })
@@ -44,7 +43,7 @@ const toolsRoute = defineRoute({
     requireInvoke(caller)
     limitAgent(caller, response, deps, deps.agents)
     const serve = () => toolServer(caller, response, deps)
-    const refuse = (message: unknown) => missingScope(message, caller)
+    const refuse = (message: unknown) => refuseCall(message, caller, deps)
     const end = beginCall(caller, deps.agents)
     try {
       await answerMessage(request, response, { serve, refuse, log: deps.log })
@@ -53,21 +52,6 @@ const toolsRoute = defineRoute({
     }
   },
 })
-
-const CallSchema = z.object({
-  id: z.union([z.string(), z.number()]),
-  method: z.literal('tools/call'),
-  params: z.object({ name: z.string() }),
-})
-
-/** A call of a tool that the key does not list is no call of an unknown tool: it is told which scope is missing. */
-function missingScope(message: unknown, { scopes }: AgentCaller): Refusal | null {
-  const call = CallSchema.safeParse(message)
-  const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
-  if (!call.success || !tool || scopes.has(tool.scope)) return null
-  const text = `${tool.name} needs the scope ${tool.scope}, which this key does not have`
-  return { id: call.data.id, code: -32602, message: text }
-}
 
 const resourceMetadataRoute = defineRoute({
   method: 'get',

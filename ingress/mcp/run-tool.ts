@@ -1,12 +1,9 @@
-import { hash } from 'node:crypto'
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { canonicalize } from '#shared/canonical/jcs.ts'
 import { RateLimitedError } from '#shared/errors.ts'
-import { enterTenant } from '#shared/platform/database/tenant.ts'
-import { describeError } from '#shared/platform/process/log.ts'
-import { insertAgentCall, takeCall } from '#shared/tenancy/agents/call-store.ts'
-import { toDate, toSeconds } from '#shared/time.ts'
+import { takeCall } from '#shared/tenancy/agents/call-store.ts'
+import { toSeconds } from '#shared/time.ts'
 import { toProblem } from '../errors.ts'
+import { auditCall } from './audit.ts'
 import type { Tool, ToolCall } from './tool.ts'
 
 /** What every answer ends with: the product gives evidence (risk-signals 1). */
@@ -26,7 +23,9 @@ const DAY_SECONDS = 86_400
 export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
   const startedAt = performance.now()
   const { result, code } = await answerOf(tool, input, call)
-  await audit(tool, input, call, code, performance.now() - startedAt)
+  const { callId, units } = call
+  const durationMs = performance.now() - startedAt
+  await auditCall(call.deps, call.caller, { callId, tool: tool.name, input, code, units, durationMs })
   return { ...result, _meta: { [CALL_ID]: call.callId } }
 }
 
@@ -61,28 +60,4 @@ async function answerOf(
 
 function secondsOfDayLeft(now: number): number {
   return Math.max(1, Math.ceil(DAY_SECONDS - (now % DAY_SECONDS)))
-}
-
-/** A call whose audit cannot be written has happened all the same: the log says what the table lacks. */
-async function audit(
-  tool: Tool,
-  input: Record<string, unknown>,
-  { caller, deps, callId, units }: ToolCall,
-  code: string,
-  durationMs: number,
-): Promise<void> {
-  try {
-    enterTenant({ organisationId: caller.organisationId })
-    await insertAgentCall(deps.db, caller, {
-      callId,
-      tool: tool.name,
-      argumentsDigest: hash('sha256', canonicalize(input), 'buffer'),
-      code,
-      units,
-      durationMs: Math.round(durationMs),
-      calledAt: toDate(deps.now()),
-    })
-  } catch (error) {
-    deps.log.error({ callId, keyId: caller.keyId, tool: tool.name, ...describeError(error) }, 'agent-call.not-audited')
-  }
 }

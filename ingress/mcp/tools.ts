@@ -1,9 +1,10 @@
 import type { Tool } from './tool.ts'
 import { acceptanceGet, antiDilutionGet, entityVerify, leiResolve } from './tools/businesses.ts'
 import { checkCreate, checkFlips, checkGet, checkPause, checkResume, checksList } from './tools/checks.ts'
-import { anchorVerify, gstinValidate, usageGet } from './tools/evidence.ts'
+import { anchorVerify, gstinValidate, provenanceVerify, usageGet } from './tools/evidence.ts'
 import { alertExplain } from './tools/explain.ts'
 import { firstFinancingCheck, firstFinancingRegister } from './tools/financing.ts'
+import { incidentAcknowledge, incidentGet, incidentsList } from './tools/incidents.ts'
 import { riskSignalsGet, riskSignalsRun } from './tools/packs.ts'
 
 /** Every tool, in the order in which they are listed (families 8.3). */
@@ -18,12 +19,16 @@ export const tools: readonly Tool[] = [
   firstFinancingRegister,
   acceptanceGet,
   antiDilutionGet,
+  provenanceVerify,
   usageGet,
   checksList,
   checkGet,
   checkFlips,
   alertExplain,
+  incidentsList,
+  incidentGet,
   checkCreate,
   checkPause,
   checkResume,
+  incidentAcknowledge,
 ]

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
+import { type JsonFault, JsonParseError, type JsonValue, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 import type { Log } from '#shared/platform/process/log.ts'
 import { readBody } from '../middleware/body.ts'
 
 const MAX_BODY_BYTES = 1_048_576
+/** As under `/v1`: each value costs the event loop. */
+const MAX_VALUES = 20_000
 
 /** What a message is refused with before the protocol's own code sees it. */
 export interface Refusal {
@@ -22,28 +25,30 @@ export interface Refusal {
 export async function answerMessage(
   request: IncomingMessage,
   response: ServerResponse,
-  { serve, refuse, log }: { serve: () => McpServer; refuse?: (message: unknown) => Refusal | null; log: Log },
+  { serve, refuse, log }: { serve: () => McpServer; refuse?: (message: unknown) => Promise<Refusal | null>; log: Log },
 ): Promise<void> {
   const body = await readBody(request, MAX_BODY_BYTES)
-  const message = parsedOrNull(body)
+  const message = parsed(body)
   // JSON-RPC 2.0 section 5.1: what is not JSON has no id to answer to.
-  if (message === null) return sendError(response, 400, null, -32700, 'Parse error')
-  const refusal = refuse?.(message.value)
+  if ('fault' in message) return sendError(response, 400, null, -32700, `Parse error: ${message.fault}`)
+  const refusal = await refuse?.(message.value)
   if (refusal) return sendError(response, 200, refusal.id, refusal.code, refusal.message)
   const handler = createMcpHandler(serve, {
     maxSubscriptions: 0, // nothing of ours changes while a client listens
     onerror: (error) => log.debug({ error: error.message }, 'mcp.refused'),
   })
   // What a server has parsed has a method and a target; the type is that of answers to clients too.
-  const parsed = request as IncomingMessage & { method: string; url: string }
-  await toNodeHandler(handler)(parsed, response, message.value)
+  const incoming = request as IncomingMessage & { method: string; url: string }
+  await toNodeHandler(handler)(incoming, response, message.value)
 }
 
-function parsedOrNull(body: Buffer): { value: unknown } | null {
+/** As strict as the bodies of the API: what tools are given has one meaning, and a canonical form for the audit. */
+function parsed(body: Buffer): { value: JsonValue } | { fault: JsonFault } {
   try {
-    return { value: JSON.parse(body.toString('utf8')) }
-  } catch {
-    return null
+    return { value: parseJsonBytes(body, { maxValues: MAX_VALUES }) }
+  } catch (error) {
+    if (error instanceof JsonParseError) return { fault: error.fault }
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pingAuthSchema, runRuleSchema, sourceRuleSchema } from './run-schemas.ts'
 
 const seconds = (min: number, max: number) => z.int().min(min).max(max).describe('Seconds.')
 const severity = z.enum(['info', 'warning', 'critical'])
@@ -66,6 +67,13 @@ export const rulesSchema = z
       .enum(['any', 'all'])
       .nullable()
       .describe('Whether any of them, or only all of them together, hold it.'),
+    run: runRuleSchema.nullable().describe('How its runs are watched; null: as one job whose newest start counts.'),
+    sources: sourceRuleSchema.nullable().describe('How many machines report for it; null: one.'),
+    ping_auth: pingAuthSchema.nullable().describe('How pings show a secret; null: they need none.'),
+    previews: z
+      .enum(['ignore'])
+      .nullable()
+      .describe('`ignore`: a GET or HEAD of a program that previews links changes nothing.'),
   })
   .meta({ id: 'Rules' })
 

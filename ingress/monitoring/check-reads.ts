@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
+import { type AssignedCheck, findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
 import { hasAllTags } from '#shared/monitoring/checks/tags.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
@@ -12,6 +12,7 @@ import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import { type ApiVersion, ownCheckId } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { findShownRules, rulesQuery, showsRules } from './shown-rules.ts'
 import { uuidOfUniqueKey } from './unique-keys.ts'
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
@@ -41,6 +42,7 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       query: z.object({
         slug: z.string().optional().describe('Only checks with exactly this slug.'),
         tag: z.array(z.string()).optional().describe('Repeatable: only checks that have all of these tags.'),
+        ...rulesQuery(version),
       }),
       responses: {
         ...common.responses,
@@ -52,7 +54,7 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       async handle({ key, request, deps, setLag }) {
         const query = queryOf(request)
         const name = `${version} ${key.project.id} ${key.kind} ${query}`
-        const { pieces, lagMs } = await deps.checkLists(name, () => renderList(key, version, query, deps))
+        const { pieces, lagMs } = await deps.checkLists(name, () => renderList({ key, version, query }, deps))
         setLag(lagMs)
         return (response) => sendPieces(response, 'application/json', pieces)
       },
@@ -64,10 +66,11 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       summary: 'Get a check',
       description: 'Takes the unique_key instead of the uuid as well.',
       params: { uuid: uuidParam },
-      async handle({ key, params, deps, setLag }) {
+      query: z.object(rulesQuery(version)),
+      async handle({ key, params, request, deps, setLag }) {
         const id = await ownCheckId(params.uuid, key, deps)
         setLag(await deps.barrier.pass([id]))
-        return await renderCheck(params.uuid, key, version, deps)
+        return await renderCheck(params.uuid, { key, version, query: queryOf(request) }, deps)
       },
     }),
     read({
@@ -77,16 +80,22 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       documentedBy: 'getCheck',
       summary: 'Get a check by its unique_key',
       params: { unique_key: uniqueKeyParam },
-      async handle({ key, params, deps, setLag }) {
+      async handle({ key, params, request, deps, setLag }) {
         const uuid = await uuidOfUniqueKey(params.unique_key, key, deps)
         setLag(await deps.barrier.pass([await ownCheckId(uuid, key, deps)]))
-        return await renderCheck(uuid, key, version, deps)
+        return await renderCheck(uuid, { key, version, query: queryOf(request) }, deps)
       },
     }),
   ]
 }
 
-async function renderList(key: ProjectKey, version: ApiVersion, query: URLSearchParams, deps: IngressDeps) {
+interface Reading {
+  key: ProjectKey
+  version: ApiVersion
+  query: URLSearchParams
+}
+
+async function renderList({ key, version, query }: Reading, deps: IngressDeps) {
   const lagMs = await deps.barrier.pass('all')
   // Of a repeated slug the last counts, and an empty one is no filter; an empty tag matches nothing.
   const slug = query.getAll('slug').at(-1) || undefined
@@ -94,14 +103,17 @@ async function renderList(key: ProjectKey, version: ApiVersion, query: URLSearch
   const checks = await listChecks(deps.db, key.project.id, slug)
   const options = viewOptions(key, version, deps)
   const wanted = checks.filter((check) => hasAllTags(check.tags, tags))
-  const texts = jsonListTexts(wanted, (check) => toCheckView(check, options), '{"checks":', '}')
+  const rules = showsRules(key, version, query) ? await findShownRules(wanted, deps) : null
+  const view = (check: AssignedCheck) => ({ ...toCheckView(check, options), ...rules?.(check) })
+  const texts = jsonListTexts(wanted, view, '{"checks":', '}')
   return { pieces: await textPieces(texts), lagMs }
 }
 
-async function renderCheck(uuid: string, key: ProjectKey, version: ApiVersion, deps: IngressDeps) {
+async function renderCheck(uuid: string, { key, version, query }: Reading, deps: IngressDeps) {
   const check = await findCheck(deps.db, uuid)
   if (check?.projectId !== key.project.id) throw new NotFoundError('')
-  return toCheckView(check, viewOptions(key, version, deps))
+  const rules = showsRules(key, version, query) ? await findShownRules([check], deps) : null
+  return { ...toCheckView(check, viewOptions(key, version, deps)), ...rules?.(check) }
 }
 
 /** How checks look to the holder of a key. */

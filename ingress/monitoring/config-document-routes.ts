@@ -4,8 +4,10 @@ import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
+import { policySchema, rulesSchema } from './alerting-schemas.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
 import { answers } from './schemas.ts'
+import { windowSchema } from './windows.ts'
 
 const document = z
   .object({
@@ -14,8 +16,12 @@ const document = z
       z.object({ id: z.uuid(), kind: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) }),
     ),
     checks: z.array(
-      z.looseObject({ uuid: z.uuid() }).describe('The settings of a check as in requests, and its uuid.'),
+      z
+        .looseObject({ uuid: z.uuid(), rules: rulesSchema.partial().optional() })
+        .describe('The settings of a check as in requests, and its uuid; `rules` only where it has some.'),
     ),
+    policies: z.array(policySchema).optional().describe('Only where there are some.'),
+    windows: z.array(windowSchema).optional().describe('Maintenance windows; only where there are some.'),
   })
   .meta({ id: 'ConfigDocument' })
 
@@ -26,7 +32,14 @@ const changes = z.object({
 })
 
 const report = z
-  .object({ applied: z.boolean(), channels: changes, checks: changes, unknownChannels: z.array(z.uuid()) })
+  .object({
+    applied: z.boolean(),
+    channels: changes,
+    checks: changes,
+    policies: changes.optional().describe('Of a document that lists some.'),
+    windows: changes.optional().describe('Of a document that lists some.'),
+    unknownChannels: z.array(z.uuid()),
+  })
   .meta({ id: 'ImportReport' })
 
 const common = {
@@ -42,7 +55,7 @@ export const documentRoutes: readonly Route[] = [
     path: '/api/v3/export',
     operationId: 'exportProject',
     summary: 'Get the configuration of the project as one document',
-    description: 'Without secrets: an import keeps those that are stored.',
+    description: 'Without secrets, those of pings too: an import keeps those that are stored.',
     responses: {
       200: { description: 'The document.', content: { 'application/json': document } },
       401: answers.unauthorized,
@@ -70,7 +83,7 @@ export const documentRoutes: readonly Route[] = [
       200: { description: 'What differs, or did.', content: { 'application/json': report } },
       400: answers.invalid,
       401: answers.unauthorized,
-      403: { description: 'The project would have more checks than it may. No body.' },
+      403: { description: 'The project would have more checks, policies or windows than it may. No body.' },
       413: answers.tooLarge,
       429: answers.tooMany,
       503: answers.unavailable,

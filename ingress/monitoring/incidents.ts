@@ -32,6 +32,7 @@ import type { Route } from '../route.ts'
 import { decisionSchema, incidentDetailsSchema, incidentSchema } from './alerting-schemas.ts'
 import { anyKey, type Context, read, readWriteKey, write } from './monitoring-route.ts'
 import { ownCheck } from './operation.ts'
+import { numberOf } from './query-number.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const MOST_OF_TIMELINE = 500
@@ -85,7 +86,7 @@ export const incidentRoutes: readonly Route[] = [
     },
     async handle({ key, request, deps }) {
       const query = queryOf(request)
-      const limit = integerOf(query, 'limit', { min: 1, max: 100 }) ?? 50
+      const limit = numberOf(query, 'limit', { min: 1, max: 100 }) ?? 50
       const filter = await filterOf(query, key, deps)
       const rows = await listIncidents(deps.db, key.project.id, filter, limit + 1)
       const { page, nextCursor } = paged(rows, limit, ({ n }) => String(n))
@@ -174,7 +175,7 @@ export const incidentRoutes: readonly Route[] = [
     async handle({ key, params, request, deps, setLag }) {
       const own = await ownCheck(params.uuid, key, deps)
       const query = queryOf(request)
-      const limit = integerOf(query, 'limit', { min: 1, max: 100 }) ?? 50
+      const limit = numberOf(query, 'limit', { min: 1, max: 100 }) ?? 50
       const span = { from: instantOf(query, 'start'), before: instantOf(query, 'end'), beforeId: cursorOf(query) }
       setLag(await deps.barrier.pass([own.id]))
       const rows = await listDecisions(deps.db, own.id, span, limit + 1)
@@ -237,21 +238,10 @@ async function filterOf(query: Query, key: ProjectKey, deps: IngressDeps): Promi
 }
 
 function cursorOf(query: Query): number | null {
-  return integerOf(query, 'before', { min: 0, max: Number.MAX_SAFE_INTEGER })
+  return numberOf(query, 'before', { min: 0, max: Number.MAX_SAFE_INTEGER })
 }
 
 function instantOf(query: Query, name: string): Micros | null {
-  const seconds = integerOf(query, name, { min: 0, max: 10_000_000_000 })
+  const seconds = numberOf(query, name, { min: 0, max: 10_000_000_000 })
   return seconds === null ? null : microsOfSeconds(seconds)
-}
-
-/** @throws ValidationError */
-function integerOf(query: Query, name: string, { min, max }: { min: number; max: number }): number | null {
-  const text = query.getAll(name).at(-1)
-  if (text === undefined) return null
-  if (!/^[0-9]{1,20}$/.test(text)) throw invalid(name, 'is not a number')
-  const value = Number(text)
-  if (value < min) throw invalid(name, 'is too small')
-  if (value > max) throw invalid(name, 'is too large')
-  return value
 }

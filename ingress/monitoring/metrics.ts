@@ -1,18 +1,20 @@
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import { ForbiddenError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { API_KEY_LENGTH } from '#shared/monitoring/projects/api-key.ts'
+import { runHistograms } from '#shared/monitoring/runs/run-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { enterTenant } from '#shared/platform/database/tenant.ts'
 import { mapInTurns } from '#shared/platform/process/turns.ts'
 import type { IngressDeps } from '../deps.ts'
 import { findKey } from '../middleware/authenticate.ts'
+import { queryOf } from '../middleware/form-text.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { sendPieces, textPieces } from '../text-pieces.ts'
 import { setLag } from './monitoring-route.ts'
-import { prometheusLines } from './prometheus.ts'
+import { prometheusLines, runLines } from './prometheus.ts'
 import { uuidParam } from './schemas.ts'
 
 const common = {
@@ -42,7 +44,7 @@ export const metricsRoutes: readonly Route[] = [
       key: { pattern: '[^/]+', description: 'The read-only key.', example: 'hcr_0000000000000000000000000000' },
     },
     async handle(request, response, deps) {
-      await answerMetrics(request.params.key, response, deps)
+      await answerMetrics(request.params.key, request, response, deps)
     },
   }),
   defineRoute({
@@ -55,12 +57,12 @@ export const metricsRoutes: readonly Route[] = [
     async handle(request, response, deps) {
       const [, key] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
       if (key === undefined) throw new UnauthorizedError('a bearer token is missing')
-      await answerMetrics(key, response, deps)
+      await answerMetrics(key, request, response, deps)
     },
   }),
 ]
 
-async function answerMetrics(key: string, response: Response, deps: IngressDeps): Promise<void> {
+async function answerMetrics(key: string, request: Request, response: Response, deps: IngressDeps): Promise<void> {
   if (key.length !== API_KEY_LENGTH) throw new ValidationError('')
   const found = await findKey(key, deps)
   if (found?.kind !== 'ro') throw new ForbiddenError('')
@@ -70,5 +72,12 @@ async function answerMetrics(key: string, response: Response, deps: IngressDeps)
   const now = deps.now()
   const checks = await listShownChecks(deps.db, found.project.id)
   const measured = await mapInTurns(checks, (check) => ({ check, status: shownStatus(check, now, nextOccurrence) }))
-  await sendPieces(response, 'text/plain; version=0.0.4; charset=utf-8', await textPieces(prometheusLines(measured)))
+  const withRuns = queryOf(request).get('runs') === '1'
+  const histograms = withRuns ? await runHistograms(deps.db, found.project.id) : []
+  const lines = withRuns ? joined(prometheusLines(measured), runLines(histograms)) : prometheusLines(measured)
+  await sendPieces(response, 'text/plain; version=0.0.4; charset=utf-8', await textPieces(lines))
+}
+
+function* joined(...parts: Iterable<string>[]): Generator<string> {
+  for (const part of parts) yield* part
 }

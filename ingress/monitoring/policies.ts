@@ -12,6 +12,7 @@ import { policyRequestSchema, policySchema, rulesSchema } from './alerting-schem
 import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
 import { ownCheck } from './operation.ts'
 import { answers, uuidParam } from './schemas.ts'
+import { shownRules } from './shown-rules.ts'
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const policyParam = {
@@ -136,7 +137,7 @@ export const policyRoutes: readonly Route[] = [
     },
     async handle({ key, actor, params, body, deps }) {
       const own = await ownCheck(params.uuid, key, deps)
-      return await changeRules(deps.db, actor, { ...own, body })
+      return shownRules(await changeRules(deps.db, actor, { ...own, body }, deps))
     },
   }),
 ]

@@ -1,6 +1,8 @@
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { distinctTags, splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { BUCKETS } from '#shared/monitoring/runs/run.ts'
+import type { RunHistogram } from '#shared/monitoring/runs/run-store.ts'
 
 export interface MeasuredCheck {
   check: Pick<Check, 'name' | 'tags' | 'uuid' | 'lastStart'>
@@ -30,11 +32,30 @@ export function* prometheusLines(checks: readonly MeasuredCheck[]): Generator<st
   }
 }
 
-function head(name: string, help: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`
+/** How long runs took, and what did not run, of checks whose rules watch that; only where it was asked for. */
+export function* runLines(histograms: readonly RunHistogram[]): Generator<string> {
+  const seconds = 'signalbox_check_run_seconds'
+  yield head(seconds, 'How long the runs of the check took.', 'histogram')
+  for (const check of histograms) {
+    let below = 0
+    for (const [index, border] of BUCKETS.entries()) {
+      below += check.buckets[index] ?? 0
+      yield `${seconds}_bucket{${labels({ check })}, le="${border}"} ${below}\n`
+    }
+    yield `${seconds}_bucket{${labels({ check })}, le="+Inf"} ${check.measured}\n`
+    yield `${seconds}_sum{${labels({ check })}} ${check.seconds}\n`
+    yield `${seconds}_count{${labels({ check })}} ${check.measured}\n`
+  }
+  const missed = 'signalbox_check_missed_total'
+  yield head(missed, 'Occurrences of the schedule of the check that passed without a run.', 'counter')
+  for (const check of histograms) yield `${missed}{${labels({ check })}} ${check.missed}\n`
 }
 
-function labels({ check }: MeasuredCheck): string {
+function head(name: string, help: string, type = 'gauge'): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+}
+
+function labels({ check }: { check: Pick<Check, 'name' | 'tags' | 'uuid'> }): string {
   const tags = splitTags(check.tags).join(' ')
   return `name="${escapeLabel(check.name)}", tags="${escapeLabel(tags)}", unique_key="${uniqueKey(check.uuid)}"`
 }

@@ -1,18 +1,26 @@
 import type { Route } from '../route.ts'
 import { badgeImageRoutes } from './badge-images.ts'
 import { badgeRoutes } from './badges.ts'
+import { callbackRoutes } from './callbacks.ts'
 import { channelRoutes } from './channels.ts'
 import { checkReadRoutes } from './check-reads.ts'
 import { checkWriteRoutes } from './check-writes.ts'
 import { documentRoutes } from './config-document-routes.ts'
 import { flipRoutes } from './flips.ts'
+import { gapRoutes } from './gaps.ts'
 import { incidentRoutes } from './incidents.ts'
 import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
 import type { ApiVersion } from './operation.ts'
 import { pingRoutes } from './pings.ts'
 import { policyRoutes } from './policies.ts'
+import { provisioningRoutes } from './provisioning.ts'
+import { runRoutes } from './runs.ts'
+import { simulationRoutes } from './simulations.ts'
+import { sourceRoutes } from './sources.ts'
 import { statusRoute } from './status.ts'
+import { uptimeRoutes } from './uptime.ts'
+import { uptimeProofRoutes } from './uptime-proof.ts'
 import { windowRoutes } from './windows.ts'
 
 /** Every operation that may be called from pages of any origin, versions 3 to 1. */
@@ -23,14 +31,22 @@ export const monitoringRoutes: readonly Route[] = [
   ...policyRoutes,
   ...windowRoutes,
   ...incidentRoutes,
+  ...runRoutes,
+  ...sourceRoutes,
+  ...provisioningRoutes,
+  ...gapRoutes,
+  ...uptimeRoutes,
+  ...uptimeProofRoutes,
+  ...simulationRoutes,
   ...badgeImageRoutes,
   ...version(2),
   ...version(1),
 ]
 
-/** What needs no CORS: the status, for monitors, and the metrics, for Prometheus. */
+/** What needs no CORS: the status, for monitors, the metrics, for Prometheus, and what providers call. */
 export const publicRoutes: readonly Route[] = [
   ...metricsRoutes,
+  ...callbackRoutes,
   ...([3, 2, 1] as const).flatMap((version) => named(version, [statusRoute(version)])),
 ]
 

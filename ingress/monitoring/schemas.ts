@@ -3,6 +3,7 @@ import { MAX_CHANNELS_LENGTH } from '#shared/monitoring/checks/channels-field.ts
 import { MAX_DESC_LENGTH } from '#shared/monitoring/checks/spec.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
+import { rulesSchema } from './alerting-schemas.ts'
 
 export const uuidParam: PathParam = {
   pattern: UUID_PATTERN,
@@ -69,6 +70,9 @@ export const checkSchema = z
     resume_url: z.url(),
     channels: z.string().describe('Ids of the assigned integrations, separated by commas.'),
     ...schedule,
+    rules: rulesSchema
+      .optional()
+      .describe('Version 3, with `?rules=1` or where the request names some, and only for a read-write key.'),
   })
   .meta({ id: 'Check' })
 
@@ -92,6 +96,10 @@ export const checkRequestSchema = z
       .array(z.enum(['name', 'slug', 'tags', 'timeout', 'grace']))
       .optional()
       .describe('Create only: update the check that equals the request in these fields, if there is one.'),
+    rules: rulesSchema
+      .partial()
+      .optional()
+      .describe('Version 3 only. What it does not name stays; null resets to the default.'),
     api_key: z.string().optional().describe('Instead of the header.'),
   })
   .meta({ id: 'CheckRequest', description: 'Every member may be left out; unknown members are ignored.' })

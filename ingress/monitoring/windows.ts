@@ -27,7 +27,7 @@ const fields = {
   uptime: z.enum(['count', 'exclude']).describe('`exclude` takes the time out of uptime, up and down alike.'),
   shown: z.boolean().describe('Whether status pages tell of it.'),
 }
-const windowSchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'Window' })
+export const windowSchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'Window' })
 const requestSchema = z.object(fields).partial().meta({ id: 'WindowRequest' })
 const windowParam = {
   pattern: UUID_PATTERN,

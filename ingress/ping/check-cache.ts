@@ -1,10 +1,13 @@
 import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import type { DoorRules } from '#shared/monitoring/door/door-rules.ts'
 
 /** What the ping listener must know of a check. */
 export interface KnownCheck {
   checkId: number
   uuid: string
   projectId: number
+  /** what its rules ask of its pings; absent or null for a plain check */
+  rules?: DoorRules | null
 }
 
 /** How many checks with one slug there are decides the answer, not which. */

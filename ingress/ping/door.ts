@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
-import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
 import { createAttestation, type Moment } from '#shared/monitoring/gaps/attestation.ts'
 import { endProofs, storeProofs, storeRefusals } from '#shared/monitoring/gaps/proof-store.ts'
 import { createRefusals, type Refusals } from '#shared/monitoring/gaps/refusals.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
+import { createShardProof } from './shard-proof.ts'
 
 /** Proves again and again that this listener takes pings, and stores for how long it did (alerting 5.1). */
 export interface Door extends AsyncDisposable {
@@ -18,20 +17,20 @@ export interface Door extends AsyncDisposable {
 }
 
 const EVERY_MS = 2_000
-/** What the confirm of a message may take that counts as proof. */
-const CONFIRMED_WITHIN_MS = 5_000
 const ANSWERED_WITHIN_MS = 2_000
 
 export function openDoor(
   deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'config' | 'log' | 'installation'>,
   kind: ListenerKind,
+  everyMs = EVERY_MS,
 ): Door {
   const { log, broker } = deps
   const prover = { instance: randomUUID(), kind }
-  const attestation = createAttestation(EVERY_MS)
+  const attestation = createAttestation(everyMs)
   const refusals = createRefusals()
   const closing = new AbortController()
   let proving: Promise<void> = Promise.resolve()
+  const takesMessages = createShardProof(broker)
 
   async function proveOn(answers: () => Promise<boolean>): Promise<void> {
     while (!closing.signal.aborted) {
@@ -40,7 +39,7 @@ export function openDoor(
       const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
       attestation.prove(began, isWhole ? shards : 0n)
       await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
-      const left = EVERY_MS - (performance.now() - began.monotonic)
+      const left = everyMs - (performance.now() - began.monotonic)
       await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
     }
   }
@@ -49,26 +48,6 @@ export function openDoor(
     const shards = Array.from({ length: deps.config.pingShards }, (_, shard) => shard)
     const proven = await Promise.all(shards.map(takesMessages))
     return shards.reduce((mask, shard) => (proven[shard] ? mask | (1n << BigInt(shard)) : mask), 0n)
-  }
-
-  /** An empty barrier without an address to answer to: the evaluator drops it, but the queue has to take it. */
-  async function takesMessages(shard: number): Promise<boolean> {
-    const message = {
-      exchange: '',
-      routingKey: pingQueue(shard),
-      body: EMPTY,
-      messageId: randomUUID(),
-      type: BARRIER_TYPE,
-    }
-    const late = new AbortController()
-    const published = broker.publish(message).then(
-      () => true,
-      () => false,
-    )
-    const timeout = wait(CONFIRMED_WITHIN_MS, false, { ref: false, signal: late.signal }).catch(() => false)
-    const isTaken = await Promise.race([published, timeout])
-    late.abort()
-    return isTaken
   }
 
   async function store(): Promise<void> {
@@ -97,8 +76,6 @@ export function openDoor(
     },
   }
 }
-
-const EMPTY = Buffer.alloc(0)
 
 function momentNow(): Moment {
   return { monotonic: performance.now(), wall: Date.now() }

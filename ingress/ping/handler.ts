@@ -1,8 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { UnavailableError } from '#shared/errors.ts'
-import { provisionCheck } from '#shared/monitoring/pings/lookup-store.ts'
+import type { DoorRules, PingAuth } from '#shared/monitoring/door/door-rules.ts'
+import { isAuthorised } from '#shared/monitoring/door/ping-secret.ts'
+import { provisionCheck } from '#shared/monitoring/pings/provision-store.ts'
 import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
+import { sourceName } from '#shared/monitoring/sources/source-rule.ts'
 import { asUnavailable } from '#shared/platform/database/db.ts'
 import {
   type Client,
@@ -19,6 +22,7 @@ import type { Batcher } from './batcher.ts'
 import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
 import type { Door } from './door.ts'
+import { openRules } from './open-rules.ts'
 import { readPingBody } from './read-body.ts'
 import type { PingUses } from './uses.ts'
 
@@ -116,7 +120,7 @@ class Answering {
     const found =
       target.form === 'uuid'
         ? { check: known === undefined ? await this.#parts.cache.byUuid.find(target.uuid) : known, isNew: false }
-        : await this.#findBySlug(target, parsePingQuery(query).create)
+        : await this.#findBySlug(target, query)
     if (found instanceof Refusal || !found.check) {
       this.#refuse(response, found instanceof Refusal ? found : new Refusal(404, 'not found'))
       return
@@ -134,19 +138,29 @@ class Answering {
 
   async #findBySlug(
     target: Target & { form: 'slug' },
-    mayCreate: boolean,
+    query: string,
   ): Promise<{ check: KnownCheck; isNew: boolean } | Refusal> {
     const key = `${target.pingKey}/${target.slug}`
     const match = this.#parts.cache.bySlug.peek(key) ?? (await this.#parts.cache.bySlug.find(key))
     if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (match) return { check: match, isNew: false }
-    if (!mayCreate) return new Refusal(404, 'not found', true)
+    if (!parsePingQuery(query).create) return new Refusal(404, 'not found', true)
     const made = await this.#deps.outbox.run((tx) =>
-      provisionCheck(tx, this.#deps.secrets.digests(target.pingKey), target.slug, this.#deps.config.checkLimit),
+      provisionCheck(
+        tx,
+        this.#deps.secrets.digests(target.pingKey),
+        { slug: target.slug, asked: new URLSearchParams(query) },
+        this.#deps.config.checkLimit,
+      ),
     )
     if (made.outcome === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (made.outcome === 'refused') return new Refusal(404, 'not found', true)
-    const { check } = made
+    const check = openRules(made.check, this.#deps.secrets)
+    if (made.outcome === 'created' && made.leftOut.length > 0)
+      this.#deps.log.warn(
+        { projectId: check.projectId, slug: target.slug, leftOut: made.leftOut },
+        'check.born-without',
+      )
     this.#deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
     return { check, isNew: made.outcome === 'created' }
   }
@@ -160,10 +174,15 @@ class Answering {
     body: Buffer | null,
     isNew: boolean,
   ): void {
-    const { rid } = parsePingQuery(query)
+    const { rid, source: namedSource } = parsePingQuery(query)
     const hasBadStatus = target.exitStatus !== null && target.exitStatus > MAX_EXIT_STATUS
     if (hasBadStatus || rid === null) {
       this.#refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
+      return
+    }
+    if (check.rules?.auth && !this.#isAuthorised(request, check.rules.auth, body)) {
+      this.#parts.uses.unauthorised(check.checkId)
+      this.#refuse(response, new Refusal(401, 'missing or wrong ping secret'))
       return
     }
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
@@ -189,6 +208,7 @@ class Answering {
       ua: (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH),
       rid: rid ?? null,
       body,
+      ...(check.rules?.by && { source: sourceOf(check.rules.by, { named: namedSource, headers, client }) }),
     }
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
@@ -199,6 +219,11 @@ class Answering {
       this.#deps.metrics.pingsAccepted.inc()
       answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', this.#bodyLimit)
     })
+  }
+
+  #isAuthorised({ headers, method = '', url = '' }: IncomingMessage, auth: PingAuth, body: Buffer | null): boolean {
+    const signature = joined(headers['x-ping-signature'])
+    return isAuthorised(auth, { authorization: headers.authorization, signature, method, url, body }, this.#deps.now())
   }
 
   /** Who sent it; for a connection without forwarding headers worked out once. */
@@ -231,6 +256,15 @@ class Answering {
     this.#deps.metrics.pingsRefused.inc({ status: 500 })
     answerRefused(response, 500, 'internal error')
   }
+}
+
+/** Which machine reports, where the rules of the check say to look. */
+function sourceOf(
+  by: NonNullable<DoorRules['by']>,
+  { named, headers, client }: { named: string | null; headers: IncomingHttpHeaders; client: Client },
+): string {
+  if (by === 'address') return sourceName(client.remoteAddr)
+  return sourceName(by === 'query' ? named : joined(headers['x-ping-source']))
 }
 
 /** GET and HEAD may carry a body too; nearly none do, and then there is nothing to wait for. */

@@ -9,6 +9,7 @@ import { type Beat, openBeat } from './beat.ts'
 import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
 import { type Door, openDoor } from './door.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
+import { openRules } from './open-rules.ts'
 import { openPingUses, type PingUses } from './uses.ts'
 
 /** What takes pings, however they come, to the broker. */
@@ -29,7 +30,10 @@ export type PingPathDeps = Pick<
 export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   const cache = createCheckCache(
     {
-      byUuid: (uuids) => findChecksByUuid(deps.db, uuids),
+      byUuid: async (uuids) => {
+        const found = await findChecksByUuid(deps.db, uuids)
+        return new Map([...found].map(([uuid, check]) => [uuid, openRules(check, deps.secrets)]))
+      },
       bySlug: (keys) => findBySlug(deps.db, deps.secrets, keys),
     },
     deps.config.checkCacheSeconds * 1000,
@@ -80,7 +84,7 @@ async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): 
   for (const [index, { key }] of pairs.entries()) {
     const checks = found.get(index) ?? []
     const [check] = checks
-    if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : check)
+    if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : openRules(check, secrets))
   }
   return matches
 }

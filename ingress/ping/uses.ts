@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { countSecretRefusals } from '#shared/monitoring/door/secret-store.ts'
 import { countLimitedPings, touchPingKeys } from '#shared/monitoring/pings/uses-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -7,6 +8,8 @@ import type { IngressDeps } from '../deps.ts'
 export interface PingUses extends AsyncDisposable {
   keyUsed(pingKey: string): void
   limited(checkId: number): void
+  /** a ping showed no right secret */
+  unauthorised(checkId: number): void
 }
 
 const GATHER_MS = 1_000
@@ -22,6 +25,7 @@ export function openPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>):
   const known = new LRUCache<string, true>({ max: MAX_GATHERED, ttl: KEY_MS })
   const keys = new Set<string>()
   const limited = new Map<number, number>()
+  const unauthorised = new Map<number, number>()
   let timer: NodeJS.Timeout | null = null
   let writing = Promise.resolve()
 
@@ -29,17 +33,26 @@ export function openPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>):
     timer ??= setTimeout(write, GATHER_MS)
   }
 
+  function add(counts: Map<number, number>, checkId: number): void {
+    if (counts.size >= MAX_GATHERED && !counts.has(checkId)) return
+    counts.set(checkId, (counts.get(checkId) ?? 0) + 1)
+    gather()
+  }
+
   function write(): void {
     if (timer) clearTimeout(timer)
     timer = null
     const digests = [...keys].flatMap((key) => deps.secrets.digests(key))
     const counts = new Map(limited)
+    const refused = new Map(unauthorised)
+    unauthorised.clear()
     keys.clear()
     limited.clear()
     writing = writing
       .then(async () => {
         if (digests.length > 0) await touchPingKeys(deps.db, digests)
         if (counts.size > 0) await countLimitedPings(deps.db, counts)
+        if (refused.size > 0) await countSecretRefusals(deps.db, refused)
       })
       .catch((error: unknown) => deps.log.warn(describeError(error), 'ping.uses-not-written'))
   }
@@ -51,11 +64,8 @@ export function openPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>):
       keys.add(pingKey)
       gather()
     },
-    limited(checkId) {
-      if (limited.size >= MAX_GATHERED && !limited.has(checkId)) return
-      limited.set(checkId, (limited.get(checkId) ?? 0) + 1)
-      gather()
-    },
+    limited: (checkId) => add(limited, checkId),
+    unauthorised: (checkId) => add(unauthorised, checkId),
     async [Symbol.asyncDispose]() {
       write()
       await writing

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import type { MessageContract } from '#shared/contracts/define-message.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { JobKind, JobOutcome, Owner } from '#shared/risk/jobs/job.ts'
 import { findOutcome, insertJob } from '#shared/risk/jobs/store.ts'
 import {
@@ -63,7 +64,7 @@ export interface Asked {
   /** validated; sealed while it waits */
   request: object
   /** runs before the job is stored, in its transaction: for limits */
-  before?(tx: Knex.Transaction): Promise<void>
+  before?: ((tx: Knex.Transaction, enqueue: Enqueue) => Promise<void>) | undefined
 }
 
 /**
@@ -100,7 +101,18 @@ export async function askOnce(
   })
   const known = await findOutcome(deps.db, caller, kind, id)
   if (known && known.state !== 'QUEUED') return answerOf(known, provisional(id))
-  return answerOf(await awaitOutcome(deps, caller, kind, id, waitMs), provisional(id))
+  return answerOf(await awaitOutcome(deps, caller, kind, id, waitMs, context.signal), provisional(id))
+}
+
+/** The answer of a GET that asks a worker, with what its `Prefer` came to. */
+export async function readByAsking(
+  { caller, deps, request }: Pick<AskContext, 'caller' | 'deps' | 'request'>,
+  ask: (context: Omit<AskContext, 'once'>) => Promise<StoredAnswer>,
+): Promise<Answer> {
+  const headers: Record<string, string> = {}
+  const setHeader = (name: string, value: string) => void Object.assign(headers, { [name]: value })
+  const answer = await ask({ caller, deps, request, setHeader })
+  return new Answer(answer.status, answer.body, { ...answer.headers, ...headers })
 }
 
 /** Who asks, and how long it waits for the answer. */
@@ -111,6 +123,8 @@ export interface AskContext {
   request: Pick<Request, 'headers'>
   setHeader(name: string, value: string): void
   once: Once
+  /** aborted when nobody waits for the answer any more: what was asked is done all the same */
+  signal?: AbortSignal
 }
 
 /**
@@ -128,7 +142,7 @@ export async function askWorker(context: AskContext, asked: Asked): Promise<Stor
   const replay = await deps.outbox.run(async (tx, enqueue) => {
     const known = await findReplay(tx, once)
     if (known) return known
-    await asked.before?.(tx)
+    await asked.before?.(tx, enqueue)
     const { organisationId, env } = caller
     const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify(asked.request))
     const { kind } = asked
@@ -147,7 +161,7 @@ export async function askWorker(context: AskContext, asked: Asked): Promise<Stor
     return undefined
   })
   if (replay) return replay
-  const outcome = await awaitOutcome(deps, caller, asked.kind, id, waitMs)
+  const outcome = await awaitOutcome(deps, caller, asked.kind, id, waitMs, context.signal)
   if (outcome.state !== 'QUEUED') return answerOf(outcome, provisional)
   // At the deadline the 202 becomes the answer, unless the worker was faster: only one of them can be.
   if (waitMs === 0 || (await settleKey(deps.db, once.scope))) return provisional
@@ -163,10 +177,12 @@ async function awaitOutcome(
   kind: JobKind,
   id: string,
   waitMs: number,
+  signal?: AbortSignal,
 ): Promise<JobOutcome> {
   const deadline = performance.now() + waitMs
   for (let left = waitMs; left > 0; left = deadline - performance.now()) {
     await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    signal?.throwIfAborted()
     const outcome = await findOutcome(deps.db, owner, kind, id)
     if (outcome && outcome.state !== 'QUEUED') return outcome
   }

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Knex } from 'knex'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
 import { IdempotencyKeyRequiredError } from '#shared/tenancy/idempotency/errors.ts'
 import { isIdempotencyKey } from '#shared/tenancy/idempotency/fingerprint.ts'
 import {
@@ -11,7 +12,6 @@ import {
   storeAnswer,
 } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../deps.ts'
-import type { Caller } from './authenticate.ts'
 
 /** @throws IdempotencyKeyRequiredError when it is missing or malformed */
 export function readIdempotencyKey(request: Request): string {
@@ -25,7 +25,7 @@ export function readIdempotencyKey(request: Request): string {
   return key
 }
 
-export function keyScope(caller: Caller, key: string): KeyScope {
+export function keyScope(caller: Owner, key: string): KeyScope {
   return { organisationId: caller.organisationId, env: caller.env, key }
 }
 

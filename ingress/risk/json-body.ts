@@ -68,6 +68,7 @@ export function validationError(errors: readonly FieldError[]): ValidationError 
 
 function fieldErrors(issue: z.core.$ZodIssue, what: string): FieldError[] {
   const path = pathText(issue.path)
+  if (issue.code === 'invalid_union' && issue.path.length === 0) return closestErrors(issue.errors, what)
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, MAX_LISTED).map((key) => {
       const member = pathText([...issue.path, key.slice(0, 100)])
@@ -77,6 +78,15 @@ function fieldErrors(issue: z.core.$ZodIssue, what: string): FieldError[] {
   const reason: unknown = issue.code === 'custom' ? issue.params?.reason : undefined
   const code = typeof reason === 'string' ? reason : issue.code.toUpperCase()
   return [{ path, code, message: `${path || what}: ${issue.message}` }]
+}
+
+/** Of a body that has several forms: what is wrong with it as the first of those that know most of its members. */
+function closestErrors(forms: readonly (readonly z.core.$ZodIssue[])[], what: string): FieldError[] {
+  const unknown = (errors: readonly FieldError[]) => errors.filter(({ code }) => code === 'UNKNOWN_FIELD').length
+  const [closest = []] = forms
+    .map((issues) => issues.flatMap((issue) => fieldErrors(issue, what)))
+    .toSorted((a, b) => unknown(a) - unknown(b))
+  return closest
 }
 
 function pathText(path: readonly PropertyKey[]): string {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { JsonValue } from '#shared/canonical/parse-json.ts'
 import type { DomainError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
 import type { Once, StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -71,8 +72,8 @@ export function read<const P extends string, Admitted extends object, Query = Re
 }
 
 /** What a write knows before its effect. */
-interface WriteContext<P extends string, Body> {
-  caller: Caller
+interface WriteContext<P extends string, Body, By extends Owner> {
+  caller: By
   params: Record<ParamNames<P>, string>
   body: Body
   deps: IngressDeps
@@ -82,17 +83,20 @@ interface WriteContext<P extends string, Body> {
 }
 
 /** What the effect of a write knows: its messages are sent when its transaction has committed. */
-type EffectContext<P extends string, Body> = WriteContext<P, Body> & { tx: Knex.Transaction; enqueue: Enqueue }
+type EffectContext<P extends string, Body, By extends Owner> = WriteContext<P, Body, By> & {
+  tx: Knex.Transaction
+  enqueue: Enqueue
+}
 
-interface WriteDescribed<P extends string, Body> extends Described<P, { caller: Caller }> {
+interface WriteDescribed<P extends string, Body, By extends Owner> extends Described<P, { caller: By }> {
   body: z.ZodType<Body>
   /** in place of the schema, for rules that depend on the caller */
-  parse?(json: JsonValue, caller: Caller): Body
+  parse?(json: JsonValue, caller: NoInfer<By>): Body
   /** no body means `{}` */
   isBodyOptional?: boolean
 }
 
-interface Effect<P extends string, Body> extends WriteDescribed<P, Body> {
+interface Effect<P extends string, Body, By extends Owner> extends WriteDescribed<P, Body, By> {
   /** a POST is done once per idempotency key; repeating the others changes nothing more, so they need none */
   method?: 'post' | 'patch' | 'delete'
   /** null when the answer has no body: 204 */
@@ -103,28 +107,30 @@ interface Effect<P extends string, Body> extends WriteDescribed<P, Body> {
   retentionDays?: number
   /** the answer holds a secret, so the copy kept for repetitions is encrypted */
   seal?: boolean
+  /** names what in the answer is erased with something else: the copy kept for repetitions goes with it */
+  erasureDigest?(result: object): Buffer
   /**
    * What takes long and may refuse the request, before the transaction. The refusal is thrown inside it, so that a
    * repetition still gets the first answer.
    */
-  examine?(context: WriteContext<P, Body>): Promise<DomainError | null>
+  examine?(context: WriteContext<P, Body, By>): Promise<DomainError | null>
   /** runs in the transaction in which its answer is stored under the key */
-  handle(context: EffectContext<P, Body>): Promise<object | null>
+  handle(context: EffectContext<P, Body, By>): Promise<object | null>
 }
 
 /** A POST that takes longer than a transaction may, and keeps the idempotency key itself. */
-interface LongEffect<P extends string, Body> extends WriteDescribed<P, Body> {
+interface LongEffect<P extends string, Body, By extends Owner> extends WriteDescribed<P, Body, By> {
   responses: Route['responses']
-  perform(context: WriteContext<P, Body> & { once: Once }): Promise<StoredAnswer>
+  perform(context: WriteContext<P, Body, By> & { once: Once }): Promise<StoredAnswer>
 }
 
-type Write<P extends string, Body> = Effect<P, Body> | LongEffect<P, Body>
+type Write<P extends string, Body, By extends Owner> = Effect<P, Body, By> | LongEffect<P, Body, By>
 
 /**
  * An operation under `/v1` with an effect (domain 2.9 and 5.2): access, idempotency key, body, in this order; then the
  * effect, in one transaction with its messages and its answer.
  */
-export function write<const P extends string, Body>(spec: Write<P, Body>): Route {
+export function write<const P extends string, Body, By extends Owner = Caller>(spec: Write<P, Body, By>): Route {
   const { path, operationId, summary, tags, params, access, body: schema, isBodyOptional = false } = spec
   const method = 'perform' in spec ? 'post' : (spec.method ?? 'post')
   return defineRoute<P>({
@@ -158,9 +164,9 @@ function fingerprintOf(route: string, params: Readonly<Record<string, string>>, 
   return requestFingerprint({ method: 'POST', route, params, body })
 }
 
-async function answer<P extends string, Body>(
-  spec: Write<P, Body>,
-  context: WriteContext<P, Body>,
+async function answer<P extends string, Body, By extends Owner>(
+  spec: Write<P, Body, By>,
+  context: WriteContext<P, Body, By>,
   once: Once | null,
 ): Promise<StoredAnswer> {
   if ('perform' in spec) {
@@ -171,9 +177,9 @@ async function answer<P extends string, Body>(
 }
 
 /** The effect, once per key. */
-async function act<P extends string, Body>(
-  spec: Effect<P, Body>,
-  context: WriteContext<P, Body>,
+async function act<P extends string, Body, By extends Owner>(
+  spec: Effect<P, Body, By>,
+  context: WriteContext<P, Body, By>,
   once: Once,
 ): Promise<StoredAnswer> {
   const { deps } = context
@@ -181,16 +187,22 @@ async function act<P extends string, Body>(
   const { retentionDays = 1 } = spec
   const answer = await answerOnce(deps, { ...once, retentionDays }, async (tx, enqueue) => {
     if (refusal) throw refusal
-    const made = answerOf(spec, await spec.handle({ ...context, tx, enqueue }))
-    return spec.seal ? { ...made, body: deps.secrets.seal('kept-answer', made.body) } : made
+    const result = await spec.handle({ ...context, tx, enqueue })
+    const made = answerOf(spec, result)
+    const digest = result === null ? undefined : spec.erasureDigest?.(result)
+    return {
+      ...made,
+      ...(spec.seal ? { body: deps.secrets.seal('kept-answer', made.body) } : {}),
+      ...(digest === undefined ? {} : { erasureDigest: digest }),
+    }
   })
   return spec.seal ? { ...answer, body: deps.secrets.open('kept-answer', answer.body) } : answer
 }
 
 /** The effect as often as it is asked for: it changes nothing more. */
-async function change<P extends string, Body>(
-  spec: Effect<P, Body>,
-  context: WriteContext<P, Body>,
+async function change<P extends string, Body, By extends Owner>(
+  spec: Effect<P, Body, By>,
+  context: WriteContext<P, Body, By>,
 ): Promise<StoredAnswer> {
   const refusal = (await spec.examine?.(context)) ?? null
   if (refusal) throw refusal
@@ -212,14 +224,14 @@ function doneResponses({ returns, status = 200 }: { returns: z.ZodType | null; s
 }
 
 /** The header of every mutating POST. */
-const IdempotencyHeaders = z.object({
+export const IdempotencyHeaders = z.object({
   'x-idempotency-key': z
     .string()
     .meta({ description: 'Names this request: sent again with the same key and body it has the same answer.' }),
 })
 
 /** The query as an object; a name given twice becomes a list, which no schema of ours takes. */
-function queryRecord(request: Request): Record<string, string | string[]> {
+export function queryRecord(request: Request): Record<string, string | string[]> {
   const values = queryOf(request)
   return Object.fromEntries(
     [...new Set(values.keys())].map((name) => {

@@ -1,6 +1,7 @@
 import { mcpRoutes } from '../mcp/routes.ts'
 import { jwksRoute, metadataRoute } from '../oauth/metadata.ts'
 import { tokenRoute } from '../oauth/token.ts'
+import { walletRoutes } from '../oid4vp/routes.ts'
 import type { Route } from '../route.ts'
 import { acceptanceRoutes } from './acceptance/routes.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -9,13 +10,16 @@ import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
 import { colendingRoutes } from './colending/routes.ts'
 import { firstFinancingRoutes } from './first-financing/routes.ts'
+import { identityRoutes } from './identity/routes.ts'
 import { entityRoutes } from './kyb/entities.ts'
+import { entityKeyRoutes } from './kyb/keys.ts'
 import { verificationRoutes } from './kyb/verifications.ts'
 import { packPdfRoute } from './pack-pdf.ts'
 import { listPacksRoute, readEvidenceRoute, readOrderRoute, readPackRoute } from './packs/read-packs.ts'
 import { requestPackRoute } from './packs/request-pack.ts'
 import { sandboxInvoiceRoute } from './sandbox-invoices.ts'
 import { securitisationRoutes } from './securitisation/receivables.ts'
+import { tradeRoutes } from './trade/routes.ts'
 import { usageRoute } from './usage.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -48,6 +52,10 @@ export const platformRoutes: readonly Route[] = [
   ...acceptanceRoutes,
   ...verificationRoutes,
   ...entityRoutes,
+  ...entityKeyRoutes,
+  ...tradeRoutes,
+  ...identityRoutes,
+  ...walletRoutes,
   ...agentRoutes,
   ...mcpRoutes,
 ]

@@ -5,8 +5,11 @@ import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
-import { ensureKey } from '#shared/risk/domain-keys/store.ts'
+import type { SigningKey } from '#shared/risk/domain-keys/signing-key.ts'
+import { ensureKey, ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
+import type { RequestSigner } from '#shared/risk/identity/request-signer.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
+import { requestSigners } from '../oid4vp/request-signers.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 import { createPackReplies, type PackReplies } from './pack-replies.ts'
 
@@ -27,6 +30,10 @@ export interface RiskServices {
   /** of entity identifiers and of loan references, by environment */
   veiKey: (env: ApiEnv) => Promise<Buffer>
   loanRefKey: (env: ApiEnv) => Promise<Buffer>
+  /** with what requests to wallets are signed; null where that is not configured */
+  requestSigner: (env: ApiEnv) => Promise<RequestSigner | null>
+  /** with what passports and their status lists are signed */
+  passportKey: (env: ApiEnv) => Promise<SigningKey>
   /** of access tokens, and what they are meant for unless another resource was asked for: the address of the API */
   issuer: string
 }
@@ -41,6 +48,8 @@ export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: B
     packReplies: createPackReplies(deps.broker),
     veiKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei')),
     loanRefKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'loan-ref')),
+    requestSigner: requestSigners(deps),
+    passportKey: cachedPerEnv((env) => ensureSigningKey(deps.db, deps.secrets, env, 'passport-signing')),
     issuer: deps.config.publicUrl,
   }
 }

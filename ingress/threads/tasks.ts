@@ -1,5 +1,6 @@
 import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
 import type { PackPdfInput } from '#shared/risk/packs/pdf/render.ts'
+import type { Site, StoredPasskey } from '#shared/tenancy/accounts/passkey.ts'
 
 /** What the ingress does beside its event loop. A thread loads what its tasks need: a mail does not wait for fonts. */
 export const tasks = {
@@ -18,6 +19,14 @@ export const tasks = {
   renderPackPdf: async (input: PackPdfInput) => {
     const { renderPackPdf } = await import('#shared/risk/packs/pdf/render.ts')
     return await renderPackPdf(input)
+  },
+  verifyPasskeyAnswer: async (input: { site: Site; challenge: string; answer: string; passkey: StoredPasskey }) => {
+    const { verifyAsserted } = await import('#shared/tenancy/accounts/verify-passkey.ts')
+    return await verifyAsserted(input.site, input.challenge, input.answer, input.passkey)
+  },
+  verifyPasskeyMade: async (input: { site: Site; challenge: string; answer: string }) => {
+    const { verifyCreated } = await import('#shared/tenancy/accounts/verify-passkey.ts')
+    return await verifyCreated(input.site, input.challenge, input.answer)
   },
 } as const
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
 import { LeiResolveBody } from '#shared/risk/businesses/requests.ts'
 import { askDilution, DilutionQuery, readAcceptance } from '../../risk/acceptance/routes.ts'
+import { readTimeline } from '../../risk/acceptance/timeline.ts'
 import { parseWith } from '../../risk/json-body.ts'
 import { askEntity, askLei } from '../../risk/kyb/verifications.ts'
 import { askEvidence, EvidenceSchema } from '../ask-evidence.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
-import { UntrustedSchema, untrusted } from '../untrusted.ts'
+import { markCallers, UntrustedSchema, untrusted } from '../untrusted.ts'
 
 export const entityVerify = defineTool({
   name: 'entity_verify',
@@ -57,15 +59,27 @@ export const leiResolve = defineTool({
 
 export const acceptanceGet = defineTool({
   name: 'acceptance_get',
-  title: 'Read an acceptance record',
+  title: 'Read what a buyer accepted',
   description:
-    'What a buyer is recorded to have accepted or rejected of a receivable, with its evidence tier and anchor.',
+    'What a buyer is recorded to have accepted or rejected of a receivable, with evidence tiers and anchors: by ' +
+    'receivableRef everything that is recorded of it and what it comes to, by acceptanceId one record.',
   scope: 'acceptance:read',
   annotations: READ_ONLY,
-  input: z.object({ acceptanceId: z.string() }),
+  input: z.object({
+    receivableRef: z.string().optional().describe('the organisation’s own reference'),
+    acceptanceId: z.string().optional().describe('id of one record, in place of receivableRef'),
+  }),
   output: EvidenceSchema,
-  run: async ({ acceptanceId }, { caller, deps }) =>
-    JSON.parse((await readAcceptance(deps, caller, acceptanceId)).body),
+  async run({ receivableRef, acceptanceId }, { caller, deps }) {
+    if ((receivableRef === undefined) === (acceptanceId === undefined)) {
+      const message = 'either receivableRef or acceptanceId says what to read'
+      throw new ValidationError(message, [{ path: 'receivableRef', code: 'REQUIRED', message }])
+    }
+    if (acceptanceId !== undefined) {
+      return markCallers(JSON.parse((await readAcceptance(deps, caller, acceptanceId)).body))
+    }
+    return markCallers(await readTimeline(deps, caller, receivableRef ?? ''))
+  },
 })
 
 export const antiDilutionGet = defineTool({
@@ -78,9 +92,9 @@ export const antiDilutionGet = defineTool({
   annotations: READ_ONLY,
   input: z.looseObject({ supplierGstin: z.string(), buyerGstin: z.string(), gstConsent: z.string().optional() }),
   output: EvidenceSchema,
-  async run(args, { caller, deps }) {
+  async run(args, { caller, deps, signal }) {
     const query = parseWith(DilutionQuery, args, 'the arguments')
-    const answer = await askDilution({ caller, deps, request: { headers: {} }, setHeader: () => {} }, query)
+    const answer = await askDilution({ caller, deps, request: { headers: {} }, setHeader: () => {}, signal }, query)
     return JSON.parse(answer.body)
   },
 })

@@ -1,27 +1,23 @@
 import { z } from 'zod'
-import { ConflictError, type FieldError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { ConflictError, ValidationError } from '#shared/errors.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
 import { hasAllTags } from '#shared/monitoring/checks/tags.ts'
 import { listFlips } from '#shared/monitoring/flips/store.ts'
 import { toFlipView } from '#shared/monitoring/flips/view.ts'
-import type { OwnCheck } from '#shared/monitoring/operations/check-changes.ts'
 import { createCheck } from '#shared/monitoring/operations/create-check.ts'
 import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
 import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
-import { findProject, type Project } from '#shared/monitoring/projects/store.ts'
-import { enterTenant } from '#shared/platform/database/tenant.ts'
 import { microsOfSeconds } from '#shared/time.ts'
-import { isUuid } from '#shared/uuid.ts'
 import { once } from '../once.ts'
-import { defineTool, IDEMPOTENT, READ_ONLY, type ToolCall } from '../tool.ts'
+import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { CheckSchema, checkForAgents } from './check-view.ts'
+import { checkOf, noCheck, ProjectInput, projectOf } from './own-project.ts'
 
 const MAX_LIST = 100
 const MAX_FLIPS = 100
 const DAY_SECONDS = 86_400
 
-const ProjectInput = z.string().optional().describe('uuid of a project; may be left out when the key names one project')
 const CheckInput = z.object({ checkId: z.string().describe('uuid of a check') })
 
 export const checksList = defineTool({
@@ -163,39 +159,3 @@ export const checkResume = defineTool({
     }
   },
 })
-
-/**
- * The project that a call is about; from here on its rows alone are there.
- * @throws ValidationError when the key names several and the call none; NotFoundError for one the key does not name
- */
-async function projectOf(uuid: string | undefined, { caller, deps }: ToolCall): Promise<Project> {
-  const [only, ...others] = caller.projects
-  if (uuid === undefined && others.length > 0) throw invalid('project', 'REQUIRED', 'project must be one of the key’s')
-  const named = uuid === undefined ? only : caller.projects.find((project) => project.uuid === uuid)
-  if (named) enterTenant({ organisationId: caller.organisationId, projectId: named.id })
-  const project = named && (await findProject(deps.db, named.uuid))
-  if (!project) throw new NotFoundError('there is no such project of this key')
-  return project
-}
-
-/** @throws NotFoundError alike for what is not there and for what the key's projects do not have */
-export async function checkOf(checkId: string, { caller, deps }: ToolCall): Promise<OwnCheck> {
-  if (!isUuid(checkId)) throw noCheck()
-  for (const { id, uuid } of caller.projects) {
-    enterTenant({ organisationId: caller.organisationId, projectId: id })
-    const check = await findCheck(deps.db, checkId)
-    if (check?.projectId !== id) continue
-    const project = await findProject(deps.db, uuid)
-    if (project) return { project, id: check.id, uuid: checkId }
-  }
-  throw noCheck()
-}
-
-function noCheck(): NotFoundError {
-  return new NotFoundError('there is no such check in the projects of this key')
-}
-
-function invalid(path: string, code: string, message: string): ValidationError {
-  const errors: FieldError[] = [{ path, code, message }]
-  return new ValidationError(message, errors)
-}

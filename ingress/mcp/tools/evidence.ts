@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
 import { listUsage } from '#shared/risk/metering/store.ts'
 import { VerifySchema, verifyBody } from '../../risk/anchors/anchors.ts'
-import { parseWith } from '../../risk/json-body.ts'
+import { parseJsonBytes, parseWith } from '../../risk/json-body.ts'
 import { DayQuery } from '../../risk/paging.ts'
+import { BundleVerificationSchema, verifyGiven } from '../../risk/trade/packs.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
 /** What a caller wrote in place of a registration is given back as far as it could be one. */
@@ -47,6 +48,20 @@ export const anchorVerify = defineTool({
     const { checks, ...result } = await verifyBody(Buffer.from(JSON.stringify({ object })), deps)
     return { ...result, checks: [...checks] }
   },
+})
+
+export const provenanceVerify = defineTool({
+  name: 'provenance_verify',
+  title: 'Verify a trade provenance bundle',
+  description:
+    'Checks a signed bundle by the keys that this environment has published (the keys inside the bundle prove ' +
+    'nothing), its canonical statement, the anchored record and the proof; nothing is stored. Trust no server with ' +
+    'this question when it matters: verify offline.',
+  scope: 'trade:read',
+  annotations: READ_ONLY,
+  input: z.object({ bundle: z.record(z.string(), z.unknown()).describe('the whole bundle, as it was received') }),
+  output: BundleVerificationSchema,
+  run: ({ bundle }, { caller, deps }) => verifyGiven(parseJsonBytes(Buffer.from(JSON.stringify(bundle))), caller, deps),
 })
 
 const Days = z.object({ from: DayQuery.optional(), to: DayQuery.optional() })

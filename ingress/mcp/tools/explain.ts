@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { decisionsSince } from '#shared/monitoring/alerting/incident-read-store.ts'
+import type { ExplainedDecision } from '#shared/monitoring/alerting/shown-incident.ts'
 import {
   channelsToldOf,
   type ExplainedFlip,
@@ -10,7 +13,10 @@ import { parseWith } from '../../risk/json-body.ts'
 import { InstantQuery } from '../../risk/paging.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 import { UntrustedSchema, untrusted } from '../untrusted.ts'
-import { checkOf } from './checks.ts'
+import { checkOf } from './own-project.ts'
+
+/** Newest decisions that are given; an incident that goes on for days makes one with each repetition. */
+const MOST_DECISIONS = 50
 
 const At = z.object({ at: InstantQuery.optional() })
 
@@ -19,7 +25,8 @@ export const alertExplain = defineTool({
   title: 'Explain an alert',
   description:
     'What was decided for each integration when a check changed its status: whether a message was sent, when, how ' +
-    'often it was tried, and why not. The newest change, or the newest until `at`.',
+    'often it was tried, and why not; and each decision about the change and its incident, oldest first. ' +
+    'The newest change, or the newest until `at`.',
   scope: 'monitoring:read',
   annotations: READ_ONLY,
   input: z.object({
@@ -41,17 +48,32 @@ export const alertExplain = defineTool({
         why: z.string(),
       }),
     ),
+    decisions: z.array(
+      z.object({
+        timestamp: z.string(),
+        outcome: z.string(),
+        reason: z.string(),
+        why: z.string(),
+        about: UntrustedSchema.nullable(),
+        until: z.string().nullable(),
+        incidentId: z.string().nullable(),
+      }),
+    ),
   }),
   async run({ checkId, at }, call) {
     const { id } = await checkOf(checkId, call)
     const { at: until } = parseWith(At, { at }, 'the arguments')
     await call.deps.barrier.pass([id])
-    const flip = await flipToExplain(call.deps.db, id, until === undefined ? null : microsOfMillis(Date.parse(until)))
-    if (!flip) return { flip: null, integrations: [] }
-    const channels: ToldChannel[] = await channelsToldOf(call.deps.db, id, flip.id)
-    const { from, to, reason } = flip
+    const { db } = call.deps
+    const instant = until === undefined ? null : microsOfMillis(Date.parse(until))
+    const flip = await flipToExplain(db, id, instant)
+    const [channels, decisions] = await Promise.all([
+      flip ? channelsToldOf(db, id, flip.id) : [],
+      decisionsSince(db, id, flip, instant, MOST_DECISIONS),
+    ])
+    const decided = decisions.find(({ flipId }) => flipId !== null)
     return {
-      flip: { timestamp: toIsoSeconds(flip.at), from, to, reason: reason ?? '' },
+      flip: flip && { timestamp: toIsoSeconds(flip.at), from: flip.from, to: flip.to, reason: flip.reason ?? '' },
       integrations: channels.map((channel) => ({
         id: channel.uuid,
         kind: channel.kind,
@@ -61,31 +83,53 @@ export const alertExplain = defineTool({
         finishedAt: channel.finishedAt?.toISOString() ?? null,
         nextAttemptAt: channel.state === 'pending' ? (channel.nextAttemptAt?.toISOString() ?? null) : null,
         error: channel.error ? untrusted('receiver of the message', channel.error) : null,
-        why: reasonFor(flip, channel),
+        why: flip ? reasonFor(flip, channel, decided) : '',
       })),
+      decisions: decisions.map(explained),
     }
   },
 })
 
+/** The names in a decision are those of checks and windows: the sentence is given without them, and they beside it. */
+function explained({ at, outcome, reason, detail: { name, ...detail }, until, incidentId }: ExplainedDecision) {
+  return {
+    timestamp: toIsoSeconds(at),
+    outcome,
+    reason,
+    why: decisionText({ outcome, reason, detail }),
+    about: typeof name === 'string' ? untrusted('owner of the check', name) : null,
+    until: until === null ? null : toIsoSeconds(until),
+    incidentId,
+  }
+}
+
 /** One sentence in words of ours: who receives messages and how is not in it. */
-function reasonFor(flip: ExplainedFlip, { state, isDisabled, isAssigned }: ToldChannel): string {
+function reasonFor(
+  flip: ExplainedFlip,
+  { uuid, state, isDisabled, isAssigned }: ToldChannel,
+  decided: ExplainedDecision | undefined,
+): string {
   switch (state) {
     case 'delivered':
-      return 'Notified: the receiver took the message.'
+      return 'Told: the receiver took the message.'
     case 'failed':
-      return 'Not notified: every attempt failed.'
+      return 'Not told: every attempt failed.'
     case 'suppressed':
-      return 'Not notified: the message was held back.'
+      return 'Not told: the message was held back.'
     case 'pending':
-      return 'To be notified: an attempt is under way or waits for its time.'
+      return 'To be told: an attempt is under way or waits for its time.'
     case null:
       break
   }
+  const own = decided?.channels.find(({ id }) => id === uuid)
+  if (own) return decisionText({ ...own, detail: {} })
+  // It was decided for all of them at once.
+  if (decided && decided.outcome !== 'told') return explained(decided).why
   if (!flip.isProcessed) return 'Not decided yet.'
-  if (flip.from === 'new' && flip.to === 'up') return 'Not notified: a first success is no alert.'
-  if (flip.from === 'paused' || flip.to === 'paused') return 'Not notified: pausing and resuming are no alerts.'
-  if (isDisabled) return 'Not notified: the integration is disabled.'
+  if (flip.from === 'new' && flip.to === 'up') return 'Not told: a first success is no alert.'
+  if (flip.from === 'paused' || flip.to === 'paused') return 'Not told: pausing and resuming are no alerts.'
+  if (isDisabled) return 'Not told: the integration is disabled.'
   return isAssigned
-    ? 'Not notified: the integration ignores changes of this direction, or was assigned later.'
-    : 'Not notified: the integration is not assigned to the check.'
+    ? 'Not told: the integration ignores changes of this direction, or was assigned later.'
+    : 'Not told: the integration is not assigned to the check.'
 }

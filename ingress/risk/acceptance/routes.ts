@@ -1,46 +1,53 @@
-import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { acceptanceRequested, dilutionRequested } from '#shared/contracts/evidence-requested.ts'
-import { NotFoundError } from '#shared/errors.ts'
 import {
-  ACCEPTANCE_ACTIONS,
   AcceptanceBody,
   AcceptanceSchema,
   AdjustmentBody,
   AdjustmentSchema,
+  BuyerRequestBody,
 } from '#shared/risk/acceptance/acceptance.ts'
 import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
-import { findTimeline } from '#shared/risk/acceptance/store.ts'
-import { summaryOf } from '#shared/risk/acceptance/summary.ts'
+import { dilutionQuestion } from '#shared/risk/acceptance/dilution-question.ts'
+import { listRecords } from '#shared/risk/acceptance/store.ts'
 import { gstin } from '#shared/risk/evidence/values.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
+import { askBuyer } from '#shared/risk/operations/ask-buyer.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { Answer } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import {
   type AskContext,
+  type Asked,
   askOnce,
   askWorker,
   pollingResponses,
+  readByAsking,
   readOutcome,
   waitingResponses,
 } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { validationError } from '../json-body.ts'
+import { NotConfiguredError } from '../not-configured-error.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
+import { RequestSchema } from './request-schema.ts'
+import { timelineRoute } from './timeline.ts'
 
 const tags = ['Acceptance'] as const
+
 const FOLDER = '/v1/acceptance/records'
 /** The caller's clock may be this far ahead. */
 const AHEAD_MS = 5 * 60_000
 
 /** @throws ValidationError for what has not happened yet */
-function refuseFuture(at: string, nowMs: number): void {
+export function refuseFuture(at: string, nowMs: number): void {
   if (Date.parse(at) <= nowMs + AHEAD_MS) return
   throw validationError([{ path: 'at', code: 'IN_FUTURE', message: 'at lies in the future' }])
 }
@@ -56,16 +63,19 @@ const recordRoute = write({
   params: {},
   body: AcceptanceBody,
   responses: waitingResponses({ 201: AcceptanceSchema }),
-  async perform(context) {
-    refuseFuture(context.body.at, toMillis(context.deps.now()))
-    return await askWorker(context, {
-      kind: 'acceptance.record',
-      message: acceptanceRequested,
-      folder: FOLDER,
-      request: context.body,
-    })
-  },
+  perform: (context) => askRecord(context, context.body),
 })
+
+/** Has a record made. @throws ValidationError for what has not happened yet */
+export async function askRecord(
+  context: AskContext,
+  request: z.output<typeof AcceptanceBody>,
+  before?: Asked['before'],
+): Promise<StoredAnswer> {
+  refuseFuture(request.at, toMillis(context.deps.now()))
+  const kind = 'acceptance.record'
+  return await askWorker(context, { kind, message: acceptanceRequested, folder: FOLDER, request, before })
+}
 
 const readRecord = read({
   tags,
@@ -75,14 +85,31 @@ const readRecord = read({
   summary: 'A record, as it was anchored',
   params: { acceptanceId: idParam('acceptanceId of the record') },
   responses: pollingResponses(AcceptanceSchema),
-  handle: async ({ caller, params: { acceptanceId }, deps }) => {
-    const answer = await readAcceptance(deps, caller, acceptanceId)
-    return new Answer(answer.status, answer.body, answer.headers)
+  handle: ({ caller, params: { acceptanceId }, deps }) => readAcceptance(deps, caller, acceptanceId),
+})
+
+const Cursor = z.tuple([z.int()])
+
+const listRoute = read({
+  tags,
+  access: withScope('acceptance:read'),
+  path: FOLDER,
+  operationId: 'listAcceptances',
+  summary: 'What is recorded of receivables, newest first',
+  params: {},
+  query: PageQuery,
+  returns: z.object({ records: z.array(AcceptanceSchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, query, deps: { db } }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const cursor = decodeCursor(query.cursor, Cursor)
+    const rows = await listRecords(db, caller, cursor?.[0] ?? null, limit + 1)
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    return { records: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })
 
 /** A record of the owner's as it was anchored, or that a worker is at it. @throws NotFoundError */
-export async function readAcceptance(deps: IngressDeps, owner: Owner, id: string): Promise<StoredAnswer> {
+export async function readAcceptance(deps: IngressDeps, owner: Owner, id: string): Promise<Answer> {
   return await readOutcome(deps, owner, { kind: 'acceptance.record', folder: FOLDER, id, what: 'record' })
 }
 
@@ -102,45 +129,28 @@ const adjustmentRoute = write({
   },
 })
 
-const TimelineSchema = z
-  .object({
-    receivableRef: z.string(),
-    records: z.array(AcceptanceSchema),
-    adjustments: z.array(AdjustmentSchema),
-    summary: z.object({
-      action: z.enum(ACCEPTANCE_ACTIONS).nullable(),
-      tier: z.string().nullable(),
-      registryAction: z.enum(ACCEPTANCE_ACTIONS).nullable(),
-      conflict: z.boolean().meta({ description: 'a registry said otherwise than a record' }),
-      amountInr: z.number().nullable(),
-      dilutedInr: z.number().nullable(),
-      dilutionBps: z.int().nullable(),
-      outstandingInr: z.number().nullable(),
-    }),
-  })
-  .meta({ id: 'AcceptanceTimeline' })
+/** @throws NotConfiguredError where a live request could reach nobody */
+export function refuseWithoutMail({ env }: Owner, { config }: IngressDeps): void {
+  if (env === 'SANDBOX' || config.smtpUrl !== undefined) return
+  throw new NotConfiguredError('this installation sends no mail')
+}
 
-const timelineRoute = read({
+const requestRoute = write({
   tags,
-  access: withScope('acceptance:read'),
-  path: '/v1/acceptance/{receivableRef}',
-  operationId: 'getAcceptanceTimeline',
-  summary: 'What is recorded of a receivable, and what it comes to',
-  params: {
-    receivableRef: { pattern: '[^/]{1,300}', description: 'the organisation’s own reference', example: 'RCV-7' },
-  },
-  returns: TimelineSchema,
-  async handle({ caller, params: { receivableRef }, deps }) {
-    const timeline = await findTimeline(deps.db, caller, receivableRef)
-    if (!timeline) throw new NotFoundError('nothing is recorded of this receivable')
-    // Stored as we anchored them.
-    const objects = (entries: readonly { body: string }[]) => entries.map(({ body }) => JSON.parse(body))
-    return {
-      receivableRef,
-      records: objects(timeline.records),
-      adjustments: objects(timeline.adjustments),
-      summary: summaryOf(timeline),
-    }
+  access: withScope('acceptance:write'),
+  path: '/v1/acceptance/requests',
+  operationId: 'askBuyer',
+  summary: 'Ask a buyer by mail whether it accepts a document',
+  description:
+    'The link works for seven days and shows number, date and amount; the answer takes a code that is mailed on request, and becomes a record with tier ISSUER_CONFIRMED. In the sandbox no mail is sent: the answer has the link, and its page the code.',
+  params: {},
+  body: BuyerRequestBody,
+  returns: RequestSchema,
+  status: 201,
+  seal: true,
+  async handle({ caller, body, tx, enqueue, deps }) {
+    refuseWithoutMail(caller, deps)
+    return await askBuyer(tx, caller, body, { enqueue, secrets: deps.secrets, config: deps.config })
   },
 })
 
@@ -167,10 +177,7 @@ const dilutionRoute = read({
   params: {},
   query: DilutionQuery,
   responses: pollingResponses(AntiDilutionSchema),
-  async handle({ caller, query, request, deps }) {
-    const answer = await askDilution({ caller, deps, request, setHeader: () => {} }, query)
-    return new Answer(answer.status, answer.body, answer.headers)
-  },
+  handle: ({ query, ...context }) => readByAsking(context, (asking) => askDilution(asking, query)),
 })
 
 /** Has the dilution of a pair measured, once an Indian day. */
@@ -185,14 +192,16 @@ export async function askDilution(
     message: dilutionRequested,
     self: `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`,
     request: query,
-    question: hash('sha256', `${supplierGstin}>${buyerGstin}/${day}`, 'buffer'),
+    question: dilutionQuestion(query, day),
   })
 }
 
 export const acceptanceRoutes: readonly Route[] = [
   recordRoute,
+  listRoute,
   readRecord,
   adjustmentRoute,
+  requestRoute,
   timelineRoute,
   dilutionRoute,
 ]

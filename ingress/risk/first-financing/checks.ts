@@ -2,14 +2,14 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
-import { CheckBody, type CheckRequest } from '#shared/risk/first-financing/requests.ts'
+import { BlindCheckBody, CheckBody, type CheckRequest } from '#shared/risk/first-financing/requests.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
-import { countEvaluation } from './limits.ts'
+import { countGiven } from './limits.ts'
 
 export const CHECKS = '/v1/first-financing/checks'
 const FOLDER = CHECKS
@@ -50,9 +50,9 @@ const checkRoute = write({
   operationId: 'checkReceivable',
   summary: 'Ask whether a receivable is registered or financed elsewhere',
   description:
-    'Says that something exists: never who, how much, on which day, or how many. `window` also asks the weeks and sizes around it; `statement` has the answer anchored.',
+    'Says that something exists: never who, how much, on which day, or how many. By fields, or by `fingerprints` that hide them: then a receivable that no live epoch names leaves the answer UNRESOLVED. `window` also asks the weeks and sizes around it; `statement` has the answer anchored.',
   params: {},
-  body: CheckBody,
+  body: z.union([CheckBody, BlindCheckBody]),
   responses: waitingResponses({ 200: CheckSchema }),
   perform: (context) => askCheck(context, context.body),
 })
@@ -60,22 +60,30 @@ const checkRoute = write({
 /** Has a check made. @param admit what else must hold, in its transaction @throws RateLimitedError */
 export async function askCheck(
   context: AskContext,
-  body: z.output<typeof CheckBody>,
+  body: z.output<typeof CheckBody> | z.output<typeof BlindCheckBody>,
   admit?: (tx: Knex.Transaction) => Promise<void>,
 ): Promise<StoredAnswer> {
-  const { window, statement, ...receivable } = body
   const { caller, deps } = context
-  const request: CheckRequest = { receivable, window, statement }
+  const request = requestOf(body)
   return await askWorker(context, {
     kind: 'financing.check',
     message: financingRequested,
     folder: FOLDER,
     request,
     async before(tx) {
-      await countEvaluation(tx, caller, { isCheck: true, window }, deps)
+      await countGiven(tx, caller, request.receivable, { isCheck: true, window: request.window }, deps)
       await admit?.(tx)
     },
   })
+}
+
+function requestOf(body: z.output<typeof CheckBody> | z.output<typeof BlindCheckBody>): CheckRequest {
+  if ('fingerprints' in body) {
+    const { statement, ...receivable } = body
+    return { receivable, window: false, statement }
+  }
+  const { window, statement, ...receivable } = body
+  return { receivable, window, statement }
 }
 
 const readCheck = read({

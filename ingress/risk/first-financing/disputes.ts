@@ -1,19 +1,27 @@
+import type { Knex } from 'knex'
 import { z } from 'zod'
 import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { findDispute } from '#shared/risk/first-financing/dispute-store.ts'
-import { type DisputeBody, DisputeRequestBody } from '#shared/risk/first-financing/requests.ts'
+import {
+  BlindDisputeBody,
+  type DisputeBody,
+  DisputeRequestBody,
+  receivableOf,
+} from '#shared/risk/first-financing/requests.ts'
 import { DisputeSchema, disputeView } from '#shared/risk/first-financing/view.ts'
 import { answerDispute } from '#shared/risk/operations/answer-dispute.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
+import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
 import { read, write } from '../risk-route.ts'
-import { countEvaluation } from './limits.ts'
+import { countGiven } from './limits.ts'
 
-const FOLDER = '/v1/first-financing/disputes'
+export const DISPUTES = '/v1/first-financing/disputes'
+const FOLDER = DISPUTES
 const common = { tags: ['First financing'], access: withScope('first-financing:register') } as const
 const params = { disputeId: idParam('disputeId of the dispute') }
 
@@ -25,21 +33,31 @@ const disputeRoute = write({
   description:
     'The holder is told and has seven days to confirm or release; silence marks its registration as contested. Nobody adjudicates, and nothing is freed.',
   params: {},
-  body: DisputeRequestBody,
+  body: z.union([DisputeRequestBody, BlindDisputeBody]),
   responses: waitingResponses({ 201: DisputeSchema }),
-  async perform(context) {
-    const { caller, deps } = context
-    const { receivable, reason, evidenceSha256 = null } = context.body
-    const request: DisputeBody = { receivable, reason, evidenceSha256 }
-    return await askWorker(context, {
-      kind: 'financing.dispute',
-      message: financingRequested,
-      folder: FOLDER,
-      request,
-      before: (tx) => countEvaluation(tx, caller, { isCheck: false, window: false }, deps),
-    })
-  },
+  perform: (context) => askDispute(context, context.body),
 })
+
+/** Has a dispute opened. @param admit what else must hold, in its transaction @throws RateLimitedError */
+export async function askDispute(
+  context: AskContext,
+  body: z.output<typeof DisputeRequestBody> | z.output<typeof BlindDisputeBody>,
+  admit?: (tx: Knex.Transaction) => Promise<void>,
+): Promise<StoredAnswer> {
+  const { caller, deps } = context
+  const { reason, evidenceSha256 = null } = body
+  const request: DisputeBody = { receivable: receivableOf(body), reason, evidenceSha256 }
+  return await askWorker(context, {
+    kind: 'financing.dispute',
+    message: financingRequested,
+    folder: FOLDER,
+    request,
+    async before(tx) {
+      await countGiven(tx, caller, request.receivable, { isCheck: false }, deps)
+      await admit?.(tx)
+    },
+  })
+}
 
 const readDispute = read({
   ...common,

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
 import { RateLimitedError } from '#shared/errors.ts'
+import { requireLiveEpochs } from '#shared/risk/first-financing/epoch-store.ts'
+import { type GivenReceivable, isBlind } from '#shared/risk/first-financing/given.ts'
 import { countOpen } from '#shared/risk/first-financing/registration-store.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { takeOfDay } from '#shared/risk/metering/counter-store.ts'
@@ -12,17 +14,34 @@ const WINDOW_ELEMENTS = 12
 const RETRY_OPEN_SECONDS = 3600
 
 /**
+ * Counts what a receivable takes of the day: four elements by its fields, none by fingerprints, since those were counted
+ * when they were evaluated. Fingerprints must be those of the live epochs.
+ * @throws RateLimitedError, ValidationError
+ */
+export async function countGiven(
+  tx: Knex.Transaction,
+  owner: Owner,
+  given: GivenReceivable,
+  { isCheck, window = false }: { isCheck: boolean; window?: boolean },
+  deps: IngressDeps,
+): Promise<void> {
+  if (isBlind(given)) await requireLiveEpochs(tx, owner.env, given.fingerprints)
+  const elements = isBlind(given) ? 0 : window ? WINDOW_ELEMENTS : ELEMENTS
+  await countEvaluation(tx, owner, { elements, isCheck }, deps)
+}
+
+/**
  * Counts an evaluation, which is the only way to guess, against the day of an organisation and environment.
  * @throws RateLimitedError until midnight in India
  */
 export async function countEvaluation(
   tx: Knex.Transaction,
   owner: Owner,
-  { isCheck, window }: { isCheck: boolean; window: boolean },
+  { elements, isCheck }: { elements: number; isCheck: boolean },
   { config }: IngressDeps,
 ): Promise<void> {
-  const elements = window ? WINDOW_ELEMENTS : ELEMENTS
-  const left = [await takeOfDay(tx, owner, 'financing.elements', elements, config.financingElementsPerDay)]
+  const left =
+    elements > 0 ? [await takeOfDay(tx, owner, 'financing.elements', elements, config.financingElementsPerDay)] : []
   if (isCheck) left.push(await takeOfDay(tx, owner, 'financing.checks', 1, config.financingChecksPerDay))
   const seconds = left.find((wait) => wait !== null)
   if (seconds !== undefined && seconds !== null) {

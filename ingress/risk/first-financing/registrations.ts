@@ -16,9 +16,12 @@ import {
 import {
   type AcceptanceRequest,
   AcceptBody,
+  BlindAcceptBody,
+  BlindRegistrationBody,
   MoveBody,
   type RegistrationBody,
   RegistrationRequestBody,
+  receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
 import { stateAfter } from '#shared/risk/first-financing/states.ts'
 import { openedReceivable, RegistrationSchema, registrationView } from '#shared/risk/first-financing/view.ts'
@@ -27,6 +30,7 @@ import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
@@ -34,7 +38,7 @@ import { type AskContext, askWorker, pollingResponses, readOutcome, waitingRespo
 import { idParam } from '../id-param.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
-import { countEvaluation, limitOpen } from './limits.ts'
+import { countGiven, limitOpen } from './limits.ts'
 
 export const REGISTRATIONS = '/v1/first-financing/registrations'
 const FOLDER = REGISTRATIONS
@@ -47,9 +51,9 @@ const registerRoute = write({
   operationId: 'registerReceivable',
   summary: 'Register a receivable, for its first holder',
   description:
-    'Of several that register at the same moment the database lets one be first; the others get 409 with EXACT. Who registers what it holds already gets 200 with its registration. A registration holds for seven days until it is financed.',
+    'By fields, or by `fingerprints` that hide them. Of several that register at the same moment the database lets one be first; the others get 409 with EXACT. Who registers what it holds already gets 200 with its registration. A registration holds for seven days until it is financed.',
   params: {},
-  body: RegistrationRequestBody,
+  body: z.union([RegistrationRequestBody, BlindRegistrationBody]),
   responses: waitingResponses({ 200: RegistrationSchema, 201: RegistrationSchema }),
   perform: (context) => askRegistration(context, context.body),
 })
@@ -57,7 +61,7 @@ const registerRoute = write({
 /** Has a receivable registered. @param admit what else must hold, in its transaction @throws RateLimitedError */
 export async function askRegistration(
   context: AskContext,
-  body: z.output<typeof RegistrationRequestBody>,
+  body: z.output<typeof RegistrationRequestBody> | z.output<typeof BlindRegistrationBody>,
   admit?: (tx: Knex.Transaction) => Promise<void>,
 ): Promise<StoredAnswer> {
   const { dueDate = null, dealId = null, lenderRef = null, ...fields } = body
@@ -70,7 +74,7 @@ export async function askRegistration(
     request,
     async before(tx) {
       await limitOpen(tx, caller, deps)
-      await countEvaluation(tx, caller, { isCheck: false, window: false }, deps)
+      await countGiven(tx, caller, fields, { isCheck: false }, deps)
       await admit?.(tx)
     },
   })
@@ -78,9 +82,17 @@ export async function askRegistration(
 
 const OwnRegistrationSchema = RegistrationSchema.extend({
   receivable: z
-    .object({ fields: ReceivableFields, lenderRef: z.string().nullable(), salts: z.record(z.string(), z.string()) })
+    .object({
+      fields: ReceivableFields.nullable(),
+      rf1: z.string().optional(),
+      lenderRef: z.string().nullable(),
+      salts: z.record(z.string(), z.string()),
+    })
     .nullable()
-    .meta({ description: 'the fields, and the salts that open the commitments; null when it was made blindly' }),
+    .meta({
+      description:
+        'the fields, or the fingerprint of what was registered without them, and the salts that open the commitments',
+    }),
   othersChecks: z.array(z.object({ date: z.string(), count: z.int() })),
   disputes: z.array(z.object({ disputeId: z.uuid(), state: z.string(), openedAt: z.string(), answerBy: z.string() })),
 }).meta({ id: 'OwnFinancingRegistration' })
@@ -131,7 +143,7 @@ const listRoute = read({
 })
 
 /** @throws NotFoundError unless it is one's own */
-async function own(tx: Parameters<typeof lockRegistration>[0], owner: Owner, id: string): Promise<Registration> {
+export async function ownRegistration(tx: Knex.Transaction, owner: Owner, id: string): Promise<Registration> {
   const registration = isUuid(id) ? await findRegistration(tx, owner, id) : undefined
   const locked = registration && (await lockRegistration(tx, id))
   if (!locked) throw new NotFoundError('there is no such registration')
@@ -156,7 +168,7 @@ const moves = (['finance', 'release', 'cancel', 'renew'] as const).map((action) 
     isBodyOptional: true,
     returns: RegistrationSchema,
     async handle({ caller, params: { registrationId }, body, tx, enqueue, deps }) {
-      const registration = await own(tx, caller, registrationId)
+      const registration = await ownRegistration(tx, caller, registrationId)
       return registrationView(await moveRegistration(tx, registration, action, body, { enqueue, now: deps.now }))
     },
   }),
@@ -176,17 +188,20 @@ const transferRoute = write({
   isBodyOptional: true,
   seal: true,
   returns: z.object({ registrationId: z.uuid(), transferToken: z.string(), expiresAt: z.string() }),
-  async handle({ caller, params: { registrationId }, tx, deps }) {
-    const registration = await own(tx, caller, registrationId)
-    if (stateAfter(registration, 'transfer') === null) {
-      throw new ConflictError(`a registration that is ${registration.state} cannot be transferred`)
-    }
-    const transferToken = randomBytes(32).toString('base64url')
-    const expiresAt = new Date(toMillis(deps.now()) + OFFER_MS)
-    await offerTransfer(tx, registration.id, deps.secrets.digest(transferToken), expiresAt)
-    return { registrationId: registration.id, transferToken, expiresAt: expiresAt.toISOString() }
-  },
+  handle: ({ caller, params: { registrationId }, tx, deps }) => offerOwn(tx, caller, registrationId, deps),
 })
+
+/** Offers an own registration to whoever brings the token. @throws NotFoundError, ConflictError */
+export async function offerOwn(tx: Knex.Transaction, owner: Owner, id: string, deps: IngressDeps) {
+  const registration = await ownRegistration(tx, owner, id)
+  if (stateAfter(registration, 'transfer') === null) {
+    throw new ConflictError(`a registration that is ${registration.state} cannot be transferred`)
+  }
+  const transferToken = randomBytes(32).toString('base64url')
+  const expiresAt = new Date(toMillis(deps.now()) + OFFER_MS)
+  await offerTransfer(tx, registration.id, deps.secrets.digest(transferToken), expiresAt)
+  return { registrationId: registration.id, transferToken, expiresAt: expiresAt.toISOString() }
+}
 
 const acceptRoute = write({
   ...common,
@@ -194,17 +209,18 @@ const acceptRoute = write({
   operationId: 'acceptTransfer',
   summary: 'Take over a financed receivable with its token',
   params: {},
-  body: AcceptBody,
+  body: z.union([AcceptBody, BlindAcceptBody]),
   responses: waitingResponses({ 201: RegistrationSchema }),
   async perform(context) {
     const { caller, deps } = context
-    const request: AcceptanceRequest = context.body
+    const { transferToken } = context.body
+    const request: AcceptanceRequest = { transferToken, receivable: receivableOf(context.body) }
     return await askWorker(context, {
       kind: 'financing.acceptance',
       message: financingRequested,
       folder: FOLDER,
       request,
-      before: (tx) => countEvaluation(tx, caller, { isCheck: false, window: false }, deps),
+      before: (tx) => countGiven(tx, caller, request.receivable, { isCheck: false }, deps),
     })
   },
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { veisOf } from '#shared/risk/businesses/entity.ts'
+import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import { ErasureBody, MembershipBody, OwnersBody, PassportBody, ResolveBody } from '#shared/risk/businesses/requests.ts'
 import {
   type Entity,
@@ -10,14 +11,21 @@ import {
   ensureEntity,
   findByIdentifier,
   listAliases,
+  listEntities,
   listEntityRecords,
   listIdentifiers,
 } from '#shared/risk/businesses/store.ts'
 import { AnchorSchema } from '#shared/risk/evidence/values.ts'
-import { changeMembership, eraseEntity, issuePassport, stateOwners } from '#shared/risk/operations/record-entity.ts'
+import { passportView } from '#shared/risk/identity/passport.ts'
+import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
+import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
+import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
+import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
+import { idParam } from '../id-param.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
 
@@ -86,6 +94,35 @@ const readRoute = read({
   },
 })
 
+const Cursor = z.tuple([z.int(), z.uuid()])
+
+const listRoute = read({
+  tags,
+  access: withScope('kyb:read'),
+  path: FOLDER,
+  operationId: 'listEntities',
+  summary: 'The entities that the organisation holds, newest first',
+  params: {},
+  query: PageQuery,
+  returns: z.object({
+    entities: z.array(z.object({ vei: z.string(), entityId: z.uuid(), isPerson: z.boolean(), createdAt: z.string() })),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle({ caller, query, deps: { db } }) {
+    const limit = query.limit ?? DEFAULT_PAGE
+    const cursor = decodeCursor(query.cursor, Cursor)
+    const rows = await listEntities(db, caller, cursor && { micros: cursor[0], id: cursor[1] }, limit + 1)
+    const { page, nextCursor } = paged(rows, limit, ({ micros, id }) => encodeCursor([micros, id]))
+    const entities = page.map(({ vei, id, isPerson, micros }) => ({
+      vei,
+      entityId: id,
+      isPerson,
+      createdAt: new Date(Math.floor(micros / 1_000)).toISOString(),
+    }))
+    return { entities, nextCursor }
+  },
+})
+
 /** An anchored object with the values that its commitments stand for; null once they are erased. */
 function opened({ body, sealedValues }: EntityRecord, { secrets }: IngressDeps) {
   const values = sealedValues === null ? null : JSON.parse(secrets.open('entity', sealedValues))
@@ -147,18 +184,63 @@ const ownersRoute = write({
   },
 })
 
+const PassportSchema = z
+  .object({
+    passportId: z.uuid(),
+    record: AnchoredObject,
+    credential: z.string(),
+    revocation: AnchoredObject.nullable(),
+  })
+  .meta({ id: 'BusinessPassport' })
+
 const passportRoute = write({
   tags,
   access: withScope('kyb:write'),
   path: `${FOLDER}/{vei}/passports`,
   operationId: 'issueBusinessPassport',
   summary: 'A passport of what the newest verification found, without names',
+  description:
+    'As anchored object and as SD-JWT VC, with a place in a Token Status List; `POST /v1/identity/passports/verify` verifies it, whosever it is.',
   params,
   body: PassportBody,
-  returns: AnchoredObject,
+  returns: PassportSchema,
   status: 201,
   async handle({ caller, params: { vei }, body, tx, enqueue, deps }) {
-    return await issuePassport(tx, caller, await ownEntity(tx, caller, vei), body, given(enqueue, deps))
+    return await issuePassport(tx, caller, await ownEntity(tx, caller, vei), body, {
+      ...given(enqueue, deps),
+      publicUrl: deps.config.publicUrl,
+      signingKey: await deps.risk.passportKey(caller.env),
+    })
+  },
+})
+
+const listPassportsRoute = read({
+  tags,
+  access: withScope('kyb:read'),
+  path: `${FOLDER}/{vei}/passports`,
+  operationId: 'listBusinessPassports',
+  summary: 'The passports of an entity, newest first',
+  params,
+  returns: z.object({ passports: z.array(PassportSchema), nextCursor: z.null() }),
+  async handle({ caller, params: { vei }, deps: { db } }) {
+    const entity = await ownEntity(db, caller, vei)
+    const passports = await listEntityPassports(db, entity.id)
+    return { passports: passports.map((passport) => passportView(passport)), nextCursor: null }
+  },
+})
+
+const revokePassportRoute = write({
+  tags,
+  access: withScope('kyb:write'),
+  path: '/v1/kyb/passports/{businessPassportId}/revoke',
+  operationId: 'revokeBusinessPassport',
+  summary: 'Revoke a passport of a business; its status list says so',
+  params: { businessPassportId: idParam('passportId of the passport') },
+  body: ErasureBody,
+  returns: AnchoredObject,
+  async handle({ caller, params: { businessPassportId: id }, body: { reason }, tx, deps }) {
+    if (!isUuid(id)) throw new NotFoundError('there is no such passport')
+    return (await revokePassport(tx, caller, id, reason, deps)).record
   },
 })
 
@@ -178,11 +260,14 @@ const erasureRoute = write({
 
 export const entityRoutes: readonly Route[] = [
   resolveRoute,
+  listRoute,
   readRoute,
   membershipRoute,
   listOf('MEMBERSHIP', 'memberships', 'Memberships of an entity, newest first'),
   ownersRoute,
   listOf('OWNERS', 'owners', 'Statements of an entity’s owners, newest first'),
   passportRoute,
+  listPassportsRoute,
+  revokePassportRoute,
   erasureRoute,
 ]

@@ -12,13 +12,13 @@ import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { Answer } from '../answer.ts'
 import {
   type AskContext,
   type Asked,
   askOnce,
   askWorker,
   pollingResponses,
+  readByAsking,
   readOutcome,
   waitingResponses,
 } from '../evidence-job.ts'
@@ -27,7 +27,8 @@ import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
 
 const tags = ['Businesses'] as const
-const FOLDER = '/v1/kyb/verifications'
+export const VERIFICATIONS = '/v1/kyb/verifications'
+const FOLDER = VERIFICATIONS
 const LEI_FOLDER = '/v1/kyb/lei/resolutions'
 
 const VerificationSchema = anchored({
@@ -90,8 +91,7 @@ export async function askEntity(context: AskContext, vei: string, before?: Asked
   const entity = await ownEntity(deps.db, caller, vei)
   const held = await listIdentifiers(deps.db, entity.id)
   const request = VerificationBody.parse(Object.fromEntries(held.map(({ type, value }) => [type, value])))
-  const asked: Asked = { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request }
-  return await askWorker(context, before ? { ...asked, before } : asked)
+  return await askWorker(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request, before })
 }
 
 const readLei = read({
@@ -111,17 +111,15 @@ const readLei = read({
     }
     const lei = result.value
     const day = indianDay(toMillis(deps.now()))
-    const answer = await askOnce(
-      { caller, deps, request, setHeader: () => {} },
-      {
+    return await readByAsking({ caller, deps, request }, (asking) =>
+      askOnce(asking, {
         kind: 'kyb.lei',
         message: kybRequested,
         self: `/v1/kyb/lei/${lei}`,
         request: { lei },
         question: hash('sha256', `${lei}/${day}`, 'buffer'),
-      },
+      }),
     )
-    return new Answer(answer.status, answer.body, answer.headers)
   },
 })
 
@@ -143,8 +141,7 @@ export async function askLei(
   request: z.output<typeof LeiResolveBody>,
   before?: Asked['before'],
 ): Promise<StoredAnswer> {
-  const asked: Asked = { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request }
-  return await askWorker(context, before ? { ...asked, before } : asked)
+  return await askWorker(context, { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request, before })
 }
 
 const readResolution = read({

@@ -20,6 +20,15 @@ export const consumer: Access<{ consumer: ReceivableScope }> = {
   },
 }
 
+/** The same for what they change: idempotency keys are those of the organisation. */
+export const consumerWriting: Access<{ caller: ReceivableScope }> = {
+  security: ['consumerKey'],
+  async admit(request, response, deps) {
+    const { consumer: caller } = await consumer.admit(request, response, deps)
+    return { caller }
+  },
+}
+
 /**
  * Who asks for securitisation evidence, by `x-api-key`. A missing, unknown and revoked key look alike. That a key was
  * never provisioned can be said where it is known: of the organisation whose access token is sent along, or of everybody

@@ -6,6 +6,10 @@ import { Answer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { read } from '../risk-route.ts'
 import { consumer } from './consumer.ts'
+import { cutEvidenceRoutes } from './cut-evidence.ts'
+import { cutFileRoutes } from './cut-file-route.ts'
+import { cutRoutes } from './cuts.ts'
+import { poolRoutes } from './pools.ts'
 
 const readReceivable = read({
   path: '/v1/securitisation/receivables/{ref}',
@@ -33,4 +37,10 @@ const readReceivable = read({
   },
 })
 
-export const securitisationRoutes: readonly Route[] = [readReceivable]
+export const securitisationRoutes: readonly Route[] = [
+  readReceivable,
+  ...poolRoutes,
+  ...cutRoutes,
+  ...cutEvidenceRoutes,
+  ...cutFileRoutes,
+]

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import knex, { type Knex } from 'knex'
+import { z } from 'zod'
+import { UnavailableError } from '#shared/errors.ts'
+import { createDatabase, dropDatabase, exportSnapshot } from '#shared/platform/database/copy-store.ts'
+import { primaryAddress } from '#shared/platform/database/hosts.ts'
+import { productVersion } from '#shared/platform/process/version.ts'
+import { type AdminContext, type Command, textOf } from './command.ts'
+import { compareInventories, databaseFindings, type Inventory, takeInventory } from './database-findings.ts'
+import type { Finding } from './finding.ts'
+
+const run = promisify(execFile)
+
+const DUMP = 'signalbox.dump'
+const MANIFEST = 'manifest.json'
+/** Where packages put the client of PostgreSQL. */
+const TOOLS = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin'
+/** Of pg_dump and pg_restore, which say little. */
+const OUTPUT_BYTES = 10_000_000
+
+const manifestShape = z.object({
+  version: z.string(),
+  at: z.string(),
+  sha256: z.string(),
+  inventory: z.object({
+    migrations: z.array(z.string()),
+    rows: z.record(z.string(), z.number()),
+    logs: z.record(z.string(), z.object({ size: z.number(), root: z.string() })),
+  }),
+})
+
+const write: Command = {
+  noun: 'backup',
+  verb: 'write',
+  summary: 'Write the database into a folder, with what a restored copy is compared with',
+  help: [
+    'Needs pg_dump of the same or a newer version than the server. Rows and logs are counted in the very moment of the',
+    'dump. The folder holds every stored value; sealed ones need SECRET_KEY, which belongs elsewhere.',
+  ],
+  options: { to: { description: 'a folder; made when it is not there', value: 'FOLDER', required: true } },
+  async run(given, { config }) {
+    const folder = textOf(given, 'to')
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const url = await primaryAddress(config.databaseOwnerUrl ?? config.databaseUrl)
+    const file = join(folder, DUMP)
+    const inventory = await withDatabase(url, async (db) =>
+      exportSnapshot(db, async (tx, snapshot) => {
+        const options = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`, `--file=${file}`]
+        await postgresTool('pg_dump', options, url)
+        return await takeInventory(tx)
+      }),
+    )
+    const sha256 = await hashOf(file)
+    const manifest = { version: productVersion(), at: new Date().toISOString(), sha256, inventory }
+    await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
+    const rows = Object.values(inventory.rows).reduce((sum, count) => sum + count, 0)
+    return {
+      json: { folder, sha256, rows, logs: inventory.logs },
+      text: `${file}: ${rows} rows, sha256 ${sha256}\nadmin backup verify --from ${folder} restores it into a database of its own and compares`,
+    }
+  },
+}
+
+const verify: Command = {
+  noun: 'backup',
+  verb: 'verify',
+  summary: 'Restore a backup into a database of its own, compare, and drop it: the drill',
+  help: ['The login of DATABASE_OWNER_URL, else of DATABASE_URL, must be allowed to make databases.'],
+  options: {
+    from: { description: 'the folder of backup write', value: 'FOLDER', required: true },
+    keep: { description: 'leave the restored database, and name it' },
+  },
+  async run(given, context) {
+    const folder = textOf(given, 'from')
+    const started = performance.now()
+    const manifest = manifestShape.parse(JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')))
+    const file = join(folder, DUMP)
+    const isWhole = (await hashOf(file)) === manifest.sha256
+    const findings: Finding[] = [
+      { what: 'dump', ok: isWhole, text: isWhole ? 'is the one that was written' : 'was changed since it was written' },
+    ]
+    const name = `signalbox_drill_${randomBytes(4).toString('hex')}`
+    if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, given.keep === true)))
+    const seconds = Math.round((performance.now() - started) / 100) / 10
+    const failed = findings.some(({ ok }) => !ok)
+    const text = findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`)
+    if (given.keep === true && isWhole) text.push(`kept as ${name}`)
+    return {
+      json: { healthy: !failed, at: manifest.at, seconds, findings, database: given.keep === true ? name : null },
+      text: [...text, `restored and compared in ${seconds} s`].join('\n'),
+      failed,
+    }
+  },
+}
+
+export const backupCommands: readonly Command[] = [write, verify]
+
+async function restoreInto(
+  name: string,
+  file: string,
+  expected: Inventory,
+  { config, secrets }: AdminContext,
+  isKept: boolean,
+): Promise<Finding[]> {
+  const server = await primaryAddress(config.databaseOwnerUrl ?? config.databaseUrl)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return await withDatabase(server, async (admin) => {
+    await createDatabase(admin, name)
+    try {
+      const options = ['--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${name}`, file]
+      await postgresTool('pg_restore', options, url.href)
+      return await withDatabase(url.href, async (db) => {
+        const findings = await databaseFindings(db, secrets)
+        // A log that is not what was signed is a finding by now; its inventory cannot be taken.
+        if (findings.some(({ ok }) => !ok)) return findings
+        return [...findings, ...compareInventories(expected, await takeInventory(db))]
+      })
+    } finally {
+      if (!isKept) await dropDatabase(admin, name)
+    }
+  })
+}
+
+async function withDatabase<T>(url: string, work: (db: Knex) => Promise<T>): Promise<T> {
+  const db = knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 } })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** The login goes by the environment: every user of the machine sees a command line. */
+async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly string[], url: string): Promise<void> {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const mode = searchParams.get('sslmode')
+  const env = {
+    PATH: TOOLS,
+    PGHOST: hostname.replace(/^\[(.*)\]$/, '$1'),
+    PGPORT: port || '5432',
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+    ...(mode === null ? {} : { PGSSLMODE: mode }),
+  }
+  try {
+    await run(tool, [...args], { env, maxBuffer: OUTPUT_BYTES })
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (isMissing) throw new UnavailableError(`${tool} is not installed: it comes with the client of PostgreSQL`)
+    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : 'failed'
+    throw new UnavailableError(`${tool}: ${said}`)
+  }
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}

@@ -1,0 +1,45 @@
+import { durableQueues } from '#shared/contracts/topology.ts'
+import { ConflictError } from '#shared/errors.ts'
+import { judgeCluster } from '#shared/platform/broker/cluster-health.ts'
+import { brokerManagement } from '#shared/platform/broker/management.ts'
+import type { Command } from './command.ts'
+
+const repair: Command = {
+  noun: 'broker',
+  verb: 'repair',
+  summary: 'Give each durable queue a member on three nodes, and spread the leaders',
+  help: [
+    'Needs AMQP_ADMIN_URL with a user of the tag administrator. A broker before 3.13 cannot be asked for members: then',
+    'the lines to run on one of its nodes are printed, and the exit status is 1.',
+  ],
+  options: {},
+  async run(_given, { config, log }) {
+    if (config.amqpAdminUrl === undefined) throw new ConflictError('AMQP_ADMIN_URL is not set')
+    const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
+    const queues = durableQueues(config.pingShards)
+    const { missing } = judgeCluster(await management.state(queues))
+    const added = []
+    const byHand = []
+    for (const { queue, nodes } of missing) {
+      for (const node of nodes) {
+        if (await management.addMember(queue, node)) added.push({ queue, node })
+        else byHand.push({ queue, node })
+      }
+    }
+    if (byHand.length === 0) await management.rebalance()
+    // A queue's name holds no character that a shell reads.
+    const { pathname } = new URL(config.amqpUrl.split(',')[0] ?? '')
+    const vhost = decodeURIComponent(pathname.slice(1)) || '/'
+    const toRun = byHand.map(({ queue, node }) => `rabbitmq-queues add_member --vhost '${vhost}' ${queue} ${node}`)
+    if (toRun.length > 0) toRun.push('rabbitmq-queues rebalance quorum')
+    const text = [
+      ...added.map(({ queue, node }) => `${queue}: member on ${node}`),
+      ...(toRun.length > 0
+        ? ['This broker cannot be asked for members. Run on one of its nodes:', ...toRun]
+        : ['leaders spread']),
+    ]
+    return { json: { added, toRun }, text: text.join('\n'), failed: toRun.length > 0 }
+  },
+}
+
+export const brokerCommands: readonly Command[] = [repair]

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '#shared/environment.ts'
+import {
+  appliedMigrations,
+  checksThatCountTooFew,
+  countRows,
+  sealedColumnsUnreadable,
+  sequencesBehind,
+} from '#shared/platform/database/inventory-store.ts'
+import { pendingMigrations } from '#shared/platform/database/migrate.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { findLogKey } from '#shared/transparency/log-keys/store.ts'
+import { verifyStoredLog } from '#shared/transparency/operations/verify-stored-log.ts'
+import type { Finding } from './finding.ts'
+
+const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
+
+/** What a copy has in common with what it was copied from. */
+export interface Inventory {
+  migrations: string[]
+  /** rows of each table */
+  rows: Record<string, number>
+  /** entries and root of each log under its newest checkpoint */
+  logs: Record<string, { size: number; root: string }>
+}
+
+/** Reads a database of one moment; each log is rebuilt from its entries. @throws Error when a log is not what was signed */
+export async function takeInventory(db: Knex): Promise<Inventory> {
+  const logs: Inventory['logs'] = {}
+  for (const env of ENVS) {
+    const key = await findLogKey(db, env)
+    if (!key) continue
+    const { size, root, problem } = await verifyStoredLog(db, env, key)
+    if (problem !== null) throw new Error(`the log of ${env} is not well: ${problem}`)
+    logs[env] = { size, root }
+  }
+  return { migrations: await appliedMigrations(db), rows: await countRows(db), logs }
+}
+
+/** Whether a database holds together by itself: what a restored one must show before it is used. */
+export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>): Promise<Finding[]> {
+  const pending = await pendingMigrations(db)
+  if (pending.length > 0) {
+    return [{ what: 'schema', ok: false, text: `${pending.length} migrations pending: npm run -s migrate` }]
+  }
+  const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
+  const unreadable = await sealedColumnsUnreadable(db, secrets)
+  const behind = await sequencesBehind(db)
+  const few = await checksThatCountTooFew(db)
+  const findings = [
+    finding('schema', '', 'is current'),
+    finding(
+      'secrets',
+      unreadable.length > 0
+        ? `${unreadable.map(({ column }) => column).join(', ')} cannot be opened: another SECRET_KEY was in use`
+        : '',
+      'open with this SECRET_KEY',
+    ),
+    finding('numbers', behind.length > 0 ? `${behind.join(', ')} would be given twice` : '', 'go on after the last'),
+    finding('pings', few > 0 ? `${few} checks have logged more pings than they count` : '', 'are counted'),
+  ]
+  for (const env of ENVS) {
+    const key = await findLogKey(db, env)
+    if (!key) continue
+    const { size, root, problem } = await verifyStoredLog(db, env, key)
+    findings.push(finding(`log of ${env}`, problem ?? '', `${size} entries, root ${root.slice(0, 16) || 'none'}`))
+  }
+  return findings
+}
+
+/** How a restored copy differs from what was written down when the backup was made. */
+export function compareInventories(backup: Inventory, copy: Inventory): Finding[] {
+  const different = Object.keys({ ...backup.rows, ...copy.rows }).filter(
+    (name) => backup.rows[name] !== copy.rows[name],
+  )
+  const logs = Object.keys({ ...backup.logs, ...copy.logs }).filter(
+    (env) => JSON.stringify(backup.logs[env]) !== JSON.stringify(copy.logs[env]),
+  )
+  const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
+  return [
+    finding(
+      'rows',
+      different.map((name) => `${name} ${backup.rows[name] ?? 'none'} -> ${copy.rows[name] ?? 'none'}`).join(', '),
+      `the same in ${Object.keys(backup.rows).length} tables`,
+    ),
+    finding('logs', logs.length > 0 ? `${logs.join(', ')} differ` : '', 'have the same sizes and roots'),
+    finding(
+      'migrations',
+      backup.migrations.join() === copy.migrations.join() ? '' : 'differ',
+      `the same ${backup.migrations.length}`,
+    ),
+  ]
+}

@@ -1,0 +1,23 @@
+import { beginEpoch } from '#shared/risk/first-financing/keys-store.ts'
+import { type Command, textOf, UsageError } from './command.ts'
+
+const begin: Command = {
+  noun: 'financing-epoch',
+  verb: 'begin',
+  summary: 'Begin a new epoch of the keys that name receivables',
+  help: [
+    'The new public key is anchored. For thirty days requests carry fingerprints of both epochs and are stored under',
+    'both; then the old key only finds what it named, and owners of what was left in it are told.',
+  ],
+  options: { env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } },
+  async run(given, { db, secrets }) {
+    const env = textOf(given, 'env')
+    if (env !== 'SANDBOX' && env !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
+    const epoch = await beginEpoch(db, secrets, env)
+    if (epoch === undefined)
+      throw new UsageError('two epochs are live, or the registry was not used yet: nothing was changed')
+    return { json: { env, epoch }, text: `epoch ${epoch} has begun in ${env}` }
+  },
+}
+
+export const financingCommands: readonly Command[] = [begin]

@@ -1,0 +1,61 @@
+import { listGaps, openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
+import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
+import { closeGap } from '#shared/monitoring/operations/close-gap.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import { type Command, textOf, UsageError } from './command.ts'
+
+const LISTED = 50
+/** Gaps belong to the installation: the number of checks is a project's and is not asked for. */
+const NO_PROJECT = 0
+
+const list: Command = {
+  noun: 'gaps',
+  verb: 'list',
+  summary: 'List the times in which signals could not be taken, newest first',
+  options: {},
+  async run(_given, { db, config }) {
+    const gaps = await listGaps(db, {
+      projectId: NO_PROJECT,
+      before: null,
+      limit: LISTED,
+      shards: config.pingShards,
+    })
+    const shown = gaps.map(({ door, from, until, kind, scope, cause }: ListedGap) => ({
+      door,
+      from: toIsoSeconds(from),
+      until: until === null ? null : toIsoSeconds(until),
+      kind,
+      scope,
+      cause,
+    }))
+    const text = shown.map(
+      ({ door, from, until, kind, scope, cause }) =>
+        `${door}  ${from}  ${until ?? 'still open'}  ${kind}, ${scope}  ${cause}`,
+    )
+    return { json: { gaps: shown }, text: text.join('\n') || 'none' }
+  },
+}
+
+const close: Command = {
+  noun: 'gaps',
+  verb: 'close',
+  summary: 'Give up a listener that has ended for good, so that its checks are judged again',
+  help: [
+    'While a listener is missed, no check that is pinged through it goes down. One that was stopped cleanly is given up by',
+    'itself after a day; one that was killed is missed until it comes back, or until this command. If it comes back',
+    'later, it counts again.',
+  ],
+  options: { door: { description: 'http or smtp', value: 'DOOR', required: true } },
+  async run(given, { db }) {
+    const door = textOf(given, 'door')
+    if (door !== 'http' && door !== 'smtp') throw new UsageError('--door is neither http nor smtp')
+    const from = toIsoSeconds(await closeGap(db, door))
+    const left = await openGaps(db)
+    return {
+      json: { door, missedSince: from, stillOpen: left.filter((gap) => gap.door !== door).length },
+      text: `${door} was missed since ${from} and is given up: the sweeper closes the gap within seconds`,
+    }
+  },
+}
+
+export const gapCommands: readonly Command[] = [list, close]

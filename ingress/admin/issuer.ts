@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import type { ApiEnv } from '#shared/environment.ts'
+import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
+import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
+import { insertRedirect } from '#shared/risk/identity/redirect-store.ts'
+import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
+import { findOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
+
+const env = { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } as const
+
+function envOf(given: Given): ApiEnv {
+  const value = textOf(given, 'env')
+  if (value !== 'SANDBOX' && value !== 'PRODUCTION') throw new UsageError('--env is SANDBOX or PRODUCTION')
+  return value
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    throw new UsageError(`${path} is not a file of JSON`)
+  }
+}
+
+const add: Command = {
+  noun: 'issuer',
+  verb: 'add',
+  summary: 'Trust an issuer of credentials, for every organisation',
+  help: ['FILE holds what POST /v1/identity/issuers takes.'],
+  options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
+  async run(given, { db }) {
+    const path = textOf(given, 'file')
+    const body = IssuerBody.safeParse(await readJson(path))
+    if (!body.success) {
+      const [issue] = body.error.issues
+      throw new UsageError(`${path}: ${issue?.path.join('.')} ${issue?.message}`)
+    }
+    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.data)
+    return { json: issuer, text: lines({ id: issuer.id, iss: issuer.iss, assurance: issuer.assurance }) }
+  },
+}
+
+const list: Command = {
+  noun: 'issuer',
+  verb: 'list',
+  summary: 'List the issuers of credentials that every organisation trusts',
+  options: { env },
+  async run(given, { db }) {
+    const issuers = await listIssuers(db, { organisationId: null, env: envOf(given) })
+    return { json: issuers, text: issuers.map(({ id, iss, assurance }) => `${id}  ${assurance}  ${iss}`).join('\n') }
+  },
+}
+
+const remove: Command = {
+  noun: 'issuer',
+  verb: 'remove',
+  summary: 'Trust an issuer of credentials no longer',
+  options: { id: { description: 'id, as listed', value: 'ID', required: true }, env },
+  async run(given, { db }) {
+    const id = textOf(given, 'id')
+    const isGone = isUuid(id) && (await deleteIssuer(db, { organisationId: null, env: envOf(given) }, id))
+    if (!isGone) throw new UsageError(`there is no issuer ${id}`)
+    return { json: { removed: id }, text: `${id} is trusted no longer` }
+  },
+}
+
+const addRedirect: Command = {
+  noun: 'wallet-redirect',
+  verb: 'add',
+  summary: 'Let an organisation send wallets to an address after they presented',
+  options: {
+    organisation: { description: 'its name or id', value: 'ORG', required: true },
+    uri: { description: 'https address, compared whole', value: 'URI', required: true },
+    env,
+  },
+  async run(given, { db }) {
+    const organisation = await findOrganisation(db, textOf(given, 'organisation'))
+    if (!organisation) throw new UsageError('there is no such organisation')
+    const uri = textOf(given, 'uri')
+    if (URL.parse(uri)?.protocol !== 'https:') throw new UsageError('--uri is not a URL with https')
+    await insertRedirect(db, { organisationId: organisation.id, env: envOf(given) }, uri)
+    return { json: { uri }, text: `${uri} is registered` }
+  },
+}
+
+export const issuerCommands: readonly Command[] = [add, list, remove, addRedirect]

@@ -1,0 +1,43 @@
+import { acceptRestore, readInstallation } from '#shared/platform/database/restore-mark-store.ts'
+import { keptMarks } from '#shared/platform/process/kept-marks.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import type { Command } from './command.ts'
+import { databaseFindings } from './database-findings.ts'
+import type { Finding } from './finding.ts'
+
+const verify: Command = {
+  noun: 'restore',
+  verb: 'verify',
+  summary: 'Verify a restored database, and let alerts, mails and webhooks out of it again',
+  help: [
+    'Processes notice that their database was restored and send nothing. First look what is said here, then run it with',
+    '--apply: alerts and mails that were due before the restore are not sent, and the gate opens within seconds.',
+  ],
+  options: { apply: { description: 'open the gate when everything is well' } },
+  async run(given, { db, secrets, config }) {
+    const findings: Finding[] = await databaseFindings(db, secrets)
+    const isWell = findings.every(({ ok }) => ok)
+    const { id, restoredFrom } = isWell ? await readInstallation(db) : { id: '', restoredFrom: null }
+    const at = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
+    let suppressed = null
+    if (isWell && given.apply && restoredFrom !== null) {
+      // The kept marks are of what was lost; the next one is made by this database.
+      await keptMarks(config.checkpointDir, id).write([])
+      suppressed = await acceptRestore(db)
+    }
+    const text = [
+      ...findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`),
+      at === null ? 'no process has found that this database was restored' : `restored from ${at}`,
+      ...(suppressed
+        ? [
+            `not sent any more: ${suppressed.notifications} notifications, ${suppressed.flips} changes, ${suppressed.mails} mails`,
+            'the gate is open',
+          ]
+        : []),
+      ...(isWell && at !== null && !suppressed ? ['nothing goes out until this is run with --apply'] : []),
+    ]
+    return { json: { healthy: isWell, findings, restoredFrom: at, suppressed }, text: text.join('\n'), failed: !isWell }
+  },
+}
+
+export const restoreCommands: readonly Command[] = [verify]

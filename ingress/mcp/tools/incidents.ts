@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
+import { readText } from '#shared/monitoring/alerting/fields.ts'
+import { listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
+import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
+import { IncidentSchema, incidentForAgents, TimelineSchema, timelineForAgents } from './incident-view.ts'
+import { checkOf, incidentOf, ProjectInput, projectOf } from './own-project.ts'
+
+const MAX_LIST = 50
+const MAX_TIMELINE = 200
+
+const IncidentInput = z.object({ incidentId: z.string().describe('uuid of an incident') })
+
+export const incidentsList = defineTool({
+  name: 'incidents_list',
+  title: 'List incidents',
+  description: 'Outages of the checks of a project, newest first, 50 at a time.',
+  scope: 'monitoring:read',
+  annotations: READ_ONLY,
+  input: z.object({
+    project: ProjectInput,
+    state: z.enum(['open', 'resolved']).optional(),
+    checkId: z.string().optional().describe('only those of this check'),
+    before: z.string().optional().describe('`next` of the page before'),
+  }),
+  output: z.object({ incidents: z.array(IncidentSchema), next: z.string().nullable() }),
+  async run({ project, state = null, checkId, before }, call) {
+    const { id } = await projectOf(project, call)
+    const check = checkId === undefined ? null : await checkOf(checkId, call)
+    const filter = { state, checkId: check?.id ?? null, tag: null, from: null, before: null, beforeN: placeOf(before) }
+    const rows = await listIncidents(call.deps.db, check?.project.id ?? id, filter, MAX_LIST + 1)
+    const shown = rows.slice(0, MAX_LIST)
+    const next = rows.length > MAX_LIST ? String(shown.at(-1)?.n) : null
+    return { incidents: shown.map(incidentForAgents), next }
+  },
+})
+
+export const incidentGet = defineTool({
+  name: 'incident_get',
+  title: 'Read an incident',
+  description:
+    'One outage of one check, and what happened in it, oldest first, at most 200: changes, decisions, messages, and what ' +
+    'people did.',
+  scope: 'monitoring:read',
+  annotations: READ_ONLY,
+  input: IncidentInput,
+  output: IncidentSchema.extend({ timeline: z.array(TimelineSchema) }),
+  async run({ incidentId }, call) {
+    const { incident } = await incidentOf(incidentId, call)
+    const timeline = await timelineOf(call.deps.db, incident, MAX_TIMELINE)
+    return { ...incidentForAgents(incident), timeline: timeline.map(timelineForAgents) }
+  },
+})
+
+export const incidentAcknowledge = defineTool({
+  name: 'incident_acknowledge',
+  title: 'Acknowledge an incident',
+  description:
+    'Nobody is notified of an acknowledged incident any more until it is over; the audit names the key. Acknowledging an ' +
+    'acknowledged one changes nothing.',
+  scope: 'monitoring:write',
+  annotations: IDEMPOTENT,
+  input: IncidentInput.extend({ note: z.string().optional().describe('at most 2,000 characters') }),
+  output: IncidentSchema,
+  async run({ incidentId, note = '' }, call) {
+    const { project } = await incidentOf(incidentId, call)
+    const own = { project, id: incidentId, by: '', note: readText(note, 'note', { max: 2000 }), via: 'agent' } as const
+    return incidentForAgents(await acknowledgeIncident(call.deps.db, call.caller.actor, own, call.deps))
+  },
+})
+
+/** Where a page begins. @throws ValidationError for what no page before has said */
+function placeOf(before: string | undefined): number | null {
+  if (before === undefined) return null
+  if (/^[0-9]{1,15}$/.test(before)) return Number(before)
+  const message = 'before must be what next said'
+  throw new ValidationError(message, [{ path: 'before', code: 'FORMAT', message }])
+}

@@ -1,0 +1,123 @@
+import { ValidationError } from '#shared/errors.ts'
+import { parseFormText } from './form-text.ts'
+import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-errors.ts'
+
+/** Bytes of the fields before the file together, their headers included. */
+const MAX_FIELDS = 65_536
+const BREAK = Buffer.from('\r\n')
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** A form with a file. */
+export interface UploadForm {
+  form: URLSearchParams
+  /** read once, as it comes; what is left unread is not kept. Null when the form has none */
+  file: AsyncGenerator<Buffer> | null
+}
+
+/**
+ * A form of `multipart/form-data` whose file comes last (RFC 7578): the fields before it are read, the file is not. No
+ * name of a file and no type that the browser gives it is looked at.
+ * @param pieces the body
+ * @throws UnsupportedMediaTypeError, ValidationError, PayloadTooLargeError, AbortedRequestError
+ */
+export async function readUploadForm(pieces: AsyncGenerator<Buffer>, contentType: string): Promise<UploadForm> {
+  const boundary = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(
+    contentType,
+  )
+  if (!boundary) throw new UnsupportedMediaTypeError('the form must be sent as multipart/form-data')
+  const body = new Pieces(pieces)
+  const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2] ?? ''}`)
+  // The first delimiter stands at the very beginning, without a line before it.
+  body.prepend(BREAK)
+  await body.upTo(delimiter)
+  const fields = new URLSearchParams()
+  for (;;) {
+    const [first = 0, second = 0] = await body.take(2)
+    if (first === 45 && second === 45) return { form: parseFormText(fields.toString()), file: null }
+    if (first !== 13 || second !== 10) throw malformed()
+    // A part whose headers are none begins with the empty line.
+    body.prepend(BREAK)
+    const { name, isFile } = readHead(await body.upTo(HEAD_END))
+    if (isFile) return { form: parseFormText(fields.toString()), file: body.until(delimiter) }
+    fields.append(name, (await body.upTo(delimiter)).toString('utf8'))
+  }
+}
+
+function readHead(head: Buffer): { name: string; isFile: boolean } {
+  const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(head.toString('utf8'))?.[1] ?? ''
+  const name = /(?:^|;)\s*name="([^"\r\n]{1,100})"/i.exec(disposition)?.[1]
+  if (name === undefined) throw malformed()
+  return { name, isFile: /;\s*filename\*?=/i.test(disposition) }
+}
+
+function malformed(): ValidationError {
+  const message = 'the form is not well formed'
+  return new ValidationError(message, [{ path: '', code: 'FORMAT', message }])
+}
+
+/** A body that is read piece by piece, up to what is sought in it. */
+class Pieces {
+  readonly #pieces: AsyncGenerator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+  /** bytes that may still be kept together */
+  #budget = MAX_FIELDS
+
+  constructor(pieces: AsyncGenerator<Buffer>) {
+    this.#pieces = pieces
+  }
+
+  prepend(bytes: Buffer): void {
+    this.#rest = Buffer.concat([bytes, this.#rest])
+  }
+
+  /** @throws AbortedRequestError at the end */
+  async #more(): Promise<void> {
+    const { done, value } = await this.#pieces.next()
+    if (done) throw new AbortedRequestError('the form ended early')
+    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value])
+  }
+
+  async take(count: number): Promise<Buffer> {
+    while (this.#rest.length < count) await this.#more()
+    const taken = this.#rest.subarray(0, count)
+    this.#rest = this.#rest.subarray(count)
+    return taken
+  }
+
+  /** What stands before `mark`, which is passed. @throws PayloadTooLargeError */
+  async upTo(mark: Buffer): Promise<Buffer> {
+    let at = this.#rest.indexOf(mark)
+    while (at === -1) {
+      if (this.#rest.length > this.#budget) throw tooLarge()
+      await this.#more()
+      at = this.#rest.indexOf(mark)
+    }
+    this.#budget -= at + mark.length
+    if (this.#budget < 0) throw tooLarge()
+    const before = this.#rest.subarray(0, at)
+    this.#rest = this.#rest.subarray(at + mark.length)
+    return before
+  }
+
+  /** The same as it comes, of any length; what follows the mark is read and dropped. */
+  async *until(mark: Buffer): AsyncGenerator<Buffer> {
+    for (;;) {
+      const at = this.#rest.indexOf(mark)
+      const end = at === -1 ? this.#rest.length - mark.length + 1 : at
+      if (end > 0) yield this.#rest.subarray(0, end)
+      if (at !== -1) break
+      this.#rest = this.#rest.subarray(Math.max(0, end))
+      await this.#more()
+    }
+    this.#rest = Buffer.alloc(0)
+    let dropped = 0
+    for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
+      dropped += next.value.length
+      if (dropped > MAX_FIELDS) throw malformed()
+    }
+  }
+}
+
+function tooLarge(): PayloadTooLargeError {
+  return new PayloadTooLargeError(`the fields before the file are longer than ${MAX_FIELDS} bytes`)
+}

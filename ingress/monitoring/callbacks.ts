@@ -1,0 +1,77 @@
+import type { Request } from 'express'
+import { readBounce } from '#shared/monitoring/notifications/bounce.ts'
+import { recordLateFailure } from '#shared/monitoring/notifications/callback-store.ts'
+import {
+  failureOfForm,
+  failureOfStatus,
+  isSigned,
+  readBounceAddress,
+  signedOfBounce,
+} from '#shared/monitoring/notifications/callbacks.ts'
+import { acrossTenants } from '#shared/platform/database/tenant.ts'
+import type { IngressDeps } from '../deps.ts'
+import { readBody } from '../middleware/body.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { answers, uuidParam } from './schemas.ts'
+
+const MAX_FORM_BYTES = 20_000
+const CALLBACK_HOURS = 1
+const BOUNCE_HOURS = 48
+
+/**
+ * Where providers say later what became of a message (monitoring behaviour 5.11). Neither needs a key: who calls knows
+ * the id of a message, or a signature of ours. Both always answer 200, and so tell nobody what there is.
+ */
+export const callbackRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'post',
+    path: '/api/v3/notifications/{uuid}/status',
+    operationId: 'reportNotification',
+    summary: 'Say what became of a message; for gateways',
+    tags: ['Status'],
+    security: [],
+    params: { uuid: uuidParam },
+    body: { required: false, content: { 'application/x-www-form-urlencoded': null } },
+    responses: { 200: { description: 'Always. No body.' }, 413: answers.tooLarge },
+    async handle(request, response, deps) {
+      const failure = failureOfForm(new URLSearchParams((await readBody(request, MAX_FORM_BYTES)).toString()))
+      const { uuid } = request.params
+      if (failure) await record(deps, { notificationId: uuid, ...failure, withinHours: CALLBACK_HOURS })
+      response.status(200).end()
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/v3/bounces/',
+    operationId: 'reportBounce',
+    summary: 'Take a mail that says that an alert could not be delivered; for mail servers',
+    description:
+      'The body is the whole mail. Its recipient is the signed envelope sender of the alert (`BOUNCE_DOMAIN`).',
+    tags: ['Status'],
+    security: [],
+    params: {},
+    body: { required: true, content: { 'message/rfc822': null } },
+    responses: { 200: { description: 'Always. No body.' }, 413: answers.tooLarge },
+    async handle(request, response, deps) {
+      await recordBounce(request, deps)
+      response.status(200).end()
+    },
+  }),
+]
+
+async function recordBounce(request: Request, deps: IngressDeps): Promise<void> {
+  const { to, status } = await readBounce(await readBody(request))
+  const named = readBounceAddress(to)
+  const failure = failureOfStatus(status)
+  if (!named || !failure) return
+  const { notificationId, signature } = named
+  if (!isSigned(signature, deps.secrets.digests(signedOfBounce(notificationId)))) return
+  await record(deps, { notificationId, ...failure, withinHours: BOUNCE_HOURS })
+}
+
+async function record(deps: IngressDeps, failure: Parameters<typeof recordLateFailure>[1]): Promise<void> {
+  // Nobody's key is at hand: the message is found by its id alone.
+  const isKnown = await acrossTenants(() => recordLateFailure(deps.db, failure))
+  const { notificationId, disables } = failure
+  deps.log.info({ notificationId, disables, isKnown }, 'notification.failed-later')
+}

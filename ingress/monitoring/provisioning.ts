@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { changeProvisioning } from '#shared/monitoring/operations/change-provisioning.ts'
+import { findProvisioning } from '#shared/monitoring/pings/provision-store.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey, write } from './monitoring-route.ts'
+import { answers } from './schemas.ts'
+
+const schema = z
+  .object({
+    timeout: z.int().min(60).max(31_536_000).nullable().describe('Seconds.'),
+    grace: z.int().min(60).max(31_536_000).nullable().describe('Seconds.'),
+    schedule: z.string().max(100).nullable(),
+    tz: z.string().nullable(),
+    tags: z.string().max(500).nullable(),
+    channels: z.string().nullable().describe('As in a check; null: every integration of the project.'),
+    policy: z.uuid().nullable(),
+  })
+  .meta({ id: 'Provisioning' })
+const content = { 'application/json': schema }
+const common = {
+  tags: ['Checks'],
+  path: '/api/v3/provisioning',
+  params: {},
+  responses: {
+    200: { description: 'The settings; null: as any new check.', content },
+    400: answers.invalid,
+    401: answers.unauthorized,
+    404: answers.notFound,
+    413: answers.tooLarge,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  },
+} as const
+
+/** What checks are that their first ping makes; version 3 only. */
+export const provisioningRoutes: readonly Route[] = [
+  read({
+    ...common,
+    access: readWriteKey,
+    operationId: 'getProvisioning',
+    summary: 'Get the settings of checks that are made by their first ping',
+    handle: async ({ key, deps }) => await findProvisioning(deps.db, key.project.id),
+  }),
+  write({
+    ...common,
+    operationId: 'updateProvisioning',
+    summary: 'Change the settings of checks that are made by their first ping',
+    description:
+      'What the request does not name stays; null resets. A ping with `create=1` may say others in its query.',
+    body: { required: true, content: { 'application/json': schema.partial() } },
+    handle: async ({ key, actor, body, deps }) =>
+      await changeProvisioning(deps.db, actor, { project: key.project, body }),
+  }),
+]

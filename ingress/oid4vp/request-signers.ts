@@ -1,0 +1,21 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '#shared/environment.ts'
+import type { Config } from '#shared/platform/process/config.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
+import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-signer.ts'
+
+/**
+ * Who signs requests to wallets: the operator's certificate, else in the sandbox a key that names itself, else nobody.
+ * @throws Error when certificate and key do not go together
+ */
+export function requestSigners({ db, secrets, config }: { db: Knex; secrets: Secrets; config: Config }) {
+  const { oid4vpCert, oid4vpKey, publicUrl } = config
+  const certified =
+    oid4vpCert === undefined || oid4vpKey === undefined ? null : certifiedSigner(oid4vpCert, oid4vpKey, publicUrl)
+  return cachedPerEnv(async (env: ApiEnv): Promise<RequestSigner | null> => {
+    if (certified || env === 'PRODUCTION') return certified
+    return didSigner(await ensureSigningKey(db, secrets, env, 'request-signing'))
+  })
+}

@@ -1,0 +1,74 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { serveRequestObject } from '#shared/risk/operations/serve-request-object.ts'
+import type { IngressDeps } from '../deps.ts'
+import { problemResponses } from '../risk/documents.ts'
+import { NotConfiguredError } from '../risk/not-configured-error.ts'
+import { defineRoute, type ResponseDocument } from '../route.ts'
+import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
+
+const TYPE = 'application/oauth-authz-req+jwt'
+const PATH = '/v1/oid4vp/requests/{handle}'
+const MAX_FORM_BYTES = 64 * 1024
+
+const responses: Record<number, ResponseDocument> = {
+  200: { description: 'A signed request object (RFC 9101)', content: { [TYPE]: null } },
+  410: { description: 'Over, or served often enough', content: { 'application/json': null } },
+  ...problemResponses(404, 413, 415, 429, 503),
+}
+
+const described = {
+  path: PATH,
+  tags: ['Wallets'],
+  security: [],
+  params: { handle: handleParam },
+} as const
+
+export const readRequestRoute = defineRoute({
+  ...described,
+  method: 'get',
+  operationId: 'getPresentationRequest',
+  summary: 'The request object of a presentation',
+  description: 'Public: whoever has the address may have it, ten times in five minutes.',
+  responses,
+  handle: (request, response, deps) => serve(request, response, deps, null),
+})
+
+const FetchForm = z
+  .object({ wallet_nonce: z.string().optional(), wallet_metadata: z.string().optional() })
+  .meta({ id: 'RequestObjectForm' })
+
+export const fetchRequestRoute = defineRoute({
+  ...described,
+  method: 'post',
+  operationId: 'fetchPresentationRequest',
+  summary: 'The same, with a nonce of the wallet repeated in it',
+  body: { required: false, content: { 'application/x-www-form-urlencoded': FetchForm } },
+  responses,
+  async handle(request, response, deps) {
+    const form = new URLSearchParams(await readForm(request, MAX_FORM_BYTES))
+    await serve(request, response, deps, form.get('wallet_nonce')?.slice(0, 500) ?? null)
+  },
+})
+
+async function serve(
+  request: Request<Record<'handle', string>>,
+  response: Response,
+  deps: IngressDeps,
+  walletNonce: string | null,
+): Promise<void> {
+  const presentation = await presentationOf(request, response, deps)
+  const signer = await deps.risk.requestSigner(presentation.env)
+  if (!signer) throw new NotConfiguredError('requests to wallets are not configured')
+  const { secrets, now, config } = deps
+  const jwt = await serveRequestObject(deps.db, presentation, walletNonce, {
+    secrets,
+    now,
+    signer,
+    publicUrl: config.publicUrl,
+  })
+  if (jwt === null) return answerWallet(response, 410, { error: 'invalid_request' })
+  response.setHeader('Cache-Control', 'no-store')
+  response.setHeader('Content-Type', TYPE)
+  response.end(jwt)
+}

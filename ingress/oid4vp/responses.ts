@@ -1,0 +1,98 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import type { Presentation, PresentationSecrets } from '#shared/risk/identity/presentation.ts'
+import { findById, setReasons } from '#shared/risk/identity/presentation-store.ts'
+import { isState, MAX_FORM_BYTES } from '#shared/risk/identity/wallet-response.ts'
+import { receivePresentation } from '#shared/risk/operations/receive-presentation.ts'
+import type { IngressDeps } from '../deps.ts'
+import { PayloadTooLargeError } from '../middleware/request-errors.ts'
+import { problemResponses } from '../risk/documents.ts'
+import { defineRoute } from '../route.ts'
+import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
+
+/** How long a wallet waits for the verifier; later it is told that its answer has arrived. */
+const WAIT_MS = 10_000
+/** How often we look ourselves, should the worker's reply be lost. */
+const LOOK_EVERY_MS = 1_000
+const REFUSED = { error: 'invalid_presentation' }
+
+const ResponseForm = z
+  .object({
+    vp_token: z.string().optional(),
+    response: z.string().optional(),
+    state: z.string().optional(),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'WalletResponseForm' })
+
+const WalletAnswer = z.object({ redirect_uri: z.string().optional() }).meta({ id: 'WalletAnswer' })
+
+export const postResponseRoute = defineRoute({
+  path: '/v1/oid4vp/responses/{handle}',
+  tags: ['Wallets'],
+  security: [],
+  params: { handle: handleParam },
+  method: 'post',
+  operationId: 'postPresentationResponse',
+  summary: 'What a wallet presents',
+  description:
+    'OpenID4VP 1.0 `direct_post` and `direct_post.jwt`. The answer says whether it was accepted, and repeats nothing.',
+  body: { required: true, content: { 'application/x-www-form-urlencoded': ResponseForm } },
+  responses: {
+    200: { description: 'Verified, or still being verified', content: { 'application/json': WalletAnswer } },
+    400: { description: 'Refused', content: { 'application/json': null } },
+    409: { description: 'Answered before, or refused three times', content: { 'application/json': null } },
+    410: { description: 'Nobody answered in time', content: { 'application/json': null } },
+    ...problemResponses(404, 413, 415, 429, 503),
+  },
+  async handle(request, response, deps) {
+    const presentation = await presentationOf(request, response, deps)
+    const form = await readAnswer(request, presentation, deps)
+    if (!isOfRequest(form, presentation, deps)) {
+      await setReasons(deps.db, presentation.id, ['STATE_MISMATCH'])
+      return answerWallet(response, 400, REFUSED)
+    }
+    const { replyTo } = deps.risk.packReplies
+    const received = await deps.outbox.run((tx, enqueue) =>
+      receivePresentation(tx, presentation, { form, replyTo }, { enqueue, secrets: deps.secrets, now: deps.now }),
+    )
+    if (!received.taken) return answerWallet(response, received.reason === 'EXPIRED' ? 410 : 409, REFUSED)
+    if (!(await isAccepted(presentation, deps))) return answerWallet(response, 400, REFUSED)
+    const { redirectUri } = presentation
+    if (redirectUri === null || received.responseCode === null) return answerWallet(response, 200, {})
+    const back = new URL(redirectUri)
+    back.searchParams.set('response_code', received.responseCode)
+    answerWallet(response, 200, { redirect_uri: back.href })
+  },
+})
+
+/** The form as it was posted; one that is too long is noted. */
+async function readAnswer(request: Request, presentation: Presentation, deps: IngressDeps): Promise<string> {
+  try {
+    return await readForm(request, MAX_FORM_BYTES)
+  } catch (error) {
+    if (error instanceof PayloadTooLargeError) await setReasons(deps.db, presentation.id, ['TOO_LARGE'])
+    throw error
+  }
+}
+
+/** Whether the form carries the state of this request. That of an encrypted answer is inside of it. */
+function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation, deps: IngressDeps): boolean {
+  const fields = new URLSearchParams(form)
+  if (responseMode === 'direct_post.jwt' && fields.has('response')) return true
+  // Sealed by us, in this form.
+  const secrets = JSON.parse(deps.secrets.open('presentation', sealedSecrets)) as PresentationSecrets
+  return isState(fields.get('state') ?? '', secrets.state)
+}
+
+/** Waits for the verifier. @returns false once it has refused; true also while it is still at it */
+async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
+  const deadline = performance.now() + WAIT_MS
+  for (let left = WAIT_MS; left > 0; left = deadline - performance.now()) {
+    await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    const now = await findById(deps.db, id)
+    // A wallet that says why it presents nothing is not refused: its error ended the request.
+    if (now && now.state !== 'RECEIVED') return now.state === 'VERIFIED' || now.walletError !== null
+  }
+  return true
+}

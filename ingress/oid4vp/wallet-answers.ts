@@ -1,0 +1,47 @@
+import type { Request, Response } from 'express'
+import { NotFoundError } from '#shared/errors.ts'
+import type { Presentation } from '#shared/risk/identity/presentation.ts'
+import { findByHandle } from '#shared/risk/identity/presentation-store.ts'
+import { handleDigestOf } from '#shared/risk/operations/request-presentation.ts'
+import type { IngressDeps } from '../deps.ts'
+import { readBody } from '../middleware/body.ts'
+import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
+import { limitAddress } from '../risk/authenticate.ts'
+import type { PathParam } from '../route.ts'
+
+/** The last part of a request's addresses. Any text: one that is none of ours is answered like one that is over. */
+export const handleParam: PathParam = {
+  pattern: '[^/]{1,300}',
+  description: 'what the QR code names the request by',
+  example: 'wX5QmZ0cR3iU7tq0v2k9fYc8Jm1sT6aP4nB3hD5eL2o',
+}
+
+/**
+ * The presentation that a wallet speaks of, counted against the limit of its address.
+ * @throws NotFoundError, RateLimitedError
+ */
+export async function presentationOf(
+  request: Request<Record<'handle', string>>,
+  response: Response,
+  deps: IngressDeps,
+): Promise<Presentation> {
+  limitAddress(request, response, deps)
+  const presentation = await findByHandle(deps.db, handleDigestOf(request.params.handle))
+  if (!presentation) throw new NotFoundError('there is no such request')
+  return presentation
+}
+
+/** The text of a posted form. @throws UnsupportedMediaTypeError, PayloadTooLargeError */
+export async function readForm(request: Request, limit: number): Promise<string> {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new UnsupportedMediaTypeError('the body must be application/x-www-form-urlencoded')
+  }
+  return (await readBody(request, limit)).toString('utf8')
+}
+
+/** Answers a wallet, which knows the errors of OAuth. Nothing that it sent is repeated. */
+export function answerWallet(response: Response, status: number, body: object): void {
+  response.setHeader('Cache-Control', 'no-store')
+  response.status(status).json(body)
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
+import { pingQueue } from '#shared/contracts/ping-batch.ts'
+import { PING_QUEUE_LENGTH } from '#shared/contracts/topology.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
+
+/** What the confirm of a message may take that counts as proof. */
+const CONFIRMED_WITHIN_MS = 5_000
+/** Barriers of one process, to one shard, before it looks whether anybody reads them. */
+const MOST_UNREAD = 10
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Makes the proof that the queue of a shard takes messages: an empty barrier without an address to answer to, which the
+ * evaluator drops, but which the queue has to take. While nobody reads the queue they would pile up for as long as that
+ * lasts, so after some the queue's own answer has to do.
+ */
+export function createShardProof(
+  broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>,
+): (shard: number) => Promise<boolean> {
+  const unread = new Map<number, number>()
+
+  return async (shard) => {
+    if ((unread.get(shard) ?? 0) >= MOST_UNREAD) {
+      const isRoom = await hasRoom(shard)
+      if (isRoom !== null) return isRoom
+    }
+    const isTaken = await publishBarrier(shard)
+    if (isTaken) unread.set(shard, (unread.get(shard) ?? 0) + 1)
+    return isTaken
+  }
+
+  /** @returns whether a queue that nobody reads would take a message; null when somebody reads it again */
+  async function hasRoom(shard: number): Promise<boolean | null> {
+    const name = pingQueue(shard)
+    const state = await broker.inspect([name]).then(
+      (found) => found.get(name),
+      () => undefined,
+    )
+    if (state && state.consumers > 0) {
+      unread.delete(shard)
+      return null
+    }
+    return state !== undefined && broker.problems().length === 0 && state.messages < PING_QUEUE_LENGTH
+  }
+
+  async function publishBarrier(shard: number): Promise<boolean> {
+    const message = {
+      exchange: '',
+      routingKey: pingQueue(shard),
+      body: EMPTY,
+      messageId: randomUUID(),
+      type: BARRIER_TYPE,
+    }
+    const late = new AbortController()
+    const published = broker.publish(message).then(
+      () => true,
+      () => false,
+    )
+    const timeout = wait(CONFIRMED_WITHIN_MS, false, { ref: false, signal: late.signal }).catch(() => false)
+    const isTaken = await Promise.race([published, timeout])
+    late.abort()
+    return isTaken
+  }
+}

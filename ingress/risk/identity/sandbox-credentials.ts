@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { ForbiddenError } from '#shared/errors.ts'
+import { CREDENTIAL_SCENARIOS, issueSandboxCredential } from '#shared/risk/credentials/sandbox-issuer.ts'
+import { credentialDigest } from '#shared/risk/credentials/sd-jwt.ts'
+import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
+import { line } from '#shared/risk/evidence/values.ts'
+import { toSeconds } from '#shared/time.ts'
+import { withScope } from '../access.ts'
+import { write } from '../risk-route.ts'
+
+const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
+
+/** The public half of a holder's key: private members are refused with every other one. */
+const HolderJwk = z.union([
+  z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
+  z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
+])
+
+const NAMES = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+/** Claims that the issuer itself makes. */
+const RESERVED = new Set(['iss', 'vct', 'iat', 'nbf', 'exp', 'cnf', 'status', 'aadhaar', 'aadhaarNumber', 'uid'])
+
+const CredentialBody = z.strictObject({
+  holderJwk: HolderJwk,
+  vct: line(500),
+  claims: z
+    .record(z.string().regex(NAMES), z.union([line(), z.int(), z.boolean()]))
+    .refine((claims) => Object.keys(claims).length <= 30, { error: 'must have at most 30 members' })
+    .refine((claims) => !Object.keys(claims).some((name) => RESERVED.has(name)), {
+      params: { reason: 'RESERVED' },
+      message: 'must not hold claims that the issuer makes, or an Aadhaar number',
+    }),
+  scenario: z.enum(CREDENTIAL_SCENARIOS).default('VALID'),
+})
+
+/** Issues a credential as an issuer would, so that a wallet can be tried without one. */
+export const sandboxCredentialRoute = write({
+  tags: ['Identity'],
+  access: withScope('identity:write'),
+  path: '/v1/sandbox/credentials',
+  operationId: 'issueSandboxCredential',
+  summary: 'A credential of the sandbox’s issuer, for a holder’s key',
+  description: 'An SD-JWT VC that the sandbox trusts; `scenario` makes it one that is refused.',
+  params: {},
+  body: CredentialBody,
+  returns: z.object({ credential: z.string() }),
+  status: 201,
+  seal: true,
+  erasureDigest: (result) => credentialDigest((result as { credential: string }).credential), // what `handle` gives
+  async handle({ caller, body, deps }) {
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('credentials are issued in the sandbox alone')
+    const key = await ensureSigningKey(deps.db, deps.secrets, 'SANDBOX', 'sandbox-issuer')
+    return { credential: await issueSandboxCredential(body, key, Math.floor(toSeconds(deps.now())), randomBytes) }
+  },
+})

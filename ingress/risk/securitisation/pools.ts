@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
+import { insertJob } from '#shared/risk/jobs/store.ts'
+import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
+import {
+  addMembers,
+  findPool,
+  insertPool,
+  listMembers,
+  listPools,
+  type Pool,
+  takenReferences,
+} from '#shared/risk/pools/store.ts'
+import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { paged } from '../../paging.ts'
+import type { Route } from '../../route.ts'
+import { idParam } from '../id-param.ts'
+import { validationError } from '../json-body.ts'
+import { read, write } from '../risk-route.ts'
+import { consumer, consumerWriting } from './consumer.ts'
+
+const tags = ['Securitisation evidence'] as const
+export const poolParam = { poolId: idParam('poolId of the pool') }
+const LONGEST_LIST = 200
+const PAGE = 500
+
+/** A place in pool order, from which a page begins. */
+export const PlaceQuery = z.object({
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,6}$/)
+    .optional(),
+})
+
+const PoolSchema = z
+  .object({
+    poolId: z.uuid(),
+    name: z.string(),
+    dealId: z.string().nullable(),
+    currency: z.string(),
+    state: z.literal('OPEN'),
+    size: z.int(),
+    built: z.int().meta({ description: 'members whose evidence object is there' }),
+  })
+  .meta({ id: 'Pool' })
+
+function viewOf({ id, name, dealId, size, built }: Pool) {
+  return { poolId: id, name, dealId, currency: 'INR', state: 'OPEN' as const, size, built }
+}
+
+/** A pool of the owner's. @throws NotFoundError alike for foreign and unknown ones */
+export async function ownPool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
+  const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
+  if (!pool) throw new NotFoundError('there is no such pool')
+  return pool
+}
+
+const makePool = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools',
+  operationId: 'createPool',
+  summary: 'Make a pool of receivables',
+  description: 'At most 1,000 at once and 50,000 in all; their evidence objects are made meanwhile.',
+  params: {},
+  body: PoolBody,
+  returns: PoolSchema,
+  status: 201,
+  async handle({ caller, body, tx, enqueue, deps }) {
+    const id = randomUUID()
+    await insertPool(tx, caller, { id, name: body.name, dealId: body.dealId ?? null })
+    await add(tx, await ownPool(tx, caller, id, true), body.receivables, deps)
+    await build(tx, caller, id, deps, (jobId) => enqueue(poolChanged, { jobId }))
+    return viewOf(await ownPool(tx, caller, id))
+  },
+})
+
+const addReceivables = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools/{poolId}/receivables',
+  operationId: 'addPoolReceivables',
+  summary: 'Add receivables to a pool',
+  description: 'A cut that was made before keeps its members and its root.',
+  params: poolParam,
+  body: PoolItemsBody,
+  returns: PoolSchema,
+  status: 201,
+  async handle({ caller, params: { poolId }, body, tx, enqueue, deps }) {
+    const pool = await ownPool(tx, caller, poolId, true)
+    await add(tx, pool, body.receivables, deps)
+    await build(tx, caller, pool.id, deps, (jobId) => enqueue(poolChanged, { jobId }))
+    return viewOf(await ownPool(tx, caller, pool.id))
+  },
+})
+
+/** @throws ValidationError for the 50,001st; ConflictError for a reference that the pool has already */
+async function add(tx: Knex, pool: Pool, items: readonly PoolItem[], deps: IngressDeps): Promise<void> {
+  if (pool.size + items.length > MAX_POOL) {
+    throw validationError([{ path: 'receivables', code: 'TOO_MANY', message: `a pool has at most ${MAX_POOL}` }])
+  }
+  const references = items.map(({ receivableId }) => receivableId)
+  const twice = references.findIndex((reference, index) => references.indexOf(reference) < index)
+  const [taken] = await takenReferences(tx, pool.id, references)
+  const at = twice >= 0 ? twice : taken === undefined ? -1 : references.indexOf(taken)
+  if (at >= 0) {
+    const message = 'the pool has a receivable of this reference'
+    throw new ConflictError(message, [{ path: `receivables[${at}].receivableId`, code: 'TAKEN', message }])
+  }
+  if (items.length === 0) return
+  const seal = (item: PoolItem) => deps.secrets.seal('pool', JSON.stringify(item))
+  await addMembers(
+    tx,
+    pool.id,
+    items.map((item) => ({ reference: item.receivableId, sealedItem: seal(item) })),
+  )
+}
+
+async function build(
+  tx: Knex,
+  { organisationId, env }: Owner,
+  poolId: string,
+  deps: IngressDeps,
+  enqueue: (jobId: string) => Promise<void>,
+): Promise<void> {
+  const id = randomUUID()
+  const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify({ poolId }))
+  const job = { id, organisationId, env, kind: 'pool.members' as const, idempotencyKey: null, sealedRequest }
+  await insertJob(tx, { ...job, question: null })
+  await enqueue(id)
+}
+
+const readPools = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools',
+  operationId: 'listPools',
+  summary: 'The newest 200 pools',
+  params: {},
+  returns: z.object({ pools: z.array(PoolSchema) }),
+  handle: async ({ consumer, deps }) => ({ pools: (await listPools(deps.db, consumer, LONGEST_LIST)).map(viewOf) }),
+})
+
+const readPool = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}',
+  operationId: 'getPool',
+  summary: 'A pool',
+  params: poolParam,
+  returns: PoolSchema,
+  handle: async ({ consumer, params: { poolId }, deps }) => viewOf(await ownPool(deps.db, consumer, poolId)),
+})
+
+const readReceivables = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}/receivables',
+  operationId: 'listPoolReceivables',
+  summary: 'Evidence objects in pool order',
+  params: poolParam,
+  query: PlaceQuery,
+  returns: z.object({
+    receivables: z.array(ReceivableSchema),
+    references: z.record(z.string(), z.string()),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle({ consumer, params: { poolId }, query: { cursor = '0' }, deps }) {
+    const pool = await ownPool(deps.db, consumer, poolId)
+    const members = await listMembers(deps.db, pool.id, Number(cursor), PAGE + 1)
+    const { page, nextCursor } = paged(members, PAGE, ({ place }) => String(place + 1))
+    return {
+      receivables: page.map(({ body }) => JSON.parse(body)),
+      references: Object.fromEntries(page.map(({ receivableId, reference }) => [receivableId, reference])),
+      nextCursor,
+    }
+  },
+})
+
+export const poolRoutes: readonly Route[] = [makePool, addReceivables, readPools, readPool, readReceivables]

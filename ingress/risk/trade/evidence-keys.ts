@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { listEvidenceKeys } from '#shared/risk/domain-keys/evidence-key-store.ts'
+import { envParam, logReaders, publicAnswer } from '../anchors/transparency.ts'
+import { problemResponses } from '../documents.ts'
+import { read } from '../risk-route.ts'
+
+const KeysSchema = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().meta({ description: 'RFC 7638 thumbprint; the keyid of signatures' }),
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+      }),
+    ),
+  })
+  .meta({ id: 'EvidenceKeys' })
+
+export const evidenceKeysRoute = read({
+  path: '/v1/transparency/{env}/evidence-keys',
+  operationId: 'getEvidenceKeys',
+  summary: 'The keys that sign provenance packs',
+  description:
+    'Every key ever used, the newest first; none before the first pack. Each is anchored when it is made. Get them once, over a channel you trust, and keep them.',
+  tags: ['Transparency log'],
+  access: logReaders,
+  params: { env: envParam },
+  responses: {
+    200: { description: 'A JSON Web Key set', content: { 'application/json': KeysSchema } },
+    ...problemResponses(404, 429, 503),
+  },
+  async handle({ env, deps }) {
+    const keys = JSON.stringify({ keys: await listEvidenceKeys(deps.db, env) })
+    return publicAnswer('application/json', 'public, max-age=300', keys)
+  },
+})
