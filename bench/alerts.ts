@@ -108,7 +108,7 @@ async function measure(
 }
 
 /** `complete` is when the last of so many different alerts arrived, in milliseconds since 1970. */
-async function openReceiver(answerMs: number, count: number) {
+export async function openReceiver(answerMs: number, count: number) {
   const seen = new Set<string>()
   const complete = Promise.withResolvers<number>()
   const server = createServer((request, response) => {
@@ -124,6 +124,7 @@ async function openReceiver(answerMs: number, count: number) {
   return {
     url: `http://127.0.0.1:${port}`,
     complete: complete.promise,
+    messages: () => seen.size,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -131,11 +132,12 @@ async function openReceiver(answerMs: number, count: number) {
   }
 }
 
-async function addWebhook({ db, env }: BenchStack, url: string): Promise<void> {
+/** Adds an integration that all checks tell. @param body what it sends when they are down */
+export async function addWebhook({ db, env }: BenchStack, url: string, body = '$NAME is $STATUS'): Promise<void> {
   const config = {
     url_down: url,
     method_down: 'POST',
-    body_down: '$NAME is $STATUS',
+    body_down: body,
     headers_down: {},
     url_up: '',
     method_up: 'POST',

@@ -1,6 +1,10 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
+import { benchOnePolicy, benchPlainPings } from './alerting.ts'
 import { benchAlerts } from './alerts.ts'
+import { benchBlind } from './blind.ts'
 import { benchDeliveries } from './deliveries.ts'
+import { benchFamilies } from './families.ts'
+import { benchImports } from './imports.ts'
 import { benchLog } from './log.ts'
 import { benchMemory } from './memory.ts'
 import { benchPacks } from './packs.ts'
@@ -25,6 +29,12 @@ const suites = {
   tenants: async () =>
     printTable('Pings while another tenant attacks', await benchTenants({ rounds: 7, idleMs: 2_000 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
+  families: async (isQuick: boolean) => {
+    printTable('Evidence families', await benchFamilies({ seconds: 2, rounds: isQuick ? 1 : 3 }))
+    printTable('Pings beside blind evaluations', await benchBlind({ seconds: 2, rounds: isQuick ? 1 : 5 }))
+  },
+  imports: async (isQuick: boolean) =>
+    printTable('Imports', await benchImports({ rounds: isQuick ? 1 : 3, before: process.env.BENCH_BEFORE })),
   log: async () => printTable('Transparency log', await benchLog({ seconds: 5 })),
   sweep: async (isQuick: boolean) =>
     printTable(
@@ -33,6 +43,16 @@ const suites = {
     ),
   alerts: async (isQuick: boolean) =>
     printTable('Alerts', await benchAlerts({ rounds: isQuick ? 1 : 3, flips: 40_000, alerts: 2_000 })),
+  alerting: async (isQuick: boolean) => {
+    const before = process.env.BENCH_BEFORE
+    if (before === undefined) console.log('Plain pings are left out: BENCH_BEFORE names no tree of the build before.')
+    else {
+      const pings = await benchPlainPings(before, { seconds: isQuick ? 2 : 5, rounds: isQuick ? 2 : 7 })
+      printTable('Plain pings beside the build before', [pings])
+    }
+    const size = isQuick ? { checks: 20_000, overdue: 2_000 } : { checks: 1_000_000, overdue: 100_000 }
+    printTable('Alerting', [await benchOnePolicy(size)])
+  },
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }
 

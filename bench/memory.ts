@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { residentMb } from './resident.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
@@ -14,13 +14,13 @@ export async function benchMemory({ aborted }: { aborted: number }): Promise<Row
   const { port, child } = await stack.ingress()
   await stack.workers('ping-evaluator')
   const [uuid = ''] = await addChecks(stack.db, 1)
-  const before = residentMb(child.pid ?? 0)
+  const before = Math.round(residentMb(child.pid ?? 0))
   let left = aborted
   let most = before
   const abort = async () => {
     while (left-- > 0) {
       await abortOne(port, uuid)
-      if (left % 1_000 === 0) most = Math.max(most, residentMb(child.pid ?? 0))
+      if (left % 1_000 === 0) most = Math.max(most, Math.round(residentMb(child.pid ?? 0)))
     }
   }
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, abort))
@@ -30,7 +30,7 @@ export async function benchMemory({ aborted }: { aborted: number }): Promise<Row
       name: `ingress, ${aborted} connections broken off in mid-request`,
       'MB before': before,
       'MB at most': most,
-      'MB after': residentMb(child.pid ?? 0),
+      'MB after': Math.round(residentMb(child.pid ?? 0)),
       limit: '250 MB',
       goal: '180 MB',
     },
@@ -49,14 +49,4 @@ async function abortOne(port: number, uuid: string): Promise<void> {
       )
     })
   })
-}
-
-/** Resident memory of a process; not a number where the machine does not tell (only Linux does). */
-function residentMb(pid: number): number {
-  try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return Math.round(Number(kilobytes) / 1024)
-  } catch {
-    return Number.NaN
-  }
 }

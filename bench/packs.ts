@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
+import type { Family } from '#shared/tenancy/oauth/families.ts'
 import { createClient } from '../ingress/admin/create-client.ts'
 import { get, type LoadResult, median, runLoad } from './load.ts'
 import { type BenchStack, openBenchStack } from './stack.ts'
@@ -104,11 +105,15 @@ async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<n
 }
 
 /** @returns an access token of a new client of the sandbox */
-export async function openToken(stack: BenchStack, port: number): Promise<string> {
+export async function openToken(
+  stack: BenchStack,
+  port: number,
+  families: readonly Family[] = ['risk-signals', 'agents'],
+): Promise<string> {
   const { clientId, clientSecret } = await createClient(stack.db, createSecrets(stack.env.SECRET_KEY ?? ''), {
     name: 'Bench',
     env: 'SANDBOX',
-    families: ['risk-signals', 'agents'],
+    families,
     scopes: [],
     hasApiKey: false,
     hasLmsSecret: false,

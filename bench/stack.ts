@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
 import { freePort } from '../stack/free-port.ts'
+import { IMPORTER_HEAP } from '../stack/importer-heap.ts'
 import { INGRESS_HEAP } from '../stack/ingress-heap.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
@@ -13,14 +14,17 @@ export interface BenchStack extends AsyncDisposable {
   db: Knex
   env: Record<string, string>
   /** starts an ingress and waits until it is ready */
-  ingress(): Promise<{ port: number; child: ChildProcess }>
+  ingress(): Promise<{ port: number; metricsPort: number; child: ChildProcess }>
   workers(...names: string[]): Promise<ChildProcess>
   /** the bare server to compare with; @returns its port */
   bare(): Promise<number>
 }
 
-/** The product as separate processes on a database and a virtual host of its own. */
-export async function openBenchStack(extra: Record<string, string> = {}): Promise<BenchStack> {
+/**
+ * The product as separate processes on a database and a virtual host of its own.
+ * @param tree where its files are; this tree by default
+ */
+export async function openBenchStack(extra: Record<string, string> = {}, tree = root): Promise<BenchStack> {
   const resources = new AsyncDisposableStack()
   const database = resources.use(await createDatabase())
   const vhost = resources.use(await createVhost())
@@ -50,7 +54,7 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     heap: readonly string[] = [],
   ): ChildProcess {
     const child = spawn(process.execPath, [...heap, '--import', 'tsx', file, ...args], {
-      cwd: root,
+      cwd: tree,
       env: { ...env, ...settings },
       stdio: ['ignore', 'inherit', 'inherit'],
     })
@@ -67,13 +71,16 @@ export async function openBenchStack(extra: Record<string, string> = {}): Promis
     env,
     async ingress() {
       const port = await freePort()
-      const child = run('ingress/main.ts', [], { PORT: String(port) }, INGRESS_HEAP)
+      const metricsPort = await freePort()
+      const child = run('ingress/main.ts', [], { PORT: String(port), METRICS_PORT: String(metricsPort) }, INGRESS_HEAP)
       await answering(`http://127.0.0.1:${port}/readyz`)
-      return { port, child }
+      return { port, metricsPort, child }
     },
     async workers(...names) {
       const port = await freePort()
-      const child = run('workers/main.ts', names, { METRICS_PORT: String(port) })
+      // As compose.yaml starts it; the build before may have started it otherwise.
+      const heap = tree === root && names.join() === 'tape-importer' ? IMPORTER_HEAP : []
+      const child = run('workers/main.ts', names, { METRICS_PORT: String(port) }, heap)
       await answering(`http://127.0.0.1:${port}/readyz`)
       return child
     },

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ristretto255_oprf } from '@noble/curves/ed25519.js'
 import type { Knex } from 'knex'
 import { storeNewKey } from '#shared/monitoring/operations/create-key.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
@@ -30,6 +31,10 @@ const TOOL_CALL = JSON.stringify({
     },
   },
 })
+/** The largest batch that one request may have evaluated. */
+const BATCH = 64
+/** What the attacker's client may ask. */
+const FAMILIES = ['risk-signals', 'agents', 'first-financing'] as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
@@ -41,11 +46,14 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
   const { project, mailed } = await store(stack.db)
   const rwKey = await storeNewKey(stack.db, project, 'rw', { secrets: createSecrets(stack.env.SECRET_KEY ?? '') })
   const cookie = await signIn(stack)
-  const authorized = { authorization: `Bearer ${await openToken(stack, port)}` }
+  const authorized = { authorization: `Bearer ${await openToken(stack, port, FAMILIES)}` }
   const key = { 'X-Api-Key': rwKey }
   const agent = await agentHeaders(base, authorized)
   const members = Object.fromEntries(Array.from({ length: 90_000 }, (_, n) => [`m${n}`, 0]))
   const object = JSON.stringify({ object: members })
+  const { epochs } = JSON.parse(await ask(`${base}/v1/first-financing/oprf/key`, [200], { headers: authorized }))
+  const epoch = Number(epochs[0].epoch)
+  const blinded = Array.from({ length: BATCH }, () => Buffer.from(blindedElement()).toString('hex'))
   let addresses = 0
   const requestPack = (more: object) =>
     ask(`${base}/v1/po/risk-signals`, [200, 202], {
@@ -77,9 +85,17 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
         }),
       ),
     'H5 long descriptions': () => times(8, () => ask(`${base}/api/v3/checks/`, [200], { headers: key })),
-    'agent tools, a thousand calls of one key': () =>
-      times(1_000, () =>
+    'agent tools, a thousand calls a second of one key': () =>
+      withinSecond(1_000, () =>
         ask(`${base}/mcp`, [200, 429], { method: 'POST', headers: { ...JSON_TYPE, ...agent }, body: TOOL_CALL }),
+      ),
+    'blind evaluation, batches of 64': () =>
+      times(3, () =>
+        ask(`${base}/v1/first-financing/oprf/evaluate`, [200], {
+          method: 'POST',
+          headers: { ...JSON_TYPE, ...authorized, 'x-idempotency-key': randomUUID() },
+          body: JSON.stringify({ epoch, blinded }),
+        }),
       ),
     'H6 list of integrations': () =>
       ask(`${base}/api/v3/checks/${mailed}`, [400], {
@@ -88,6 +104,11 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
         body: JSON.stringify({ channels: 'z,'.repeat(450_000) }),
       }),
   }
+}
+
+/** An element as a client sends it: an input that is hidden. */
+function blindedElement(): Uint8Array {
+  return ristretto255_oprf.voprf.blind(Uint8Array.from(randomBytes(20))).blinded
 }
 
 /** What a client of the tools sends with a call (revision 2026-07-28), with a key of its own. */
@@ -145,6 +166,18 @@ function unsignedInvoice(): string {
 }
 
 const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))
+
+/** So many, evenly over a second, whether or not the ones before are answered. */
+async function withinSecond(count: number, work: () => Promise<unknown>): Promise<void> {
+  const started = performance.now()
+  const under: Promise<unknown>[] = []
+  while (under.length < count) {
+    const due = Math.min(count, Math.ceil((performance.now() - started) * (count / 1_000)))
+    while (under.length < due) under.push(work())
+    await sleep(5)
+  }
+  await Promise.all(under)
+}
 
 /** The document is drawn at the first look after its pack is in the log; until then 202 is answered. */
 async function untilOk(url: string, headers: Record<string, string>): Promise<void> {

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { addWebhook, openReceiver } from './alerts.ts'
+import { get, median, runLoad } from './load.ts'
+import { costPerItem, openProcessorTime } from './processor-time.ts'
+import { addChecks, openBenchStack } from './stack.ts'
+import type { Row } from './table.ts'
+
+/** Integrations that read of many checks at once. */
+const INTEGRATIONS = 2
+/** Seconds for which first messages wait for others. */
+const WITHIN = 5
+/** Milliseconds in which a message too many would come. */
+const SETTLED_MS = 2_000
+
+/** Very many checks that go down at once under one policy (alerting 12): when their incidents are there, and who is told. */
+export async function benchOnePolicy({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
+  await using receiver = await openReceiver(5, INTEGRATIONS)
+  await using stack = await openBenchStack()
+  const { db } = stack
+  await addChecks(db, checks)
+  const share = Math.round(checks / overdue)
+  await db.raw(
+    `UPDATE checks SET status = 'up', last_ping = now() - interval '1 day', alert_after = now() + interval '2 days'`,
+  )
+  for (let n = 0; n < INTEGRATIONS; n++) await addWebhook(stack, receiver.url, '{"n": $GROUP_COUNT, "of": $GROUP_JSON}')
+  const { id } = await db('projects').first('id')
+  const plan = { ...IMPLICIT_PLAN, group: { checks: 20, within: WITHIN } }
+  await insertPolicy(db, id, { name: 'all', match: '*', position: 0, plan })
+  await db.raw('VACUUM ANALYZE checks, check_marks, check_channels')
+  await stack.workers('ping-evaluator', 'sweeper', 'alerter', 'notifier')
+  await db.raw(`UPDATE checks SET alert_after = now() - interval '1 minute' WHERE id % ? = 0`, [share])
+
+  const begun = await reached(() => count(db, 'flips'), 1)
+  const opened = await reached(() => count(db, 'incidents'), Math.floor(checks / share))
+  const told = await receiver.complete
+  await sleep(SETTLED_MS)
+  const isFull = overdue === 100_000
+  return {
+    name: `${overdue} of ${checks} down under one policy`,
+    'incidents in s': ((opened - begun) / 1000).toFixed(1),
+    limit: isFull ? '15 s' : '',
+    'told after s': ((told - begun) / 1000).toFixed(1),
+    messages: receiver.messages(),
+    integrations: INTEGRATIONS,
+    'digests of': (await db('bundles').where({ direction: 'down' }).pluck('size')).join(', '),
+  }
+}
+
+async function count(db: Knex, table: 'flips' | 'incidents'): Promise<number> {
+  const { rows } = await db.raw<{ rows: { n: number }[] }>(`SELECT count(*)::int AS n FROM ${table}`)
+  return rows[0]?.n ?? 0
+}
+
+/** @returns when a count had reached a number, in milliseconds since 1970 */
+async function reached(counted: () => Promise<number>, wanted: number): Promise<number> {
+  for (const started = performance.now(); (await counted()) < wanted; ) {
+    if (performance.now() - started > 240_000) throw new Error('it did not come to its end within four minutes')
+    await sleep(50)
+  }
+  return Date.now()
+}
+
+/**
+ * Pings of plain checks by the build before and by this one, in turn: processor time of listener, evaluator and database
+ * (alerting 12).
+ * @param before a tree of the build before, with its dependencies installed
+ */
+export async function benchPlainPings(
+  before: string,
+  { seconds, rounds }: { seconds: number; rounds: number },
+): Promise<Row> {
+  await using resources = new AsyncDisposableStack()
+  const sides = await Promise.all(
+    [before, undefined].map(async (tree) => {
+      const stack = resources.use(await openBenchStack({ PING_RATE_LIMIT_PER_MINUTE: '0' }, tree))
+      const uuids = await addChecks(stack.db, 1_000)
+      const ingress = await stack.ingress()
+      const evaluator = await stack.workers('ping-evaluator')
+      const pids = { ingress: [ingress.child.pid ?? 0], evaluator: [evaluator.pid ?? 0] }
+      const time = await openProcessorTime(stack.db, pids)
+      const run = async () => {
+        const from = await time.read()
+        const request = (n: number) => get(`/ping/${uuids[n % uuids.length]}`, '', true)
+        const { answered, perSecond } = await runLoad({ ports: [ingress.port], connections: 64, seconds, request })
+        const cost = costPerItem(from, await time.read(), answered)
+        return { perSecond, us: (cost.ingress ?? 0) + (cost.evaluator ?? 0) + (cost.database ?? 0) }
+      }
+      return { run, results: [] as Awaited<ReturnType<typeof run>>[] }
+    }),
+  )
+  // Both have compiled their code before anything counts.
+  for (const { run } of sides) await run()
+  for (let round = 0; round < rounds; round++) {
+    for (const { run, results } of sides) results.push(await run())
+  }
+  const [old = 0, now = 0] = sides.map(({ results }) => median(results.map(({ us }) => us)))
+  return {
+    name: 'plain pings beside the build before',
+    'CPU us/ping': now.toFixed(0),
+    before: old.toFixed(0),
+    ratio: (now / old).toFixed(3),
+    limit: '1.03',
+    'pings/s': sides.map(({ results }) => Math.round(median(results.map(({ perSecond }) => perSecond)))).join(' -> '),
+  }
+}
