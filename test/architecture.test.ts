@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { functionsAbove, linesOf } from './support/function-lengths.ts'
-import { fileOf, importsOf, root, sourcesBelow } from './support/imports.ts'
+import { fileOf, importsOf, reaches, root, sourcesBelow } from './support/imports.ts'
 
 const rooms = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
 type Room = (typeof rooms)[number]
@@ -98,6 +98,12 @@ test('our own files are imported by their whole name', (t) => {
   t.deepEqual(wrong.map(said), [])
 })
 
+test('what runs in threads reaches no JSX, which Node does not read itself', (t) => {
+  const withJsx = sourcesBelow('ingress').filter((file) => file.endsWith('.tsx'))
+  t.true(withJsx.length > 0)
+  t.false(reaches('ingress/threads/tasks.ts', withJsx))
+})
+
 test('rules are pure: no file of a capability reaches for a database, a broker, the network or the disk', (t) => {
   const wrong = imports.filter(({ file, name, target }) => {
     if (!isPure(file)) return false
@@ -111,7 +117,7 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
 
 test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
   const foreign =
-    /^ingress\/(oauth\/|mcp\/|monitoring\/(badge-images|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
+    /^ingress\/(oauth\/|oid4vp\/|mcp\/|monitoring\/(badge-images|callbacks|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
   const wrong = sourcesBelow('ingress')
     .filter((file) => file !== 'ingress/route.ts' && !/-route\.ts$/.test(file) && !foreign.test(file))
     .filter((file) => readFileSync(join(root, file), 'utf8').includes('defineRoute('))

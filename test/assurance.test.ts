@@ -5,8 +5,8 @@ import { assurancePage, cases, heldBy, idsIn, rowsOf } from './support/assurance
 import { root } from './support/imports.ts'
 import { promises, promisesText, titlesIn } from './support/promises.ts'
 
-/** Cases that no test names yet. It only ever gets shorter. */
-const notYetHeld: readonly string[] = ['F20']
+/** Cases that no test names yet: none, and it stays so. */
+const notYetHeld: readonly string[] = []
 
 const rows = rowsOf(readFileSync(assurancePage, 'utf8'))
 

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { countTests } from './support/count-tests.ts'
-import { failuresOf } from './support/failures.ts'
+import { countTests, type TestCount } from './support/count-tests.ts'
+import { type Failure, failureLine, failuresOf } from './support/failures.ts'
 import { reaches, root, sourcesBelow } from './support/imports.ts'
 import { prepareRun } from './support/prepare-run.ts'
 import { readProgress } from './support/progress-record.ts'
+import { afterSecondTry, filesToTryAgain } from './support/second-try.ts'
 import { slowestFiles, watchProgress } from './support/watch-progress.ts'
 
 // usage: npm test -- [--unit] [files or AVA options]
@@ -29,38 +30,68 @@ const compileCache = join(root, 'node_modules/.cache/compiled')
 const progress = mkdtempSync(join(tmpdir(), 'signalbox-progress-'))
 /** Stories of time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
 const stories = all.filter((file) => /^test\/(e2e|examples|faults|fuzz)\//.test(file))
-const runs = isUnit ? [await runAva([...given, ...files], {}, SIDE_BY_SIDE)] : await runWithServices()
-const exitCode = runs.find((run) => run.exitCode !== 0)?.exitCode ?? 0
-const report = runs.map((run) => run.report).join('\n')
-const records = readProgress(progress)
-const slowest = slowestFiles(records, 10)
-if (slowest.length > 1) console.log(['the files that took longest:', ...slowest].join('\n'))
-if (process.env.TEST_FAILURES)
-  writeFileSync(process.env.TEST_FAILURES, JSON.stringify(exitCode === 0 ? [] : failuresOf(records, report)))
+/** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
+const isRepeat = process.env.TEST_FAILURES !== undefined
+/** after a signal nothing new begins */
+let isOver = false
+const verdict = isUnit ? judge([await runAva([...given, ...files], {}, SIDE_BY_SIDE)]) : await runWithServices()
 rmSync(progress, { recursive: true, force: true })
-const counts = runs.map((run) => countTests(run.report, run.exitCode))
-const [passed, failed] = [total(({ passed }) => passed), total(({ failed }) => failed)]
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed > 0 ? 1 : 0
+if (process.env.TEST_FAILURES) writeFileSync(process.env.TEST_FAILURES, JSON.stringify(verdict.failures))
+// What failed comes last: of a long report often only the end is kept.
+if (verdict.slowest.length > 1) console.log(['the files that took longest:', ...verdict.slowest].join('\n'))
+if (verdict.unsteady.length > 0)
+  console.log(['failed at first, passed alone:', ...verdict.unsteady.map(failureLine)].join('\n'))
+if (verdict.failures.length > 0) console.log(['failed:', ...verdict.failures.map(failureLine)].join('\n'))
+console.log(`${verdict.count.passed} passed, ${verdict.count.failed} failed`)
+process.exitCode = verdict.count.failed > 0 ? 1 : 0
 
 interface AvaRun {
   exitCode: number
   report: string
 }
 
-/** What is named, at once; else everything, with the stories last and fewer at a time. */
-async function runWithServices(): Promise<AvaRun[]> {
-  await using run = await prepareRun(vhosts, (line) => console.log(line))
-  if (given.length > 0) return [await runAva(given, run.environment, SIDE_BY_SIDE)]
-  const others = all.filter((file) => !stories.includes(file))
-  return [
-    await runAva(others, run.environment, SIDE_BY_SIDE),
-    await runAva(stories, run.environment, availableParallelism()),
-  ]
+interface Verdict {
+  count: TestCount
+  failures: Failure[]
+  unsteady: Failure[]
+  slowest: string[]
 }
 
-function total(of: (count: { passed: number; failed: number }) => number): number {
-  return counts.reduce((sum, count) => sum + of(count), 0)
+/** What is named, at once; else everything, with the stories last and fewer at a time. */
+async function runWithServices(): Promise<Verdict> {
+  await using run = await prepareRun(vhosts, (line) => console.log(line))
+  if (given.length > 0) return judge([await runAva(given, run.environment, SIDE_BY_SIDE)])
+  const others = all.filter((file) => !stories.includes(file))
+  const runs = [
+    await runAva(others, run.environment, SIDE_BY_SIDE),
+    ...(isOver ? [] : [await runAva(stories, run.environment, availableParallelism())]),
+  ]
+  const first = judge(runs)
+  const again = isRepeat || isOver ? [] : filesToTryAgain(first.failures, all)
+  if (again.length === 0) return first
+  console.log(['once more, alone:', ...again].join('\n'))
+  const folder = join(progress, 'again')
+  mkdirSync(folder)
+  const second = judge([await runAva(again, run.environment, 1, folder)], folder)
+  return { ...second, ...afterSecondTry(first, second), slowest: first.slowest }
+}
+
+/** @param folder where the processes of these runs recorded their progress */
+function judge(runs: readonly AvaRun[], folder = progress) {
+  const records = readProgress(folder)
+  const counts = runs.map((run) => countTests(run.report, run.exitCode))
+  const isGreen = runs.every(({ exitCode }) => exitCode === 0)
+  return {
+    records,
+    count: { passed: total(counts, 'passed'), failed: total(counts, 'failed') },
+    failures: isGreen ? [] : failuresOf(records, runs.map(({ report }) => report).join('\n')),
+    unsteady: [],
+    slowest: slowestFiles(records, 5),
+  }
+}
+
+function total(counts: readonly TestCount[], of: keyof TestCount): number {
+  return counts.reduce((sum, count) => sum + count[of], 0)
 }
 
 /** Runs AVA to its end, showing its report as it comes. On a signal AVA is told to end, so that we can clean up. */
@@ -68,6 +99,7 @@ async function runAva(
   args: readonly string[],
   environment: Record<string, string>,
   concurrency: number,
+  folder = progress,
 ): Promise<AvaRun> {
   const ava = join(root, 'node_modules/ava/entrypoints/cli.js')
   const child = spawn(process.execPath, [ava, '--concurrency', String(concurrency), ...args], {
@@ -76,13 +108,16 @@ async function runAva(
       ...process.env,
       NODE_COMPILE_CACHE: compileCache,
       ...environment,
-      TEST_PROGRESS: progress,
+      TEST_PROGRESS: folder,
       ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  using _watch = watchProgress(progress, (line) => console.log(line))
-  const pass = (signal: NodeJS.Signals) => child.kill(signal)
+  using _watch = watchProgress(folder, (line) => console.log(line))
+  const pass = (signal: NodeJS.Signals) => {
+    isOver = true
+    child.kill(signal)
+  }
   process.on('SIGINT', pass).on('SIGTERM', pass)
   let report = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

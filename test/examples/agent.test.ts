@@ -2,31 +2,54 @@ import { spawn } from 'node:child_process'
 import test from 'ava'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { addProjectOf, makeKey } from '../ingress/mcp/agents.ts'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
 import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
 
 test('the example agent lists, explains, composes, verifies and is refused, and all of it is in audit and usage', async (t) => {
-  await using product = await openProduct({ isBound: true })
+  await using product = await openProduct({ isBound: true, env: { ALLOW_PRIVATE_TARGETS: 'true' } })
+  await using sink = await openHttpSink()
+  const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const { base } = await product.ingress()
-  await product.workers(['ping-evaluator', 'alerter', 'pack-composer', 'anchor'])
+  await product.workers(['ping-evaluator', 'alerter', 'notifier', 'pack-composer', 'anchor'])
   const owner = await openClient(product, base)
   const project = await addProjectOf(product, owner)
   const check = await insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, name: 'nightly' })
+  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
   await fetch(`${base}/ping/${check.uuid}`)
   await fetch(`${base}/ping/${check.uuid}/fail`)
+  await sink.waitFor(1)
+  await eventually('the attempt to be recorded', async () => {
+    const [told] = await product.db('notifications').where({ state: 'delivered' }).pluck('id')
+    return told !== undefined
+  })
   const scopes = ['agents:invoke', 'monitoring:read', 'risk-signals:run', 'risk-signals:read']
-  const { key } = await makeKey(owner, { scopes, projects: [project.uuid] })
+  const { key, keyId } = await makeKey(owner, { scopes, projects: [project.uuid] })
 
   const { code, out } = await run(['--base', base], { AGENT_KEY: key })
   t.is(code, 0, out)
-  t.regex(out, /check: nightly is down\n {2}went down at /)
+  t.regex(out, /check: nightly is down\n {2}went down at .+\n {2}webhook: Told: the receiver took the message\./)
   t.regex(out, /anchor: verified, INCLUDED/)
   t.regex(out, /refused: .*check_create needs the scope monitoring:write/)
-  const { json } = await owner.get('/v1/agents/calls')
-  const tools = new Set(json.calls.map(({ tool }: { tool: string }) => tool))
-  t.deepEqual([...tools].toSorted(), ['alert_explain', 'anchor_verify', 'checks_list', 'risk_signals_run'])
+  const { json } = await owner.get(`/v1/agents/calls?keyId=${keyId}`)
+  const outcomes = new Set(json.calls.map((call: { tool: string; code: string }) => `${call.tool} ${call.code}`))
+  t.deepEqual([...outcomes].toSorted(), [
+    'alert_explain OK',
+    'anchor_verify OK',
+    'check_create FORBIDDEN',
+    'checks_list OK',
+    'risk_signals_run OK',
+  ])
+  const units = json.calls.reduce((sum: number, call: { units: number }) => sum + call.units, 0)
+  t.is(units, 1)
   t.like((await owner.get('/v1/usage')).json.usage, [{ family: 'risk-signals', units: 1 }])
+  t.is((await owner.get('/v1/usage')).json.usage.length, 1)
+  const ran = json.calls.filter(({ code }: { code: string }) => code === 'OK').length
+  t.is((await owner.get(`/v1/agents/keys/${keyId}`)).json.calls, ran)
 
   t.is((await run(['--base', base], { AGENT_KEY: `${key}x` })).code, 1)
   t.is((await run([], {})).code, 2)

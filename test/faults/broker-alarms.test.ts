@@ -46,11 +46,13 @@ test('F04, F12: a broker out of memory or disk, or with full queues, makes us re
     await raise()
     await eventually('the broker to say that it is blocked', isBlocked)
     const promised = accepted()
+    const { publisherEpoch } = deps.broker
     await more(refusals, 'pings to be refused')
     const readyz = await fetch(`${base}/readyz`)
     t.is(readyz.status, 503)
     t.is(await readyz.text(), '{"ready":false}')
     t.true(accepted() <= promised + 8, 'while it is blocked nothing is promised')
+    t.is(deps.broker.publisherEpoch, publisherEpoch, 'the channel is kept, and goes on where it was')
     await end()
     await eventually('the broker to be free', async () => !(await isBlocked()))
     await more(accepted, 'pings to be accepted again')

@@ -68,8 +68,7 @@ test.serial('after them every process still runs, answers and holds no more memo
       .map(([status, times]) => `${times} x ${status}`)
       .join(', '),
   )
-  if (only === undefined)
-    t.true((statuses.get('200') ?? 0) > sent / 10, 'enough requests get through to what they ask for')
+  if (only === undefined) t.true(succeeded() > sent / 10, 'enough requests get through to what they ask for')
   for (const [name, { pid, output }] of Object.entries(target.processes)) {
     t.notThrows(() => process.kill(pid, 0), `${name}:\n${output().slice(-2_000)}`)
   }
@@ -86,6 +85,11 @@ test.serial('after them every process still runs, answers and holds no more memo
     t.true(grownBytes < MAX_GROWTH_BYTES, `${name} grew by ${Math.round(grownBytes / 1_048_576)} MB`)
   }
 })
+
+/** @returns requests that were answered with what they asked for, or with the way there; mails count in no case */
+function succeeded(): number {
+  return [...statuses].reduce((sum, [status, times]) => (/^(20[0-6]|30[1-8])$/.test(status) ? sum + times : sum), 0)
+}
 
 /** @returns what is wrong with the answer, and how to see it again */
 async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant']>>): Promise<string | undefined> {

@@ -56,7 +56,9 @@ export async function openTarget(): Promise<Target> {
       const shown = await addCheck(deps, team.project.id, { name: 'shown' })
       const client = await openClient(product, base)
       const { json } = await client.post('/v1/po/risk-signals/packs', demoRequest)
+      const subject = await client.post('/v1/identity/subjects', { externalRef: 'C-1', kind: 'PERSON' })
       const variables: Record<string, string> = {
+        subjectId: String(subject.json?.subjectId),
         uuid: check.uuid,
         pingKey,
         slug: 'job',

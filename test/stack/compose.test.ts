@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { freePort } from '../../stack/free-port.ts'
+import { IMPORTER_HEAP } from '../../stack/importer-heap.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from '../support/eventually.ts'
 import { root } from '../support/imports.ts'
@@ -17,6 +18,18 @@ test('compose.yaml runs every worker as a service that scales by itself', (t) =>
     services.map(([, service, worker]) => [service, worker]).sort(),
     workers.map(({ name }) => [name, name]).sort(),
   )
+})
+
+test('M12: stack/images.env names by digest every image that is used by tag', (t) => {
+  const pinned = readFileSync(join(root, 'stack/images.env'), 'utf8').match(/^[A-Z_]+=.*$/gm) ?? []
+  const byTag = [...compose.matchAll(/\$\{((?:NODE|POSTGRES|RABBITMQ)_IMAGE):-([^}]+)\}/g)].map(
+    ([, name, image]) => `${name}=${image}`,
+  )
+  t.is(byTag.length, 3)
+  for (const image of byTag) {
+    const line = pinned.find((it) => it.startsWith(`${image}@`)) ?? ''
+    t.regex(line, /@sha256:[0-9a-f]{64}$/, image)
+  }
 })
 
 test('M12: every container has bounds of memory and processes', (t) => {
@@ -74,4 +87,9 @@ test("M4: only the migrations get the owner's login, and the others have one tha
   writeFileSync(join(folder, 'database_url'), read('database_owner_url')) // what earlier versions made
   make()
   t.is(read('database_url'), first)
+})
+
+test('a tape importer by itself is started with the heap that a tape needs', (t) => {
+  const command = /^ {2}tape-importer: .*command: (\[.*?\])/m.exec(compose)?.[1] ?? '[]'
+  t.deepEqual(JSON.parse(command), ['node', ...IMPORTER_HEAP, '--import', 'tsx', 'workers/main.ts', 'tape-importer'])
 })

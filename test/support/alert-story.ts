@@ -16,6 +16,8 @@ export interface StoryOptions {
   gates?: (now: number) => readonly Gate[]
   /** how late an evaluation comes, microseconds */
   late?: () => number
+  /** how often whoever looks dies before its commit, and whether once more after it */
+  crashes?: () => { before: number; after: boolean }
 }
 
 export interface Message {
@@ -103,8 +105,20 @@ export class Story {
     return this
   }
 
-  /** Looks at the check now, as the alerter does. */
+  /** Looks at the check now, as the alerter does, which may die at any commit. */
   look(flip: Facts['flip']): void {
+    const { before = 0, after = false } = this.#options.crashes?.() ?? {}
+    for (let deaths = before; deaths > 0; deaths--) {
+      // What it decided was not stored: the flip stays unprocessed, and another one looks some seconds later.
+      this.#decide(flip)
+      this.now += (1 + deaths) * SECOND
+    }
+    this.#store(this.#decide(flip))
+    // What it decided is stored; whoever comes next finds an incident that was just looked at.
+    if (after && this.incident) this.#store(this.#decide(null))
+  }
+
+  #decide(flip: Facts['flip']): ReturnType<typeof decide> {
     const { incident } = this
     const facts: Facts = {
       check: { id: 1, projectId: 1, status: this.status, ...SCHEDULE },
@@ -121,7 +135,10 @@ export class Story {
       newId: uuidOf(1000 + this.incidents.length),
       previous: this.incidents.at(-1)?.id ?? null,
     }
-    const decided = decide(incident, facts, this.now)
+    return decide(incident, facts, this.now)
+  }
+
+  #store(decided: ReturnType<typeof decide>): void {
     this.#keep(decided.incident)
     for (const telling of this.tellings) {
       if (decided.withdrawn.includes(telling.id)) Object.assign(telling, { state: 'suppressed', isReplaced: true })

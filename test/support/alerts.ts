@@ -19,6 +19,11 @@ export async function addWebhook(deps: Deps, projectId: number, url: string): Pr
   return await add(deps, projectId, 'webhook', { ...side('down'), ...side('up') })
 }
 
+/** An integration that people read: a chat room at a URL. */
+export async function addChat(deps: Deps, projectId: number, url: string): Promise<StoredChannel> {
+  return await add(deps, projectId, 'slack', { url })
+}
+
 /** An integration that mails every change. */
 export async function addMail(deps: Deps, projectId: number, address: string): Promise<StoredChannel> {
   return await add(deps, projectId, 'email', { value: address, down: true, up: true })

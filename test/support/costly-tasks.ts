@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
 
 /** Tasks that take what they are told to, for tests of the threads that run them. */
@@ -14,6 +15,7 @@ export const tasks = {
   fail: () => {
     throw new RangeError('as it was told')
   },
+  priority: () => getPriority(),
   settings: () => Object.keys(process.env),
 } as const
 

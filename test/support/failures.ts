@@ -22,8 +22,13 @@ export function failuresOf(progress: readonly Progress[], report: string): Failu
 export function flakyLines(runs: readonly (readonly Failure[])[]): string[] {
   const counts = new Map<string, number>()
   for (const failures of runs) {
-    const lines = new Set(failures.map(({ file, title }) => [file, title].filter(Boolean).join(' › ')))
+    const lines = new Set(failures.map(failureLine))
     for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1)
   }
   return [...counts].sort(([, a], [, b]) => b - a).map(([line, count]) => `${count} of ${runs.length}  ${line}`)
+}
+
+/** A failure in one line: file and title. */
+export function failureLine({ file, title }: Failure): string {
+  return [file, title].filter(Boolean).join(' › ')
 }

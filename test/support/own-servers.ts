@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../stack/free-port.ts'
 import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '../../stack/local-postgres.ts'
-import { rabbitBinaries, startLocalRabbit } from '../../stack/local-rabbit.ts'
+import { rabbitBinaries, rabbitNode, startLocalRabbit } from '../../stack/local-rabbit.ts'
 import { identify, stopProcess } from '../../stack/process-identity.ts'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
@@ -36,6 +37,8 @@ export type OwnRabbit = AsyncDisposable & {
   /** The pid of the running node. */
   pid(): number
   ctl(...args: string[]): Promise<string>
+  /** A line for a shell on the machine of the node, as manuals print it. */
+  shell(line: string): Promise<string>
   stop(): Promise<void>
   /** `kill -9` of the node. */
   kill(): Promise<void>
@@ -97,13 +100,46 @@ async function startStandby(bin: string, primaryPort: number): Promise<OwnStandb
   }
 }
 
+/** Several nodes that are one broker. */
+export type OwnRabbitCluster = AsyncDisposable & {
+  /** of all nodes, as AMQP_URL takes them */
+  url: string
+  nodes: readonly OwnRabbit[]
+}
+
+/** Starts a cluster for this test alone. @param settings lines of rabbitmq.conf */
+export async function startRabbitCluster(size: number, settings: readonly string[] = []): Promise<OwnRabbitCluster> {
+  const cookie = randomBytes(20).toString('hex')
+  const resources = new AsyncDisposableStack()
+  const nodes = await Promise.all(Array.from({ length: size }, () => startRabbit(settings, cookie)))
+  for (const node of nodes) resources.use(node)
+  const [first, ...others] = nodes
+  for (const node of others) await joinRabbit(node, first?.port ?? 0)
+  return {
+    url: nodes.map(({ url }) => url).join(','),
+    nodes,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+/** Makes an empty node one of the cluster of another, whose cookie it has. */
+export async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
+  await node.stopApp()
+  await node.ctl('join_cluster', rabbitNode(port))
+  await node.startApp()
+}
+
 /** Starts a broker for this test alone: some 5 s. @param settings lines of rabbitmq.conf */
-export async function startRabbit(settings: readonly string[] = []): Promise<OwnRabbit> {
+export async function startRabbit(
+  settings: readonly string[] = [],
+  cookie?: string,
+  plugins: readonly string[] = [],
+): Promise<OwnRabbit> {
   const bin = await rabbitBinaries()
   if (!bin) throw new Error('fault tests need RabbitMQ installed (Debian: rabbitmq-server)')
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-'))
   const port = await freePort()
-  let broker = await startLocalRabbit(bin, folder, port, settings)
+  let broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
   const ctl = (...args: string[]) =>
     mustRun([...(broker.control.rabbitmqctl ?? []), ...args], { env: { ...process.env, ...broker.control.env } })
   const stop = async () => {
@@ -119,6 +155,10 @@ export async function startRabbit(settings: readonly string[] = []): Promise<Own
     port,
     pid: () => Number(readFileSync(join(folder, 'pid'), 'utf8')),
     ctl,
+    shell: (line) =>
+      mustRun(['sh', '-c', line], {
+        env: { ...process.env, ...broker.control.env, PATH: `${bin}:${process.env.PATH}` },
+      }),
     stop,
     kill: async () => {
       // The broker writes down which quorum queues it has some seconds late; a queue killed sooner never elects a
@@ -127,7 +167,7 @@ export async function startRabbit(settings: readonly string[] = []): Promise<Own
       await killNow(broker.pid)
     },
     start: async () => {
-      broker = await startLocalRabbit(bin, folder, port, settings)
+      broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
     },
     stopApp: async () => void (await ctl('stop_app')),
     startApp: async () => void (await ctl('start_app')),

@@ -108,10 +108,14 @@ export async function openProduct(options: ProductOptions = {}): Promise<Product
   if (listener === undefined) return await openGround(env, isBound)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
+  // A product that does not open leaves nothing behind, which would keep the process of its test alive.
+  await using cleanup = new AsyncDisposableStack()
   const product = await openGround({ PORT: String(port), PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
+  cleanup.use(product)
   if (names.length > 0) await product.workers(names)
   const { deps } = await product.ingress(override)
   if (names.includes('ping-evaluator')) waitForEveryBarrier(deps)
+  cleanup.move()
   return Object.assign(product, { url, port, deps })
 }
 
@@ -150,6 +154,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     SMTP_PORT: '0',
     PING_SHARDS: '2',
     METRICS_PORT: '0',
+    // Several products run side by side, and a server as it is installed takes a hundred connections.
+    DB_POOL: '5',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     API_RATE_LIMIT_PER_MINUTE: '0',

@@ -32,7 +32,7 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/workers/pack-composer/registries.test.ts', 'H4: a gateway that is away'],
     ],
     'Idle connections, slow readers, watchers and large mails hold bounded memory, and give it back': [
-      ['test/faults/memory.test.ts', 'B20 ${IDLE_CONNECTIONS} idle connections'],
+      ['test/faults/memory.test.ts', 'B20 10,000 idle connections'],
       ['test/faults/memory.test.ts', 'B20 clients that ask for much and read nothing'],
       ['test/faults/memory.test.ts', 'B20 people who watch pages'],
       ['test/faults/memory.test.ts', 'B33 a mail of 32 MB'],
@@ -158,10 +158,11 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/shared/platform/unsafe-settings.test.ts', 'M11: ${setting} of ${value} is refused'],
       ['test/stack/local-env.test.ts', 'M11: make up listens on this machine only'],
     ],
-    'Install scripts, new releases, licences and bounds of containers are under control': [
+    'Install scripts, new releases, licences, images and bounds of containers are under control': [
       ['test/stack/release-files.test.ts', 'M12: only install scripts that were looked at run'],
       ['test/stack/release-files.test.ts', 'M12: the bill of materials'],
       ['test/stack/compose.test.ts', 'M12: every container has bounds'],
+      ['test/stack/compose.test.ts', 'M12: stack/images.env names'],
     ],
     'Sign-ins and changes through the API are in the audit log': [
       ['test/ingress/web/sign-in.test.ts', 'L7'],

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { FACT_MS } from './eventually.ts'
 
 /**
  * Waits for a recorded fact: that many entries, or one that matches. Looks again and again instead of sleeping a
@@ -8,7 +9,7 @@ export async function waitUntil<T>(
   recorded: readonly T[],
   wanted: number | ((entry: T) => boolean),
   what: string,
-  deadlineMs = 10_000,
+  deadlineMs = FACT_MS,
 ): Promise<T> {
   const deadline = Date.now() + deadlineMs
   for (;;) {

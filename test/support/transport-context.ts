@@ -16,7 +16,7 @@ export function openTransportContext(
     http,
     gatewayHttp: http,
     mailer: null,
-    settings: { siteName: 'Signalbox', twilio: null },
+    settings: { siteName: 'Signalbox', twilio: null, appriseUrl: null, mayRunCommands: false },
     now: () => Date.UTC(2026, 0, 31, 10),
     async saveConfig(config) {
       saved.push(config)

@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import test from 'ava'
-import type { Page } from 'playwright-core'
+import { findings } from '../../support/axe.ts'
 import { openBrowser } from '../../support/browser.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let app: HttpProduct
 let paths: Record<string, string>
@@ -22,22 +18,6 @@ test.before(async () => {
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
-
-/** What axe finds that matters: serious and critical, with where. */
-async function findings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which our policy against inline scripts does not concern.
-  await page.evaluate(axeSource)
-  return await page.evaluate(async () => {
-    // axe is loaded just above; its types are for modules, not for pages
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
-    }
-    const { violations } = await axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
-  })
-}
 
 for (const look of [
   { width: 1440, colorScheme: 'light' },
@@ -65,6 +45,42 @@ for (const look of [
     for (const [name, path] of Object.entries(paths)) await check(name, path)
     t.deepEqual(problems, [])
   })
+
+for (const width of [768, 1024, 1920])
+  test.serial(`no page is scrolled sideways at ${width} px`, async (t) => {
+    await using browser = await openBrowser({ viewport: { width, height: 800 } })
+    const page = await browser.context.newPage()
+    await signIn(app, page, 'ada@example.com')
+    const wide: string[] = []
+    for (const [name, path] of Object.entries(paths)) {
+      await page.goto(app.url + path)
+      const excess = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      if (excess > 0) wide.push(`${name} by ${excess} px`)
+    }
+    t.deepEqual(wide, [])
+  })
+
+test.serial(
+  'on a phone an entry of the audit log takes a few lines, and no address is set letter by letter',
+  async (t) => {
+    await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
+    const page = await browser.context.newPage()
+    await signIn(app, page, 'ada@example.com')
+    await page.goto(app.url + paths.audit)
+    const heights = await page
+      .locator('.stacked tbody tr')
+      .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+    t.true(heights.length > 0)
+    t.true(
+      heights.every((height) => height <= 150),
+      heights.join(),
+    )
+    const cell = page.getByRole('cell', { name: 'ada@example.com', exact: true }).first()
+    t.true(((await cell.boundingBox())?.height ?? 999) <= 24, 'an address stands in one line')
+  },
+)
 
 test.serial('without scripts everything can still be read, and a check be created', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })

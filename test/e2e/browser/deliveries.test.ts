@@ -115,6 +115,27 @@ test.serial('a delivery that failed is resent by hand once its endpoint is repai
   t.false(await page.getByText('next attempt', { exact: true }).isVisible())
 })
 
+test.serial(
+  'an endpoint that fails is never shown as well, the page moves by itself, and a replay of nothing says so',
+  async (t) => {
+    await using sink = await openHttpSink()
+    sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })
+    await addEndpoint(it, 'PRODUCTION', sink.url)
+    await using browser = await openBrowser()
+    const page = await browser.context.newPage()
+    await signInAsOwner(it, page)
+    await openDeliveries(page, sink)
+    await page.getByText('active', { exact: true }).waitFor()
+    await emit('deal-failing')
+    await page.getByText('failing, 1 in a row').waitFor({ timeout: 30_000 })
+    t.is(await page.getByText('active', { exact: true }).count(), 0)
+    await page.getByRole('checkbox', { name: 'suppressed' }).check()
+    for (const state of ['failed', 'exhausted']) await page.getByRole('checkbox', { name: state }).uncheck()
+    await press(page, 'Replay')
+    await page.getByText('Nothing matched').waitFor()
+  },
+)
+
 test.serial('what an endpoint missed while it was switched off is replayed from its page', async (t) => {
   await using sink = await openHttpSink()
   sink.respond = () => ({ status: 410 })

@@ -49,6 +49,7 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
   const queue = await post('checks/', { name: 'Mail queue', tags: 'prod', timeout: 300, grace: 60, channels: mail.id })
   const smoke = await post('checks/', { name: 'Smoke test', tags: 'staging', timeout: 900 })
   await post('checks/', { name: '', tags: 'staging', timeout: 900 })
+  const { policy, window } = await furnishAlerting(post, mail.id, chat.id)
   const ping = async (url: string, body?: string) => {
     await fetch(url, { method: 'POST', ...(body !== undefined && { body }) })
   }
@@ -74,6 +75,15 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
     'new group': `${base}/integrations/new/group`,
     integration: `/integrations/${mail.id}`,
     'disabled integration': `/integrations/${chat.id}`,
+    policies: `${base}/policies`,
+    'new policy': `${base}/policies/new`,
+    policy: `${base}/policies/${policy.id}`,
+    incidents: `${base}/incidents`,
+    simulator: `${base}/simulator?check=${backup.uuid}`,
+    rules: `/checks/${backup.uuid}/rules`,
+    windows: `${base}/windows`,
+    'new window': `${base}/windows/new`,
+    window: `${base}/windows/${window.id}`,
     badges: `${base}/badges`,
     settings: `${base}/settings`,
     status: `/status/${'A'.repeat(22)}`,
@@ -81,5 +91,29 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
     people: `/organisations/${organisation?.uuid}/members`,
     audit: `/organisations/${organisation?.uuid}/audit`,
     account: '/account',
+    'second factor': '/account/second-factor',
   }
+}
+
+type Post = (path: string, body: object) => Promise<{ id: string }>
+
+/** Who is told when, and when nobody is. */
+async function furnishAlerting(post: Post, mail: string, chat: string) {
+  const policy = await post('policies/', {
+    name: 'On call',
+    match: 'prod',
+    steps: [
+      { channels: mail, repeat: { every: 3600 } },
+      {
+        wait: 900,
+        channels: `${mail},${chat}`,
+        severity: 'critical',
+        hours: [{ every: 'Mon..Fri 08:00', for: 36_000, tz: 'Asia/Kolkata' }],
+      },
+    ],
+    ack_timeout: 14_400,
+  })
+  const window = await post('windows/', { name: 'Patch night', match: 'db', for: 7200, uptime: 'exclude', shown: true })
+  await post('windows/', { name: 'Weekly', match: '*', every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' })
+  return { policy, window }
 }

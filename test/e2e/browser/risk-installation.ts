@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
+import type { Family } from '#shared/tenancy/oauth/families.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { createTeam, join, password, type Team } from '../../ingress/web/people.ts'
@@ -12,15 +13,21 @@ export interface RiskInstallation extends AsyncDisposable {
   base: string
 }
 
-/** Pages, composer, log and deliverer in this process, and an organisation with an owner. */
-export async function openRiskInstallation(): Promise<RiskInstallation> {
+/**
+ * Pages, composer, log and deliverer in this process, and an organisation with an owner.
+ * @param families beside the packs, with the workers that they need
+ */
+export async function openRiskInstallation(
+  families: readonly Family[] = [],
+  workers: readonly string[] = [],
+): Promise<RiskInstallation> {
   const app = await openProduct({
     listener: 'http',
-    workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper'],
+    workers: ['pack-composer', 'anchor', 'webhook-deliverer', 'sweeper', ...workers],
   })
   const team = await createTeam(app, 'Acme Finance')
   await join(app, team, 'owner')
-  await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
+  await grantFamilies(app.deps.db, team.organisationId, ['risk-signals', ...families])
   const base = `${app.url}/organisations/${team.organisationUuid}/risk/sandbox`
   return { app, team, base, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }

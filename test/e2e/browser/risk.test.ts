@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import test from 'ava'
 import type { Page } from 'playwright-core'
+import { findings } from '../../support/axe.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
@@ -12,8 +12,6 @@ import {
   type RiskInstallation,
   signInAsOwner,
 } from './risk-installation.ts'
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let it: RiskInstallation
 
@@ -124,21 +122,6 @@ test.serial('the browser follows the proof of every entry of the log, wherever i
     t.is(await report.getAttribute('data-verdict'), 'included', `entry ${seq}`)
   }
 })
-
-async function findings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which our policy against inline scripts does not concern.
-  await page.evaluate(axeSource)
-  return await page.evaluate(async () => {
-    // axe is loaded just above; its types are for modules, not for pages
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
-    }
-    const { violations } = await axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
-  })
-}
 
 for (const look of [
   { width: 1440, colorScheme: 'light' },

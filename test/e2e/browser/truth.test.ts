@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
@@ -80,7 +83,7 @@ test.serial('a page that has lost the service says since when, and goes on by it
 
 test.serial('every page says when pings are being refused', async (t) => {
   let isAway = true
-  app.deps.pingReadiness.add(() => (isAway ? ['broker: is away'] : []))
+  app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await openList(page)
@@ -91,6 +94,112 @@ test.serial('every page says when pings are being refused', async (t) => {
   isAway = false
   await page.reload()
   t.is(await page.getByText('Pings are being refused').count(), 0)
+})
+
+test.serial('a busy process asks for fewer pings, refuses none, and no page says that it does', async (t) => {
+  let isBusy = true
+  for (const readiness of [app.deps.readiness, app.deps.pingReadiness])
+    readiness.add(() => (isBusy ? ['event loop: was 2500 ms late', 'consumer of live: not open for 9 s'] : []))
+  t.teardown(() => {
+    isBusy = false
+  })
+  t.is((await fetch(`${app.url}/readyz/pings`)).status, 503)
+  const check = await app.deps.db('checks').first('uuid')
+  t.is((await fetch(`${app.url}/ping/${check?.uuid}`)).status, 200)
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await openList(page)
+  t.is(await page.getByText('Pings are being refused').count(), 0)
+})
+
+test.serial('while the broker is away a test message is said to wait, and not to be on its way', async (t) => {
+  let isAway = true
+  app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
+  t.teardown(() => {
+    isAway = false
+  })
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.integration)
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText('It is sent once the message broker can be reached').waitFor()
+  t.is(await page.getByText('is on its way').count(), 0)
+})
+
+test.serial('an import says what it would do, then what it did, and refuses what is no export', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.settings)
+  const document = page.getByLabel('JSON of an export')
+  await document.fill('{"nope":1}')
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  t.regex(
+    (await page.getByRole('alert').last().textContent()) ?? '',
+    /Nothing is imported: .*neither checks nor channels/,
+  )
+  const made = JSON.stringify({ checks: [{ uuid: randomUUID(), name: 'Imported', timeout: 3600, grace: 60 }] })
+  await document.fill(made)
+  await page.getByRole('button', { name: 'Show what it would do' }).click()
+  await page.getByText('An import would do this: checks 1 created, 0 changed, 0 the same').waitFor()
+  t.is(await app.deps.db('checks').where({ name: 'Imported' }).first(), undefined)
+  for (const said of ['Imported: checks 1 created, 0 changed', 'Imported: checks 0 created, 0 changed, 1 the same']) {
+    await document.fill(made)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText(said).waitFor()
+  }
+})
+
+test.serial('the lines that a check offers are ones that count for it, and an ignored ping says why', async (t) => {
+  const url = await addCheck('Only by POST')
+  const uuid = url.slice(-36)
+  await fetch(`${app.url}/api/v3/checks/${uuid}`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': 'hcw_onlyForTests000000000000000a' },
+    body: JSON.stringify({ methods: 'POST', filter_http_body: true, success_kw: 'done' }),
+  })
+  await fetch(url)
+  await fetch(url, { method: 'POST', body: 'what' })
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${app.url}/checks/${uuid}`)
+  await page.getByText('A POST request whose body holds “done” counts as success; any other is ignored.').waitFor()
+  for (const why of ['only POST counts for this check', 'it held none of the keywords'])
+    t.true(await page.getByText(why).first().isVisible(), why)
+  const line = (await page.locator('.snippets pre code').first().textContent()) ?? ''
+  const { stdout } = await promisify(execFile)('sh', ['-c', line.replace('-o /dev/null', '')])
+  t.is(stdout, 'OK')
+  await page.reload()
+  t.is((await app.deps.db('checks').where({ uuid }).first())?.status, 'up', 'the offered line counted')
+})
+
+test.serial('what was sent is not sent again by loading the page anew', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.people)
+  await page.getByLabel('E-mail address').fill('guest@example.com')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.locator('.secret-once').waitFor()
+  const invitations = () => app.deps.db('one_time_links').where({ purpose: 'invitation' }).select('id')
+  const [first] = await invitations()
+  await page.reload()
+  t.deepEqual(await invitations(), [first])
+  t.is(await page.locator('.secret-once').count(), 0, 'the link is shown once')
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByText('ada@example.com belongs to the organisation already').waitFor()
+  t.is((await invitations()).length, 1)
+
+  await page.goto(app.url + paths.settings)
+  await page.getByLabel(/^Type “/).fill('another name')
+  await page.getByRole('button', { name: 'Delete project' }).click()
+  await page.getByText('that was not the name of the project').waitFor()
+  t.is(new URL(page.url()).pathname, paths.settings ?? '', 'the address is that of the page, not of the form')
+  await page.reload()
+  t.is(await page.getByText('that was not the name of the project').count(), 0)
 })
 
 test.serial('without https copying still works, and says so', async (t) => {

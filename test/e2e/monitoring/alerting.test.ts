@@ -176,14 +176,46 @@ test('why: each decision is a sentence, with what became of each message', async
       'told RECOVERY: Told: it is up again.',
       'told FIRST: Told: the conditions of the policy were met.',
       'held FAILURES: Not told: 1 of 2 failures so far.',
+      'none FIRST_SUCCESS: Not told: its first success is no news.',
     ],
   )
   const second = z.object({ next: z.string(), decisions: z.array(z.unknown()) })
   const page = second.parse((await it.call('GET', `/checks/${it.check.uuid}/decisions/?limit=2`)).json)
   t.is(page.decisions.length, 2)
   const rest = (await it.call('GET', `/checks/${it.check.uuid}/decisions/?before=${page.next}`)).json
-  t.is(z.array(z.unknown()).parse(rest.decisions).length, 1)
+  t.is(z.array(z.unknown()).parse(rest.decisions).length, 2)
   t.is(rest.next, null)
+})
+
+test('why: a change that is history only, and tells nobody, has its decision too', async (t) => {
+  await using sink = await openHttpSink()
+  const it = await story(sink, { steps: [{}] })
+  const { db } = app.deps
+  const { id } = await db('checks').where({ uuid: it.check.uuid }).first('id')
+  await it.ping('')
+  await eventually('it to be up', async () => (await db('checks').where({ id }).first()).status === 'up')
+  await it.call('POST', `/checks/${it.check.uuid}/pause`, {})
+  await it.call('POST', `/checks/${it.check.uuid}/resume`, {})
+  await it.call('POST', `/checks/${it.check.uuid}/pause`, {})
+  await it.ping('')
+  const decisions = await eventually('the last to be decided', async () => {
+    const { decisions } = (await it.call('GET', `/checks/${it.check.uuid}/decisions/`)).json
+    const read = z.array(z.record(z.string(), z.unknown())).parse(decisions)
+    return read.length === 5 && read
+  })
+  t.deepEqual(
+    decisions.map(({ outcome, reason, text }) => `${outcome} ${reason}: ${text}`),
+    [
+      'none WAS_PAUSED: Not told: it was paused before.',
+      'none PAUSED: Not told: it was paused.',
+      'none RESUMED: Not told: it was resumed.',
+      'none PAUSED: Not told: it was paused.',
+      'none FIRST_SUCCESS: Not told: its first success is no news.',
+    ],
+  )
+  // One for each change, about that change.
+  const flips = await db('flips').where({ check_id: id }).orderBy('id').pluck('id')
+  t.deepEqual(await db('decisions').where({ check_id: id }).orderBy('id').pluck('flip_id'), flips)
 })
 
 test('lists of incidents are filtered and paged; a read-only key sees less, and nothing of other projects', async (t) => {

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { aProject } from './project.ts'
@@ -56,7 +58,7 @@ test('text messages end at the monthly limit, with the reason, and the integrati
   t.is(texts.length, 2)
 })
 
-test('calls are counted by themselves, and another project has a month of its own', async (t) => {
+test('calls are counted by themselves, and another account has a month of its own', async (t) => {
   const first = await aProject(app)
   const call = await first.channel('call', { value: '+15550102' })
   const uuid = await first.check([call])
@@ -77,14 +79,56 @@ test('calls are counted by themselves, and another project has a month of its ow
   t.is((await second.ended(other, 1))[0]?.state, 'delivered')
 })
 
+test('the projects of an account share its month, which outlives integrations and projects', async (t) => {
+  const [first, second] = [await aProject(app), await aProject(app)]
+  const { organisationId } = first.project
+  await app.deps.db('projects').where({ id: second.project.id }).update({ organisation_id: organisationId })
+  const called = await first.channel('call', { value: '+15550104' })
+  await first.ping(await first.check([called]), '/fail')
+  t.is((await first.ended(called, 1))[0]?.state, 'delivered')
+  const other = await second.channel('call', { value: '+15550105' })
+  const uuid = await second.check([other])
+  await second.ping(uuid, '/fail')
+  t.like((await second.ended(other, 1))[0], { state: 'suppressed', error: 'Monthly phone call limit exceeded' })
+
+  await first.call('DELETE', `/channels/${called}`)
+  await app.deps.db('projects').where({ id: first.project.id }).del()
+  await second.ping(uuid)
+  await second.ping(uuid, '/fail')
+  t.is((await second.ended(other, 2))[1]?.state, 'suppressed', 'what was sent stays counted')
+})
+
+test('repeats may use four fifths of a month, first messages all of it, and the reason is said', async (t) => {
+  const { channel, check, ping, ended, call, project } = await aProject(app)
+  const { db } = app.deps
+  const sms = await channel('sms', { value: '+15550106' })
+  await call('POST', '/policies/', { name: 'p', match: '*', steps: [{ repeat: { every: 60 } }] })
+  const first = await check([sms])
+  await ping(first)
+  await ping(first, '/fail')
+  t.is((await ended(sms, 1))[0]?.state, 'delivered')
+  // One of two is used: what is left is kept for first messages.
+  await db('incidents')
+    .where({ project_id: project.id })
+    .update({ alert_at: db.raw(`alert_at - interval '61 seconds'`), next_at: db.raw('now()') })
+  await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+  const reasons = () =>
+    db('decisions').join('checks', 'checks.id', 'decisions.check_id').where('checks.uuid', first).pluck('reason')
+  await eventually('the repeat to be kept back', async () => (await reasons()).includes('MONTHLY_RESERVE'))
+  const second = await check([sms], 'second')
+  await ping(second)
+  await ping(second, '/fail')
+  t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message has the rest')
+})
+
 test('what was sent last month is not counted', async (t) => {
   const { channel, check, ping, ended, project } = await aProject(app)
   const call = await channel('call', { value: '+15550103' })
   const uuid = await check([call])
   await ping(uuid, '/fail')
   await ended(call, 1)
-  await app.deps.db.raw(`UPDATE monthly_sends SET month = month - interval '1 month' WHERE project_id = ?`, [
-    project.id,
+  await app.deps.db.raw(`UPDATE monthly_sends SET month = month - interval '1 month' WHERE organisation_id = ?`, [
+    project.organisationId,
   ])
   await ping(uuid)
   await ping(uuid, '/fail')

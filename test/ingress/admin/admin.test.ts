@@ -10,6 +10,7 @@ import { runAdmin } from '../../../ingress/admin/run.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { newKeyPair } from '../../support/test-wallet.ts'
 
 let app: HttpProduct
 test.before(async () => {
@@ -269,3 +270,28 @@ for (const [what, args, said] of [
     t.regex(stderr.trim(), said)
   })
 }
+
+test('an issuer of credentials is trusted from a file for every organisation, listed and removed; a bad file is named', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-test-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'issuer.json')
+  const add = ['issuer', 'add', '--env', 'SANDBOX', '--file', file]
+  for (const text of [null, '{"iss": ', '{"iss": 7}']) {
+    if (text !== null) await writeFile(file, text)
+    const { status, stderr } = await admin(...add)
+    t.is(status, 2)
+    t.true(stderr.startsWith(file), stderr)
+  }
+  const { publicJwk } = await newKeyPair()
+  const iss = 'https://registry.example'
+  await writeFile(file, JSON.stringify({ iss, vctValues: ['https://registry.example/v'], jwks: { keys: [publicJwk] } }))
+  const { id } = await json<{ id: string }>(...add)
+  const listed = await json<{ id: string; iss: string }[]>('issuer', 'list', '--env', 'SANDBOX')
+  t.like(
+    listed.find((each) => each.id === id),
+    { iss },
+  )
+  t.deepEqual(await json('issuer', 'remove', '--env', 'SANDBOX', '--id', id), { removed: id })
+  const again = await admin('issuer', 'remove', '--env', 'SANDBOX', '--id', id)
+  t.is(again.status, 2)
+})

@@ -43,7 +43,10 @@ test('an agent verifies an entity again, finds an identifier, and reads acceptan
   const { status, json: recorded } = await owner.post('/v1/acceptance/records', record)
   t.is(status, 201, JSON.stringify(recorded))
   const { acceptanceId } = recorded
-  t.deepEqual((await callTool(agent, 'acceptance_get', { acceptanceId })).result, recorded)
+  t.deepEqual((await callTool(agent, 'acceptance_get', { acceptanceId })).result, {
+    ...recorded,
+    receivableRef: { untrusted: true, source: 'caller', text: 'F-1' },
+  })
   t.like((await callTool(other, 'acceptance_get', { acceptanceId })).result, { code: 'NOT_FOUND' })
 
   const pair = { supplierGstin: '29AAACR5678D1Z5', buyerGstin: '27AAACB1234C1ZF' }

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import test from 'ava'
 import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
+import { createAgentDirectory } from '../../../ingress/mcp/agent-directory.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type ApiClient, askToken, clientWith, openClient } from '../../support/platform-client.ts'
+import { type ApiClient, askToken, clientWith, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
 
@@ -99,6 +102,20 @@ test('B40 a page of another origin and a name that is not ours are refused, also
   ] as const) {
     t.is((await rawPost(base, discover, { ...modern, authorization, origin })).status, status, origin)
   }
+  for (const [host, status] of [
+    ['rebound.example', 403],
+    ['localhost.rebound.example', 403],
+    ['assistant.example', 200],
+    ['127.0.0.1:8080', 200],
+    [new URL(own).host, 200],
+  ] as const) {
+    t.is(await statusFor(host, { ...modern, authorization }), status, host)
+    t.is(await statusFor(host, modern), 401, 'who asks is looked at first')
+  }
+})
+
+test('what a listener keeps of a key is asked for again within five seconds', (t) => {
+  t.true(createAgentDirectory(1).logins.ttl <= 5_000)
 })
 
 test('a key that expired or was revoked, and a family that was taken away, are noticed by a listener that knows the key', async (t) => {
@@ -132,9 +149,30 @@ test('B40 a token for the API, a token for the tools and an agent key are each r
   const { key } = await makeKey(client)
   t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${forTools}` })).status, 200)
   t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${client.token}` })).status, 401)
-  for (const bearer of [forTools, key]) {
-    const atApi = clientWith(base, bearer, client.credentials)
-    t.is((await atApi.get('/v1/usage')).status, 401)
+  const project = await product.project()
+  const own: Record<string, string[]> = {
+    'API token': ['/v1'],
+    'tools token': ['/mcp'],
+    'agent key': ['/mcp'],
+    'project key': ['/api/v3'],
+    'consumer key': ['securitisation'],
+  }
+  for (const [name, credential] of [
+    ['API token', client.token],
+    ['tools token', forTools],
+    ['agent key', key],
+    ['project key', project.apiKey],
+    ['consumer key', String(client.credentials.apiKey)],
+  ] as const) {
+    const doors = {
+      '/mcp': rawPost(base, discover, { ...modern, authorization: `Bearer ${credential}` }),
+      '/v1': clientWith(base, credential, client.credentials).get('/v1/usage'),
+      '/api/v3': send(`${base}/api/v3/checks/`, { headers: { 'X-Api-Key': credential } }),
+      securitisation: send(`${base}/v1/securitisation/pools`, { headers: { 'x-api-key': credential } }),
+    }
+    for (const [door, answer] of Object.entries(doors)) {
+      t.is((await answer).status, own[name]?.includes(door) ? 200 : 401, `${name} at ${door}`)
+    }
   }
   const elsewhere = await ask('https://elsewhere.example/mcp')
   t.is(elsewhere.status, 400)
@@ -170,6 +208,18 @@ test('a body over one MiB is refused before it is parsed, other methods are not 
     t.is(response.status, 405, method)
   }
 })
+
+/** The status of an answer to a request that names this host, which `fetch` does not let one do. */
+async function statusFor(host: string, headers: Record<string, string>): Promise<number | undefined> {
+  const sent = request(new URL('/mcp', base), {
+    method: 'POST',
+    headers: { ...headers, host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  })
+  sent.end(JSON.stringify(discover))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
 
 async function connected(key: string, era: (typeof ERAS)[number]) {
   const connection = await connect(base, key, era)

@@ -4,7 +4,7 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { eventually } from '../../support/eventually.ts'
 import { demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
-import { scenarioGstin } from '../risk/financing-support.ts'
+import { receivable, scenarioGstin } from '../risk/financing-support.ts'
 import { makeKey, rawPost } from './agents.ts'
 
 /** Scenario 11: the registry answers after twelve seconds. */
@@ -71,4 +71,44 @@ test('nobody waits for a client that has gone: its call ends, and its pack stays
   const audited = await eventually('the call to end', () => product.db('agent_calls').first('code', 'units'))
   t.deepEqual(audited, { code: 'CANCELLED', units: 1 })
   t.is((await product.db('packs').first('state')).state, 'QUEUED')
+})
+
+test('as many clients as a key may have go away: none leaves a place taken, a question waiting or a unit too many', async (t) => {
+  await using product = await openProduct({ isBound: true })
+  const { base } = await product.ingress()
+  const owner = await openClient(product, base)
+  const scopes = ['agents:invoke', 'kyb:read', 'first-financing:check']
+  const { key } = await makeKey(owner, { scopes })
+  // No worker is there: a call waits until it ends by itself, which is after ten seconds, or its client goes.
+  const ask = (signal: AbortSignal, n: number) => {
+    const args = { idempotencyKey: `gone-${n}`, ...receivable() }
+    return fetch(new URL('/mcp', base), {
+      method: 'POST',
+      headers: {
+        ...headersOf(key, 'first_financing_check'),
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(callOf('first_financing_check', args)),
+      signal,
+    })
+  }
+  const gone = new AbortController()
+  const calls = Array.from({ length: 16 }, (_, n) => ask(gone.signal, n))
+  const count = async (table: string) => Number((await product.db(table).count({ n: '*' }))[0]?.n)
+  await eventually('sixteen to be asked', async () => (await count('evidence_jobs')) === 16)
+  const one = await rawPost(base, callOf('gstin_validate', { gstin: 'x' }), headersOf(key, 'gstin_validate'))
+  t.is(one.status, 429, 'the key has as many under way as it may')
+  gone.abort()
+  await Promise.allSettled(calls)
+  await eventually('all calls to end', async () => (await count('agent_calls')) === 16)
+  t.deepEqual(await product.db('agent_calls').distinct('code').pluck('code'), ['CANCELLED'])
+  const next = await rawPost(base, callOf('gstin_validate', { gstin: 'x' }), headersOf(key, 'gstin_validate'))
+  t.is(next.status, 200)
+  // What was asked for is done all the same, once each, as it is for a client of the API that hangs up.
+  await product.workers(['financing-registrar'])
+  await eventually('what was asked to be done', async () =>
+    (await product.db('evidence_jobs').pluck('state')).every((state) => state === 'DONE'),
+  )
+  t.is(await count('evidence_jobs'), 16)
 })

@@ -6,11 +6,15 @@ import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
 let app: HttpProduct
-/** keeps to the public network */
+/** keeps to the public network, and runs commands */
 let strict: HttpProduct
 test.before(async () => {
   app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'notifier'] })
-  strict = await openProduct({ listener: 'http', workers: [], env: { ALLOW_PRIVATE_TARGETS: 'false' } })
+  strict = await openProduct({
+    listener: 'http',
+    workers: [],
+    env: { ALLOW_PRIVATE_TARGETS: 'false', SHELL_ENABLED: 'true' },
+  })
 })
 test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
@@ -57,6 +61,14 @@ test('an integration is created, shown, changed and deleted; the list keeps its 
   t.deepEqual((await call('GET', id)).body, changed.body)
   t.is((await call('DELETE', id)).status, 200)
   t.is((await call('GET', id)).status, 404)
+})
+
+test('commands are stored only where the operator lets them run', async (t) => {
+  const wanted = { kind: 'shell', name: 'page', config: { cmd_down: 'true' } }
+  const refused = await (await aProject()).call('POST', '', wanted)
+  t.is(refused.status, 400)
+  t.is(refused.body.error, 'kind is not enabled by the operator of this service')
+  t.is((await (await aProject(strict)).call('POST', '', wanted)).status, 201)
 })
 
 test('a secret is never shown, and survives a change that leaves it out', async (t) => {

@@ -138,7 +138,7 @@ test("a check names its policy and says how bad it is; others' policies are not 
   const { project, call, post } = await someone()
   const other = await someone()
   const check = await addCheck(app.deps, project.id)
-  const FREE = { parents: [], parents_mode: 'any' }
+  const FREE = { parents: [], parents_mode: 'any', run: null, sources: null, ping_auth: null, previews: null }
   const path = `/checks/${check.uuid}/rules`
   t.deepEqual(jsonOf(await call('GET', path)), { policy: null, severity: 'critical', ...FREE })
   const { id } = jsonOf(await post('/policies/', { name: 'x', steps: [{}] }))

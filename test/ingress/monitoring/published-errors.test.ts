@@ -31,10 +31,9 @@ const DIFFERENT: Readonly<Record<string, number | null>> = {
   'create: body larger than 2621440 bytes': 413,
   'update: body larger than 2621440 bytes': 413,
   'ping: body larger than 2621440 bytes': 200,
-  // Optional in the specification and not offered: metrics have a port of their own, providers call nobody back.
+  // Optional in the specification and not offered: metrics have a port of their own.
   'metrics: no metrics key configured': 404,
   'metrics: wrong key': 404,
-  'notification status: GET': 404,
 }
 
 let app: HttpProduct

@@ -70,6 +70,7 @@ function pathOf(route: Route, owned: Owned): string {
     uuid: isChannel ? owned.channel.uuid : owned.check.uuid,
     unique_key: uniqueKey(owned.check.uuid),
     n: '1',
+    source: 'web1',
     policy: owned.policy.uuid,
     window: owned.window,
     incident: owned.incident,

@@ -66,6 +66,21 @@ for (const [before, after, status] of transitions)
     else t.is(answer.json.errors[0].path, 'action')
   })
 
+test('an amount is stored as stated for every action, and counts only where it is accepted', async (t) => {
+  const ref = newRef()
+  const summary = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary
+  t.is((await record(said(ref, 'PENDING', { amountAccepted: 500 }))).json.amountAccepted, 500)
+  t.is((await summary()).acceptedInr, null)
+  await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 400.5 }))
+  t.is((await summary()).acceptedInr, 400.5)
+  await record(said(ref, 'ACCEPTED'))
+  t.is((await summary()).acceptedInr, null, 'silence’s amount is not consent’s')
+  await record(said(ref, 'ACCEPTED', { amountAccepted: 300 }))
+  t.is((await summary()).acceptedInr, 300)
+  await record(said(ref, 'REJECTED', { amountAccepted: 300 }))
+  t.is((await summary()).acceptedInr, null)
+})
+
 test('a registry that says the same verifies; one that contradicts is kept beside', async (t) => {
   const [agreed, other] = [newRef(), newRef()]
   const same = await record(said(agreed, 'ACCEPTED', { receivable: receivable() }))
@@ -173,6 +188,31 @@ test('scenario 44 gives 1,200 basis points and CREDIT_NOTES_HIGH; a second read 
     usage.map(({ family, units }: { family: string; units: number }) => [family, units]),
     [['risk-signals', 1]],
   )
+})
+
+test('scenario 45: the buyer has rejected two documents, besides what is recorded', async (t) => {
+  const own = await openClient(product, base)
+  const [supplierGstin, buyerGstin] = ['29AAACR5678D1Z5', scenarioGstin('45', gstinCheckCharacter)]
+  const { status, json, text } = await dilution(own, supplierGstin, buyerGstin)
+  t.is(status, 200, text)
+  t.deepEqual(json.acceptance, { accepted: 0, deemed: 0, rejected: 2, pending: 0 })
+  t.like(json.observations, [{ code: 'REJECTIONS', observed: 2, threshold: 1 }])
+
+  const other = await openClient(product, base)
+  const accepted = said(newRef(), 'ACCEPTED', { receivable: receivable({ supplierGstin, buyerGstin }) })
+  t.is((await record(accepted, other)).status, 201)
+  t.deepEqual((await dilution(other, supplierGstin, buyerGstin)).json.acceptance, {
+    ...{ accepted: 1, deemed: 0, rejected: 2, pending: 0 },
+  })
+  t.deepEqual((await dilution(other, buyerGstin, supplierGstin)).json.acceptance.rejected, 0, 'it is about the buyer')
+})
+
+test('a read that waits says how long it was told to', async (t) => {
+  const path = `/v1/risk-signals/anti-dilution?supplierGstin=${scenarioGstin('11', gstinCheckCharacter)}&buyerGstin=27AAACB1234C1ZF`
+  const early = await lender.get(path, { prefer: 'respond-async' })
+  t.is(early.status, 202, early.text)
+  t.is(early.headers.get('preference-applied'), 'respond-async')
+  t.is(early.headers.get('location'), path)
 })
 
 test('too few filed periods give no ratio, and a registry that does not answer gives nothing', async (t) => {

@@ -85,43 +85,51 @@ test('of two organisations that present a receivable at the same moment exactly 
   }
 })
 
-test('B38 a dictionary over likely invoices finds none of the stored fingerprints without the secret key', async (t) => {
-  const serial = randomInt(1, 2_000)
-  await statusFor(first, { documentNumber: `INV-${serial}`, totalInr: 33_333, documentDate })
-  const rows = await product.db('financing_fingerprints').select('fingerprint')
-  const stored = new Set(rows.map(({ fingerprint }) => fingerprint.toString('hex')))
-  const { borrowerGstin: supplierGstin, buyerGstin } = demoTriple
-  const guesses = Array.from({ length: 2_000 }, (_, n) => ({
-    supplierGstin,
-    buyerGstin,
-    documentType: 'INV' as const,
-    documentNumber: `INV-${n}`,
-    documentDate,
-    totalPaise: 3_333_300,
-  }))
-  const plain = (text: string) => createHash('sha256').update(text).digest('hex')
-  const foundBy = (hash: (guess: (typeof guesses)[number]) => string[]) =>
-    guesses.flatMap(hash).some((h) => stored.has(h))
-  t.false(foundBy((guess) => [rf1Input(guess), rf2Input(guess), rf3Input(guess)].map(plain)))
-  const found = (own: FinancingKeys) =>
-    foundBy((guess) => soughtFingerprints(own, guess, false).map(({ value }) => value))
-  const guessed = Buffer.alloc(32, 1)
-  t.false(found({ order: guessed, epochs: keys.epochs.map((epoch) => ({ ...epoch, key: guessed })) }))
-  // The dictionary does hold the invoice: who has the key finds it.
-  t.true(found(keys))
-})
+test.serial(
+  'B38 a dictionary over likely invoices finds none of the stored fingerprints without the secret key',
+  async (t) => {
+    const serial = randomInt(1, 2_000)
+    await statusFor(first, { documentNumber: `INV-${serial}`, totalInr: 33_333, documentDate })
+    const rows = await product.db('financing_fingerprints').select('fingerprint')
+    const stored = new Set(rows.map(({ fingerprint }) => fingerprint.toString('hex')))
+    const { borrowerGstin: supplierGstin, buyerGstin } = demoTriple
+    const guesses = Array.from({ length: 2_000 }, (_, n) => ({
+      supplierGstin,
+      buyerGstin,
+      documentType: 'INV' as const,
+      documentNumber: `INV-${n}`,
+      documentDate,
+      totalPaise: 3_333_300,
+    }))
+    const plain = (text: string) => createHash('sha256').update(text).digest('hex')
+    const foundBy = (hash: (guess: (typeof guesses)[number]) => string[]) =>
+      guesses.flatMap(hash).some((h) => stored.has(h))
+    t.false(foundBy((guess) => [rf1Input(guess), rf2Input(guess), rf3Input(guess)].map(plain)))
+    const found = (own: FinancingKeys) =>
+      foundBy((guess) => soughtFingerprints(own, guess, false).map(({ value }) => value))
+    const guessed = Buffer.alloc(32, 1)
+    t.false(found({ order: guessed, epochs: keys.epochs.map((epoch) => ({ ...epoch, key: guessed })) }))
+    // The dictionary does hold the invoice: who has the key finds it.
+    t.true(found(keys))
+  },
+)
 
-test('B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser', async (t) => {
-  await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '10' } })
-  const { base: address } = await limited.ingress()
-  await limited.workers(['pack-composer'])
-  const guesser = await openClient(limited, address)
-  const answers = await Promise.all(
-    Array.from({ length: 25 }, (_, n) => guesser.post('/v1/po/risk-signals', { ...demoRequest, poNumber: `PO-${n}` })),
-  )
-  t.is(answers.filter(({ status }) => status === 200).length, 10)
-  t.is(answers.filter(({ status, json }) => status === 429 && json.code === 'RATE_LIMITED').length, 15)
-  t.is((await limited.db('packs').where({ state: 'READY' })).length, 10)
-  t.is((await limited.db('usage_units').where({ family: 'risk-signals' })).length, 10)
-  t.is((await limited.db('financing_fingerprints').where({ kind: 'PO1' })).length, 10)
-})
+test.serial(
+  'B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser',
+  async (t) => {
+    await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '10' } })
+    const { base: address } = await limited.ingress()
+    await limited.workers(['pack-composer'])
+    const guesser = await openClient(limited, address)
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, n) =>
+        guesser.post('/v1/po/risk-signals', { ...demoRequest, poNumber: `PO-${n}` }),
+      ),
+    )
+    t.is(answers.filter(({ status }) => status === 200).length, 10)
+    t.is(answers.filter(({ status, json }) => status === 429 && json.code === 'RATE_LIMITED').length, 15)
+    t.is((await limited.db('packs').where({ state: 'READY' })).length, 10)
+    t.is((await limited.db('usage_units').where({ family: 'risk-signals' })).length, 10)
+    t.is((await limited.db('financing_fingerprints').where({ kind: 'PO1' })).length, 10)
+  },
+)

@@ -1,5 +1,8 @@
 import test from 'ava'
+import { inflateList, statusAt } from '#shared/risk/credentials/status-list.ts'
 import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { verifyPassport } from '#shared/risk/operations/verify-passport.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
@@ -125,8 +128,9 @@ test('scenario 11 answers after 12 seconds: 202, and then the verification', asy
 
 test('an LEI is read once a day; a wrong check digit asks nobody', async (t) => {
   const own = await openClient(product, base)
-  const found = await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118')
+  const found = await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118', { prefer: 'wait=20' })
   t.is(found.status, 200, found.text)
+  t.is(found.headers.get('preference-applied'), 'wait=20')
   t.like(found.json, { lei: '9999SGNLBXDEMO000118', matchBasis: 'LEI', missingReason: null })
   t.is((await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118')).text, found.text)
   t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 1 }])
@@ -171,19 +175,68 @@ test('owners are stated with commitments in place of names, and their sum is bou
   t.true((await own.get(`/v1/kyb/entities/${vei}/owners`)).text.includes('Asha'))
 })
 
+test('a passport of a business is verified against its status list, as JSON and as credential, until it is revoked', async (t) => {
+  const own = await openClient(product, base)
+  const stranger = await openClient(product, base)
+  const { vei } = (await verify(business, own)).json
+  const issue = async () => (await own.post(`/v1/kyb/entities/${vei}/passports`, { purpose: 'onboarding' })).json
+  const [{ passportId, record, credential }, other] = [await issue(), await issue()]
+  t.like(record, { kind: 'KYB', subjectRef: vei, eventType: 'identity.passport_issued' })
+  t.false(JSON.stringify(record).includes('AAACR5678D'))
+  const check = async (passport: unknown) => (await stranger.post('/v1/identity/passports/verify', { passport })).json
+  t.like(await check(record), { valid: true, reasons: [], summary: { passportId, kind: 'KYB' } })
+  t.like(await check(credential), { valid: true, reasons: [] })
+  t.like(await check({ ...record, purpose: 'x' }), { valid: false, reasons: ['ANCHOR_UNKNOWN', 'HASH_MISMATCH'] })
+  const statusOf = async ({ statusList: { uri, idx } }: { statusList: { uri: string; idx: number } }) => {
+    const answer = await fetch(uri.replace(/^https?:\/\/[^/]+/, base))
+    const payload = JSON.parse(Buffer.from((await answer.text()).split('.')[1] ?? '', 'base64url').toString())
+    t.is(payload.sub, uri)
+    const list = await inflateList(payload.status_list)
+    return list && statusAt(list, idx)
+  }
+  t.is(await statusOf(record), 'VALID')
+  const ends = new Date(record.expiresAt)
+  const at = async (now: Date) =>
+    await verifyPassport(product.db, record, { now: () => microsOfDate(now), publicUrl: '', signingKeys: [] })
+  t.like(await at(new Date(ends.getTime() - 1)), { valid: true })
+  t.like(await at(ends), { valid: false, reasons: ['EXPIRED'] })
+  const revoke = `/v1/kyb/passports/${passportId}/revoke`
+  t.is((await stranger.post(revoke, { reason: 'mine' })).status, 404, 'nobody revokes for another')
+  const revoked = await own.post(revoke, { reason: 'closed' })
+  t.is(revoked.status, 200, revoked.text)
+  t.is(revoked.json.anchor.payloadSha256, payloadSha256(revoked.json))
+  t.false(revoked.text.includes('closed'))
+  t.is((await own.post(revoke, { reason: 'again' })).status, 409)
+  t.deepEqual([await statusOf(record), await statusOf(other.record)], ['REVOKED', 'VALID'])
+  t.like(await check(record), { valid: false, reasons: ['REVOKED'] })
+  t.like(await check(credential), { valid: false, reasons: ['REVOKED'] })
+  const { passports } = (await own.get(`/v1/kyb/entities/${vei}/passports`)).json
+  t.deepEqual(
+    passports.map((one: { passportId: string; revocation: object | null }) => [one.passportId, one.revocation]),
+    [
+      [other.passportId, null],
+      [passportId, revoked.json],
+    ],
+  )
+})
+
 test('a passport says what was verified; a person is erased, and the anchors stay', async (t) => {
   const own = await openClient(product, base)
   const company = (await verify(business, own)).json.vei
   const passport = await own.post(`/v1/kyb/entities/${company}/passports`, { purpose: 'onboarding', validForDays: 30 })
   t.is(passport.status, 201, passport.text)
-  t.is(passport.json.anchor.payloadSha256, payloadSha256(passport.json))
+  t.is(passport.json.record.anchor.payloadSha256, payloadSha256(passport.json.record))
   t.is((await own.post(`/v1/kyb/entities/${company}/erasure`, { reason: 'asked' })).status, 409, 'no person')
   const { vei } = (await verify({ pan: 'AAAPR5678D' }, own)).json
   const one = { name: 'Asha Rao', kind: 'PERSON', holdingBps: 10_000, controlBasis: 'proprietor' }
   await own.post(`/v1/kyb/entities/${vei}/owners`, { owners: [one] })
+  const person = (await own.post(`/v1/kyb/entities/${vei}/passports`, { purpose: 'onboarding' })).json
   const receipt = await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'asked' })
   t.is(receipt.status, 200, receipt.text)
   t.is(receipt.json.erased, 2)
+  const gone = await own.post('/v1/identity/passports/verify', { passport: person.record })
+  t.deepEqual(gone.json.reasons, ['REVOKED'])
+  t.is((await own.post(`/v1/kyb/entities/${vei}/passports`, { purpose: 'onboarding' })).status, 409)
   t.deepEqual((await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'again' })).json, receipt.json)
   t.false((await own.get(`/v1/kyb/entities/${vei}/owners`)).text.includes('Asha'))
   const held = await own.get(`/v1/kyb/entities/${vei}`)

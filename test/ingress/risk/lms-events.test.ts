@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { pathToken } from '#shared/risk/colending/lms-signature.ts'
+import { grantFamilies, revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
@@ -51,6 +52,29 @@ for (const [name, form] of Object.entries(forms)) {
     t.is(answer.json.eventType, 'loan.disbursed')
   })
 }
+
+test.serial('an event is taken while the organisation has the family, and leaves no trace afterwards', async (t) => {
+  const own = await openClient(product, base)
+  const secret = Buffer.from(String(own.credentials.lmsSecret).slice('whsec_'.length), 'base64')
+  const to = `${base}/v1/colending/lms-events/${own.credentials.lmsIntegrationId}`
+  const body = envelope()
+  const headers = { 'x-lms-signature': sign(body, 'hex', secret) }
+  const organisation = await product.db('organisations').where({ uuid: own.credentials.organisationId }).first('id')
+  await revokeFamilies(product.db, Number(organisation.id), ['colending'])
+  const count = async () => Number((await product.db('colending_events').count('* as n').first())?.n)
+  const before = await count()
+  const refused = await post(body, headers, to)
+  t.is(refused.status, 403, refused.text)
+  t.is(refused.json.code, 'FORBIDDEN')
+  t.is(await count(), before)
+  t.is(
+    (await post(body, { 'x-lms-signature': sign(body, 'hex', 'x') }, to)).status,
+    401,
+    'a stranger does not learn it',
+  )
+  await grantFamilies(product.db, Number(organisation.id), ['colending'])
+  t.is((await post(body, headers, to)).status, 200)
+})
 
 test.serial('B34: everything else is 401, and leaves no trace', async (t) => {
   const body = envelope()

@@ -18,7 +18,7 @@ let base = ''
 test.before(async () => {
   product = await openProduct()
   base = (await product.ingress()).base
-  await product.workers(['pack-composer', 'anchor'])
+  await product.workers(['pack-composer', 'anchor', 'dilution-measurer'])
 })
 test.after.always(() => product[Symbol.asyncDispose]())
 
@@ -55,6 +55,37 @@ test('a pack is had as a PDF that carries it, with its place in the log', async 
   if (!read) return void t.pass(NO_POPPLER)
   t.is(read.files.get(`pack-${packId.slice(0, 8)}.json`)?.toString(), text)
   t.regex(read.text, /[0-9]+ in a tree of [0-9]+/)
+})
+
+test('the dilution of the pair prints as a card, where it was measured on the day of the pack, and changes no pack', async (t) => {
+  const client = await openClient(product, base)
+  const plain = await makePack(client)
+  const { borrowerGstin, buyerGstin } = demoRequest
+  const pair = `supplierGstin=${borrowerGstin}&buyerGstin=${buyerGstin}`
+  const measured = await client.get(`/v1/risk-signals/anti-dilution?${pair}`, { prefer: 'wait=20' })
+  t.is(measured.status, 200, measured.text)
+  const { packId, text } = await makePack(client)
+  t.deepEqual(Object.keys(JSON.parse(text)), Object.keys(JSON.parse(plain.text)))
+  const other = await openClient(product, base)
+  const foreign = await readPdf((await getPdf(other, (await makePack(other)).packId)).bytes)
+  const read = await readPdf((await getPdf(client, packId)).bytes)
+  if (!read) return void t.pass(NO_POPPLER)
+  t.regex(read.text, /Dilution of the pair/)
+  t.notRegex(foreign?.text ?? '', /Dilution of the pair/, 'another organisation has not measured it')
+  t.true(read.text.includes('dilution-1'))
+  t.is(read.files.get(`pack-${packId.slice(0, 8)}.json`)?.toString(), text)
+  const attached = read.files.get(`dilution-${packId.slice(0, 8)}.json`)?.toString()
+  t.is(attached, measured.text, 'as it was answered')
+  t.false([...(foreign?.files.keys() ?? [])].some((name) => name.startsWith('dilution')))
+  // The card stands on the anchored file: whoever changes a figure of it has another file.
+  const { bytes } = await getPdf(client, packId)
+  const statementOf = (file: Buffer) => findPdfStatement(product.db, createHash('sha256').update(file).digest())
+  t.is(JSON.parse((await statementOf(bytes)) ?? '{}').packId, packId)
+  const at = bytes.indexOf('dilution-1')
+  t.true(at > 0)
+  const changed = Buffer.from(bytes)
+  changed.write('dilution-2', at)
+  t.is(await statementOf(changed), undefined)
 })
 
 test('what is attached verifies offline, with the lines that the document prints', async (t) => {

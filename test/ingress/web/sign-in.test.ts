@@ -121,6 +121,21 @@ async function guess(email: string, attempts: number, addressOf: (attempt: numbe
   return statuses
 }
 
+test('one session is ended alone, by its person and by nobody else', async (t) => {
+  const email = 'two-browsers@example.com'
+  const here = await join(app, await createTeam(app, 'Two browsers'), 'owner', email)
+  const there = await signedIn(app, email)
+  const { text } = await here.get('/account')
+  const ids = [...text.matchAll(/\/account\/sessions\/(\d+)\/end/g)].map(([, id]) => Number(id))
+  const newest = Math.max(...ids)
+  const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner', 'elsewhere@example.com')
+  await stranger.post(`/account/sessions/${newest}/end`, {}, '/account')
+  t.is((await there.get('/account')).status, 200, 'a stranger ends nothing')
+  t.is((await here.post(`/account/sessions/${newest}/end`, {}, '/account')).status, 303)
+  t.is((await there.get('/account')).status, 303, 'signed out')
+  t.is((await here.get('/account')).status, 200)
+})
+
 test('guessing passwords of one account ends soon, whatever the address', async (t) => {
   const statuses = await guess('victim@example.com', 12, (attempt) => `203.0.113.${attempt}`)
   t.deepEqual([...new Set(statuses)], [401, 429])

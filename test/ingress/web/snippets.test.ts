@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import { percentUp } from '../../../ingress/web/checks/facts.tsx'
+import { percentUp } from '../../../ingress/web/checks/percent-up.ts'
 import { snippets } from '../../../ingress/web/checks/snippets.ts'
 
 const url = 'https://x.test/ping/1'

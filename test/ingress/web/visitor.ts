@@ -8,6 +8,8 @@ export interface Visitor {
   post(path: string, fields: Record<string, string>, page?: string): Promise<Answer>
   /** sends exactly these fields */
   send(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Answer>
+  /** sends exactly this body */
+  sendBody(path: string, body: string, headers: Record<string, string>): Promise<Answer>
   token(page: string): Promise<string>
 }
 
@@ -40,6 +42,7 @@ export function createVisitor(base: string): Visitor {
         { 'content-type': 'application/x-www-form-urlencoded', ...headers },
         new URLSearchParams(fields).toString(),
       ),
+    sendBody: (path, body, headers) => request(path, 'POST', headers, body),
     async token(page) {
       const { text } = await visitor.get(page)
       return /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? ''
@@ -49,4 +52,24 @@ export function createVisitor(base: string): Visitor {
     },
   }
   return visitor
+}
+
+/** What the largest form of a page would send as it stands; of several with one name the last. */
+export function fieldsOf(html: string): Record<string, string> {
+  const form = [...html.matchAll(/<form[\s\S]*?<\/form>/g)]
+    .map(([text]) => text)
+    .reduce((largest, text) => (text.length > largest.length ? text : largest), '')
+  const attribute = (tag: string, name: string) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
+  const fields: Record<string, string> = {}
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const [name, type] = [attribute(tag, 'name'), attribute(tag, 'type')]
+    const isSent = !(type === 'checkbox' || type === 'radio') || / checked/.test(tag)
+    if (name !== undefined && isSent) fields[name] = attribute(tag, 'value') ?? ''
+  }
+  for (const [, open = '', inner = ''] of form.matchAll(/<select([^>]*)>([\s\S]*?)<\/select>/g)) {
+    const options = [...inner.matchAll(/<option[^>]*>/g)].map(([option]) => option)
+    const chosen = options.find((option) => / selected/.test(option)) ?? options[0] ?? ''
+    fields[attribute(open, 'name') ?? ''] = attribute(chosen, 'value') ?? ''
+  }
+  return fields
 }

@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import test from 'ava'
 import { UnavailableError } from '#shared/errors.ts'
 import { createLog } from '#shared/platform/process/log.ts'
@@ -26,7 +27,7 @@ test('what runs in a thread does not hold up the event loop', async (t) => {
 })
 
 test('a task that takes too long is ended, says when to come back, and the next one has a new thread', async (t) => {
-  await using threads = open({ taskMs: 100 })
+  await using threads = open({ taskMs: 2_000 })
   const error = await t.throwsAsync(threads.run('spin', FOREVER_MS), { instanceOf: UnavailableError })
   t.regex(error.message, /too slow/)
   t.true(error.retryAfterSeconds > 0)
@@ -60,6 +61,15 @@ test('an error of a task is told as it is, and a thread knows no settings', asyn
   await using threads = open()
   await t.throwsAsync(threads.run('fail', undefined as never), { message: 'as it was told' })
   t.deepEqual(await threads.run('settings', undefined as never), [])
+})
+
+test('where processors are short, the event loop goes before its threads', async (t) => {
+  await using threads = open()
+  const own = getPriority()
+  // Priorities are of threads only on Linux; elsewhere the process keeps its own.
+  const expected = process.platform === 'linux' ? Math.min(19, own + 10) : own
+  t.is(await threads.run('priority', undefined as never), expected)
+  t.is(getPriority(), own)
 })
 
 test('closing ends what is under way', async (t) => {

@@ -91,7 +91,12 @@ test('a month that has one place left gives it to one of ten, and keeps it when 
   const { db } = product
   const project = await product.project()
   const month = Date.UTC(2026, 10, 1) * 1000
-  const of = (notificationId: string) => ({ notificationId, projectId: project.id, meter: 'sms' as const, month })
+  const of = (notificationId: string) => ({
+    notificationId,
+    organisationId: project.organisationId,
+    meter: 'sms' as const,
+    month,
+  })
   const ids = Array.from({ length: 10 }, () => randomUUID())
   const reserved = await Promise.all(ids.map((id) => reserveMonthly(db, of(id), 1)))
   t.is(reserved.filter(Boolean).length, 1)

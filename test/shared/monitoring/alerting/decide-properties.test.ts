@@ -86,6 +86,33 @@ test('1: tellings in random evaluation intervals equal the plan, and none is tol
   t.is(failure, null)
 })
 
+test('1: the same after a crash at any commit: nothing is told twice for it, and nothing is left out', (t) => {
+  const failure = forAll((random) => {
+    const { below, pick } = chance(random)
+    const plan = { ...randomPlan(random), flapping: null }
+    const end = 1000 + below(5000)
+    const channels = Array(CHANNELS).fill({})
+    const exact = new Story({ plan, channels }).flip('down', 0).until(end)
+    const crashes = () => ({ before: pick(0, 0, 1, 2, 3), after: below(3) === 0 })
+    const crashed = new Story({ plan, channels, crashes }).flip('down', 0).until(end)
+    // Late by at most nine seconds each: what was due at two moments may be told at one, never the other way round.
+    if (crashed.messages.length > exact.messages.length)
+      return `told ${crashed.said.join(', ')} instead of ${exact.said.join(', ')}`
+    const keys = crashed.messages.map(({ at, channel }) => `${at} ${channel}`)
+    if (new Set(keys).size !== keys.length) return `told twice at once: ${crashed.said.join(', ')}`
+    const said = new Set(crashed.messages.map(({ channel, what }) => `${channel} ${what}`))
+    const first = (plan.when?.down_for ?? 0) + 60
+    for (const line of planned(plan.steps ?? [], end - first)) if (!said.has(line)) return `${line} was not said`
+    crashed.flip('up', end + 60)
+    const recovered = crashed.messages.filter(({ what }) => what === 'recovery').map(({ channel }) => channel)
+    const owed = [...new Set(crashed.messages.filter(({ what }) => what !== 'recovery').map(({ channel }) => channel))]
+    if (recovered.toSorted().join() !== owed.toSorted().join())
+      return `recoveries to ${recovered.join()}, owed to ${owed.join()}`
+    return null
+  })
+  t.is(failure, null)
+})
+
 /** Which integration hears the first words of which steps within a time, by the plan alone. */
 function planned(steps: readonly Step[], seconds: number): string[] {
   const offsets = stepOffsets({ steps } as Plan)

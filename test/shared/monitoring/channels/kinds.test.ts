@@ -46,6 +46,8 @@ const smallest: Record<string, [unknown, unknown]> = {
     { value: '+15550100', number: '+15550199', url: 'http://signal:8080', down: true, up: true },
   ],
   ntfy: [{ topic: 'a' }, { topic: 'a', url: 'https://ntfy.sh', priority: 3, priority_up: 3 }],
+  apprise: [{ value: 'json://h.example' }, { value: 'json://h.example', down: true, up: true }],
+  shell: [{ cmd_down: 'true' }, { cmd_down: 'true', cmd_up: '' }],
   gotify: [
     { url: 'https://g.example', token: 't' },
     { url: 'https://g.example', token: 't' },

@@ -88,9 +88,15 @@ for (const [query, rid, create] of [
   ['create=0&create=1', undefined, true],
 ] as const) {
   test(`the query ${JSON.stringify(query)} is read`, (t) => {
-    t.deepEqual(parsePingQuery(query), { rid, create })
+    t.deepEqual(parsePingQuery(query), { rid, create, source: null })
   })
 }
+
+test('of several names of the machine that reports the last one counts', (t) => {
+  t.is(parsePingQuery('source=a').source, 'a')
+  t.is(parsePingQuery('source=a&source=b%20c').source, 'b c')
+  t.is(parsePingQuery('source=').source, '')
+})
 
 test('a uuid in a path is dashed and in lower case', (t) => {
   t.true(isUuid(uuid))

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
-import { latinText } from '#shared/risk/packs/pdf/latin-text.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
+import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
 import { NO_POPPLER, readPdf } from '../../../support/risk-poppler.ts'
 import { scenarioGstins } from './demo-pack.ts'
 import { pdfInput } from './pdf-input.ts'
@@ -31,7 +31,7 @@ test('its text can be selected: numbers, tiers, the sentence, the anchor and how
     'SANDBOX — NOT EVIDENCE',
     'never a recommendation',
     '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-    'INR 7,25,71,120.30 (7.26 crore)',
+    '₹7,25,71,120.30 (7.26 crore)',
     'Registry verified',
     anchor.payloadSha256,
     anchor.txId,
@@ -138,9 +138,42 @@ for (const [amount, text] of [
 ] as const)
   test(`${amount} rupees are written ${text}`, (t) => t.is(inrFigure(amount), text))
 
-test('the standard fonts are asked only for what they have', (t) => {
-  t.is(latinText('₹5.00 — “ok” é'), 'INR 5.00 — “ok” é')
-  t.is(latinText('a\u0000b😀'), 'a[U+0000]b[U+1F600]')
+test('text is drawn as it is where a font has it, and named by its code point where none has', (t) => {
+  t.is(drawnText('Sans', '₹5.00 — “ok” é Łódź Ωμέγα Жук').text, '₹5.00 — “ok” é Łódź Ωμέγα Жук')
+  t.is(drawnText('Sans', 'a\u0000b😀\u202Ec').text, 'a[U+0000]b[U+1F600][U+202E]c')
+  t.regex(drawnText('Mono', '₹5').font, /inter/, 'the font of codes has no rupee sign')
+  t.regex(drawnText('Mono', 'a1').font, /jetbrains-mono/)
+})
+
+for (const [script, name] of [
+  ['devanagari', 'श्री क्षेत्र किरण ट्रेडर्स & Sons ₹5'],
+  ['bengali', 'শ্রী ক্ষেত্র ব্যবসা'],
+  ['gujarati', 'શ્રી ક્ષેત્ર'],
+  ['gurmukhi', 'ਸ਼੍ਰੀ ਸਿੰਘ'],
+  ['kannada', 'ಶ್ರೀ ಕ್ಷೇತ್ರ'],
+  ['malayalam', 'ശ്രീ ക്ഷേത്രം'],
+  ['oriya', 'ଶ୍ରୀ କ୍ଷେତ୍ର'],
+  ['tamil', 'கோயம்புத்தூர் மில்ஸ் Ltd'],
+  ['telugu', 'శ్రీ వెంకటేశ్వర'],
+] as const)
+  test(`a name in ${script} is drawn in letters, thin and bold`, (t) => {
+    for (const face of ['Sans', 'Sans-Bold'] as const) {
+      const { text, font } = drawnText(face, name)
+      t.is(text, name.normalize('NFC'))
+      t.regex(font, new RegExp(script))
+    }
+  })
+
+test('a name in another script is in the document, with its font inside', async (t) => {
+  const input = await pdfInput()
+  const name = 'किरण ट्रेडर्स'
+  const body = JSON.stringify({ ...JSON.parse(input.body), flags: [`${name} ₹5`] })
+  const pdf = await renderPackPdf({ ...input, body })
+  t.true(pdf.includes('NotoSansDevanagari-Regular'))
+  t.true(pdf.includes('Inter-Bold'))
+  t.false(pdf.includes('/Helvetica'))
+  const read = await readPdf(pdf)
+  if (read) t.regex(read.text, /₹5/)
 })
 
 test('a QR code has its three finders', (t) => {
@@ -154,7 +187,7 @@ test('a QR code has its three finders', (t) => {
 })
 
 test('H2: a text longer than any of ours is cut where it is drawn, and says so', (t) => {
-  const drawn = latinText('₹'.repeat(36_000))
+  const drawn = drawnText('Sans', '₹'.repeat(36_000)).text
   t.true(drawn.length < 10_000)
   t.true(drawn.endsWith('… (cut)'))
 })

@@ -32,7 +32,13 @@ for (const [password, isFine] of [
   ['short', false],
   ['aaaaaaaaaaaaaaaa', false],
   ['ada@example.com', false],
+  ['passwordpassword', false],
+  ['Password-Password', false],
+  ['abcdabcdabcdabcd', false],
+  ['qwertyuiop123456', false],
+  ['sunshine-iloveyou', false],
   ['four words nobody joins', true],
+  ['correct horse battery', true],
   ['пароль из слов', true],
 ] as const)
   test(`the password ${JSON.stringify(password)} is ${isFine ? 'fine' : 'refused'}`, (t) => {

@@ -50,6 +50,17 @@ test('a failure is told by mail: subject, both parts, unsubscribe headers and a 
   t.is(mail.attachments.length, 0)
 })
 
+test('a mail shows at a glance what it is about, with styles that are in its elements alone', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  await send(mailer)
+  await send(mailer, someRecovery())
+  const [down, up] = await Promise.all(sink.mails.map(async ({ raw }) => (await PostalMime.parse(raw)).html ?? ''))
+  t.true(down?.includes('background:#b3261e'))
+  t.true(up?.includes('background:#1d7a4f'))
+  for (const html of [down, up]) t.notRegex(html ?? '', /<style|<script|<img|<link/)
+})
+
 test('a recovery says how long it was down', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)

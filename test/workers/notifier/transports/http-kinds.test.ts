@@ -13,7 +13,10 @@ const kinds: readonly Kind[] = [...chatKinds, ...incidentKinds]
 async function open(kind: Kind, timeoutMs?: number) {
   const sink = await openHttpSink()
   const twilio = { url: sink.url, account: 'AC1', auth: 'tok', from: '+15550199' }
-  const context = openTransportContext({ settings: { siteName: 'Signalbox', twilio } }, timeoutMs)
+  const context = openTransportContext(
+    { settings: { siteName: 'Signalbox', twilio, appriseUrl: sink.url, mayRunCommands: false } },
+    timeoutMs,
+  )
   const transport = transports.get(kind.kind)
   if (!transport) throw new Error(`no transport for ${kind.kind}`)
   return {

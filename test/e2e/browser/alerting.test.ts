@@ -1,0 +1,116 @@
+import test from 'ava'
+import { findings } from '../../support/axe.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { openInstallation, setUp } from './installation.ts'
+
+const key = 'hcw_onlyForTests000000000000000a'
+let app: HttpProduct
+
+test.before(async () => {
+  app = await openInstallation()
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+/** Two integrations that write to the sink, as a chat and a phone would be told. */
+async function addIntegrations(sink: HttpSink): Promise<void> {
+  const { db, secrets } = app.deps
+  const project = await db('projects').first('id')
+  await db('project_keys').insert({
+    project_id: project?.id,
+    kind: 'rw',
+    prefix: key.slice(0, 8),
+    digest: secrets.digest(key),
+  })
+  for (const name of ['Chat', 'Phone']) {
+    const url = `${sink.url}/${name.toLowerCase()}`
+    const side = (way: string) => ({
+      [`url_${way}`]: url,
+      [`method_${way}`]: 'POST',
+      [`body_${way}`]: '$STATUS $ACK_URL',
+    })
+    const answer = await fetch(`${app.url}/api/v3/channels/`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': key },
+      body: JSON.stringify({ kind: 'webhook', name, config: { ...side('down'), ...side('up') } }),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+}
+
+test.serial('a new user makes a policy, and is told, acknowledges, is told why, and simulates the week', async (t) => {
+  await using sink = await openHttpSink()
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await setUp(app, page)
+  await addIntegrations(sink)
+
+  await page.getByRole('link', { name: 'Policies' }).click()
+  await page.getByRole('link', { name: 'Add policy' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('On call')
+  await page.getByLabel('Tags').fill('prod')
+  const first = page.locator('#step-1')
+  await first.getByLabel('these', { exact: true }).check()
+  await first.getByLabel('Chat').check()
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  const second = page.locator('#step-2')
+  await second.getByLabel('Phone').check()
+  t.is(await first.getByLabel('Chat').isChecked(), true, 'what was chosen before is kept')
+  await page.getByRole('button', { name: 'Create policy' }).click()
+  await page.getByText('at once: Chat, again every 1 h; after 15 min: Phone, again every 1 h').waitFor()
+
+  await page.getByRole('link', { name: 'Checks' }).click()
+  await page.getByRole('link', { name: 'Add check' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('db-backup')
+  await page.getByLabel('Tags').fill('prod')
+  await page.getByRole('button', { name: 'Create check' }).click()
+  await page.getByRole('heading', { name: 'db-backup' }).waitFor()
+  const check = new URL(page.url()).pathname
+  await fetch(`${app.url}/ping/${check.split('/')[2]}`)
+  await fetch(`${app.url}/ping/${check.split('/')[2]}/fail`)
+  const told = await sink.waitFor(1)
+  t.is(told.path, '/chat')
+  const [status, link = ''] = told.body.toString().split(' ')
+  t.is(status, 'down')
+
+  const state = async () => (await app.db('incidents').first('state'))?.state
+  const { pathname } = new URL(link)
+  for (let n = 0; n < 10; n++) {
+    const preview = await fetch(app.url + pathname, { method: n % 2 === 0 ? 'GET' : 'HEAD' })
+    t.is(preview.status, 200)
+  }
+  t.is(await state(), 'alerting', 'a preview acknowledges nothing')
+  await using phone = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
+  const visitor = await phone.context.newPage()
+  await visitor.goto(app.url + pathname)
+  t.is(await state(), 'alerting')
+  await visitor.getByRole('button', { name: 'Acknowledge' }).click()
+  await eventually('the acknowledgement', async () => (await state()) === 'acknowledged')
+
+  await page.goto(app.url + check)
+  await page.getByText('On call (tag prod): at once: Chat').waitFor()
+  await page.getByText('Told: the conditions of the policy were met.').first().waitFor()
+  await page.getByText(/^Chat: Told: .* delivered$/).waitFor()
+  await page.getByRole('link', { name: 'Incidents' }).click()
+  await page.getByRole('link', { name: 'db-backup' }).click()
+  await page.getByText('acknowledged by through Chat').waitFor()
+  await page.getByText('Chat: told, delivered.').waitFor()
+  await page.getByText('through Chat acknowledged it').waitFor()
+
+  await page.getByRole('link', { name: 'Policies' }).click()
+  await page.getByRole('link', { name: 'Simulator' }).click()
+  await page.getByLabel('Check', { exact: true }).fill('db-backup')
+  await page.getByLabel('With').selectOption({ label: 'no policy' })
+  await page.getByRole('button', { name: 'Simulate' }).click()
+  const [now, other] = [page.locator('.outcome').first(), page.locator('.outcome').last()]
+  await now.getByText('Chat: DOWN').waitFor()
+  t.is(await other.getByText('Chat: DOWN').count(), 1, 'without a policy its own integrations are told')
+  t.is(await other.getByText('Phone: DOWN').count(), 1)
+  t.is(await now.getByText('Phone: DOWN').count(), 0)
+  t.deepEqual(await findings(page), [])
+  t.is(sink.requests.length, 1, 'a simulation tells nobody')
+})

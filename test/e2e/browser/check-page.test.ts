@@ -1,0 +1,111 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../../support/browser.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { furnish } from './furnished.ts'
+import { openInstallation, setUp, signIn } from './installation.ts'
+
+let app: HttpProduct
+let paths: Record<string, string>
+
+test.before(async () => {
+  app = await openInstallation()
+  await using browser = await openBrowser()
+  await setUp(app, await browser.context.newPage())
+  paths = await furnish(app)
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+async function open(page: Page, name: string): Promise<string[]> {
+  const broken: string[] = []
+  page.on('pageerror', (error) => broken.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths[name])
+  return broken
+}
+
+test.serial('the log shows a run as one line with its length and the first line of its body', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const broken = await open(page, 'check')
+  const line = page.locator('.entry.ping').first()
+  t.regex((await line.textContent()) ?? '', /#8 OK\s*took .*started by #7.*all tables dumped/)
+  t.is(await page.locator('.entry.ping').count(), 4, 'eight pings are four runs')
+  t.true((await page.locator('.chart .axis-label').count()) >= 4, 'the chart has an axis')
+  await page.locator('.chart a').first().click()
+  await page.getByRole('heading', { name: 'Ping #2' }).waitFor()
+  t.deepEqual(broken, [])
+})
+
+test.serial('a ping opens over the log, leads to its neighbours, and is a page without scripts', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const broken = await open(page, 'check')
+  await page.getByRole('link', { name: '#8 OK' }).click()
+  const drawer = page.getByRole('dialog', { name: 'Ping' })
+  await drawer.getByRole('heading', { name: 'Ping #8' }).waitFor()
+  t.true(await drawer.getByText('all tables dumped').isVisible())
+  await drawer.getByRole('link', { name: 'Ping #7' }).click()
+  await drawer.getByRole('heading', { name: 'Ping #7' }).waitFor()
+  t.is(new URL(page.url()).pathname, paths.check ?? '')
+  await page.keyboard.press('Escape')
+  t.false(await drawer.isVisible())
+  t.deepEqual(broken, [])
+
+  await using plain = await openBrowser({ javaScriptEnabled: false })
+  const still = await plain.context.newPage()
+  await open(still, 'check')
+  await still.getByRole('link', { name: '#8 OK' }).click()
+  t.true(await still.getByRole('heading', { name: 'Ping #8' }).isVisible())
+})
+
+test.serial(
+  'times are shown by the clock of UTC, of the check or of the browser, and the choice is kept',
+  async (t) => {
+    await using browser = await openBrowser({ timezoneId: 'America/New_York' })
+    const page = await browser.context.newPage()
+    await open(page, 'check')
+    const time = page.locator('.entry time[data-exact]').first()
+    const at = new Date((await time.getAttribute('datetime')) ?? '')
+    const clock = (timeZone: string) => at.toLocaleTimeString('en-GB', { timeZone })
+    t.true((await time.textContent())?.endsWith(clock('UTC')))
+    await page.getByLabel('Times in').selectOption('Asia/Kolkata')
+    t.true((await time.textContent())?.endsWith(clock('Asia/Kolkata')))
+    await page.getByLabel('Times in').selectOption({ label: 'This browser’s time' })
+    t.true((await time.textContent())?.endsWith(clock('America/New_York')))
+    await page.reload()
+    await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('#zone')?.value === '')
+    t.true((await time.textContent())?.endsWith(clock('America/New_York')))
+  },
+)
+
+test.serial('while a schedule is typed the form says what it means, and what is wrong with it', async (t) => {
+  await using browser = await openBrowser({ timezoneId: 'Europe/Riga' })
+  const page = await browser.context.newPage()
+  const broken = await open(page, 'new check')
+  const preview = page.getByRole('region', { name: 'What this means' })
+  t.regex((await preview.textContent()) ?? '', /A ping at least every day\..*would be late in 1 d/)
+  await page.getByLabel('By a schedule').check()
+  t.is(await page.getByLabel('Time zone').inputValue(), 'Europe/Riga', 'the clock of who makes the check')
+  await page.getByLabel('Cron or OnCalendar expression').fill('30 2 * * 1-5')
+  await preview.getByText('At 02:30, Monday through Friday, by the clock of Europe/Riga.').waitFor()
+  t.is(await preview.getByRole('row').count(), 6)
+  await page.getByLabel('Cron or OnCalendar expression').fill('61 2 * *')
+  await preview.getByText('neither a cron expression').waitFor()
+  await page.getByLabel('Time zone').fill('Mars/Base')
+  await preview.getByText('is not a time zone').waitFor()
+  t.deepEqual(broken, [])
+})
+
+test.serial('a check that is down says since when, why, and who was told or was not', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await open(page, 'check')
+  await page.goto(`${app.url}${(paths.ping ?? '').replace(/\/pings.*/, '')}`)
+  const sentence = (await page.locator('.sentence').textContent()) ?? ''
+  t.regex(
+    sentence,
+    /^Down for \d+ (s|min), since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: a failure was reported\..*Nobody was told\.$/,
+  )
+})

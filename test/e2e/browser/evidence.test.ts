@@ -1,0 +1,181 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { findings } from '../../support/axe.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { post, resolveRequest } from '../../support/test-wallet.ts'
+import { openRiskInstallation, type RiskInstallation, signInAsOwner } from './risk-installation.ts'
+
+let it: RiskInstallation
+
+test.before(async () => {
+  it = await openRiskInstallation(
+    ['kyb', 'first-financing', 'acceptance', 'identity'],
+    [
+      'presentation-verifier',
+      'identity-verifier',
+      'kyb-verifier',
+      'financing-registrar',
+      'acceptance-recorder',
+      'dilution-measurer',
+    ],
+  )
+})
+test.after.always(() => it?.[Symbol.asyncDispose]())
+
+/** Fills in what a form does not offer by itself, and sends it. @returns the address that it leads to */
+async function send(page: Page, path: string, fields: Record<string, string>, button: string): Promise<string> {
+  await page.goto(it.base + path)
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByText('SHA-256 of the record').first().waitFor()
+  return page.url()
+}
+
+let count = 0
+
+/** The pages of a business, a registration and a receivable, and a buyer's link, made on the forms. */
+async function make(page: Page): Promise<string[]> {
+  const number = `INV/${++count}`
+  const ref = `RCV-${count}`
+  const verification = await send(page, '/businesses/verify', {}, 'Verify')
+  const business = (await page.locator('a[href*="/businesses/"].mono').first().getAttribute('href')) ?? ''
+  await page.goto(`${it.base}/financing/check`)
+  await page.getByLabel('Anchor the answer').check()
+  await page.getByRole('button', { name: 'Check', exact: true }).click()
+  await page.getByText('SHA-256 of the record').first().waitFor()
+  const check = page.url()
+  const registration = await send(page, '/financing/register', { Number: number }, 'Register')
+  await send(page, '/acceptance/record', { Receivable: ref, At: '2026-06-20T18:30:00Z' }, 'Record')
+  const receivable = await send(
+    page,
+    '/acceptance/ask',
+    { Receivable: ref, 'Mailbox of the buyer': 'buyer@example.com', Number: number },
+    'Ask',
+  )
+  const link = (await page.locator('.notice code').innerText()).trim()
+  await page.goto(`${it.base}/identity/ask`)
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  const shown = (await page.getByRole('link', { name: 'The page with its QR code' }).getAttribute('href')) ?? ''
+  const presentation = page.url()
+  await page.goto(`${it.base}/identity/subjects/add`)
+  await page.getByLabel('Your reference', { exact: true }).fill(ref)
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('heading', { name: 'Subject' }).waitFor()
+  const subject = page.url()
+  return [
+    presentation,
+    shown,
+    subject,
+    `${subject}/verify`,
+    `${subject}/erase`,
+    verification,
+    it.app.url + business,
+    check,
+    registration,
+    receivable,
+    link,
+  ]
+}
+
+const lists = [
+  '/identity',
+  '/identity/ask',
+  '/identity/subjects/add',
+  '/identity/verifications',
+  '/identity/presentations',
+  '/identity/passports',
+  '/identity/consents',
+  '/identity/issuers',
+  '/identity/issuers/trust',
+  '/identity/consents/record',
+  '/businesses',
+  '/businesses/verify',
+  '/financing',
+  '/financing/check',
+  '/financing/check-blind',
+  '/financing/register',
+  '/financing/accept',
+  '/financing/dispute',
+  '/acceptance',
+  '/acceptance/record',
+  '/acceptance/adjust',
+  '/acceptance/ask',
+  '/acceptance/measure',
+]
+
+for (const look of [
+  { width: 1440, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+] as const)
+  test.serial(`pages of the families are accessible, ${look.colorScheme} and ${look.width} px wide`, async (t) => {
+    const { width, colorScheme } = look
+    await using browser = await openBrowser({ viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' })
+    const page = await browser.context.newPage()
+    await signInAsOwner(it, page)
+    const made = await make(page)
+    for (const address of [...lists.map((path) => it.base + path), ...made]) {
+      await page.goto(address)
+      t.deepEqual(await findings(page), [], address)
+      const excess = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      t.is(excess, 0, `${address} is wider than the window`)
+    }
+  })
+
+test.serial('without scripts a buyer is asked and answers', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const address = (await make(page)).at(-1) ?? ''
+  const receivable = `${it.base}/acceptance/receivables/RCV-${count}`
+  await page.goto(address)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  const code = /code is ([0-9]{6})/.exec(await page.getByText('Your code is').innerText())?.[1] ?? ''
+  await page.getByLabel('Code from the mail').fill(code)
+  await page.getByRole('button', { name: 'I accept this document' }).click()
+  await page.getByRole('heading', { name: 'This is answered' }).waitFor()
+  await page.goto(receivable)
+  t.true(await page.locator('.facts').getByText('Issuer confirmed').isVisible())
+})
+
+test.serial('the page of a request shows by itself that a wallet has read it, and that it was refused', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const address = (await make(page))[1] ?? ''
+  await page.goto(address)
+  const box = await page.locator('svg.qr-code').boundingBox()
+  t.true((box?.width ?? 0) >= 200, 'large enough to be scanned')
+  const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
+  const { responseUri, state } = await resolveRequest(link)
+  await page.getByText('A wallet has read the request.').waitFor()
+  await post(responseUri, new URLSearchParams({ state, error: 'access_denied' }))
+  await page.getByRole('heading', { name: 'Refused' }).waitFor()
+  t.is(await page.locator('svg.qr-code').count(), 0)
+})
+
+test.serial(
+  'without scripts the page of a request shows its code on a phone, and how far it is to who looks again',
+  async (t) => {
+    await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } })
+    const page = await browser.context.newPage()
+    await signInAsOwner(it, page)
+    await page.goto(`${it.base}/identity/ask`)
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.goto((await page.getByRole('link', { name: 'The page with its QR code' }).getAttribute('href')) ?? '')
+    const box = await page.locator('svg.qr-code').boundingBox()
+    t.true(
+      (box?.width ?? 0) >= 200 && (box?.x ?? 0) + (box?.width ?? 0) <= 360,
+      'whole, and large enough to be scanned',
+    )
+    const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
+    const { responseUri, state } = await resolveRequest(link)
+    await page.getByRole('link', { name: 'Look again' }).click()
+    t.true(await page.getByText('A wallet has read the request.').isVisible())
+    await post(responseUri, new URLSearchParams({ state, error: 'access_denied' }))
+    await page.getByRole('link', { name: 'Look again' }).click()
+    t.true(await page.getByRole('heading', { name: 'Refused' }).isVisible())
+    t.is(await page.getByRole('link', { name: 'Look again' }).count(), 0, 'nothing more will change')
+  },
+)

@@ -1,0 +1,172 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { openBrowser } from '../../support/browser.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { openInstallation, setUp, signIn } from './installation.ts'
+
+let app: HttpProduct
+let list = ''
+
+test.before(async () => {
+  app = await openInstallation()
+  await using browser = await openBrowser()
+  await setUp(app, await browser.context.newPage())
+  const project = await findEmptyProject(app.deps.db)
+  if (project === null || project === 'taken') throw new Error('the project is not empty')
+  await transaction(app.deps.db, (tx) => insertDemo(tx, { kind: 'operator', name: 'test' }, project, 90, app.deps))
+  list = `${app.url}/projects/${(await app.deps.db('projects').first('uuid'))?.uuid}/checks`
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+const rows = (page: Page) => page.locator('.checks tbody tr:not(.group)')
+
+test.serial('filters count what fits the others, say how many are left, and are cleared by one link', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${list}?q=ledger`)
+  t.regex((await page.locator('.found').textContent()) ?? '', /^4 of 60 checks/)
+  t.is(await page.locator('.chips a').first().textContent(), 'All 4')
+  const tags = await page.locator('.tags a small').allTextContents()
+  t.true(tags.length > 0 && tags.every((count) => Number(count.split('/').at(-1)) <= 4), tags.join())
+  await page.getByRole('link', { name: 'Clear filters' }).click()
+  await page.waitForURL((url) => url.search === '')
+  t.is(await page.locator('.found').count(), 0)
+})
+
+test.serial('checks are grouped by their first tag, each once', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${list}?sort=tag`)
+  const groups = await page.locator('.checks .group th').allTextContents()
+  t.true(groups.length >= 2, groups.join())
+  t.is(new Set(groups).size, groups.length, 'a group has one heading')
+  const shown = await rows(page).count()
+  await page.getByRole('link', { name: 'Next page' }).click()
+  await page.getByText(`${shown + 1}–60 of 60`).waitFor()
+  t.is(shown + (await rows(page).count()), 60)
+})
+
+test.serial('a filter is kept under a name, by this person alone, and forgotten', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${list}?status=down&tag=prod`)
+  await page.getByText('Saved filters').click()
+  await page.getByLabel('Name for this filter').fill('Burning')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved as “Burning”').waitFor()
+  await page.goto(list)
+  await page.getByText('Saved filters').click()
+  await page.getByRole('link', { name: 'Burning' }).click()
+  t.is(new URL(page.url()).search, '?status=down&tag=prod')
+  const other = await app.deps.db('users').insert({ email: 'other@example.com', name: '' }).returning('id')
+  t.is((await app.deps.db('saved_filters').where({ user_id: other[0]?.id })).length, 0)
+  await page.getByText('Saved filters').click()
+  await page.getByRole('button', { name: 'Forget the filter Burning' }).click()
+  t.is((await app.deps.db('saved_filters')).length, 0)
+})
+
+test.serial('what was done to several checks is said with its number, and undone', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${list}?q=ledger`)
+  const tagged = () => app.deps.db('checks').whereLike('tags', '%month-end%')
+  await page.getByRole('checkbox', { name: 'Select all of this page' }).check()
+  await page.getByLabel('Tag to add').fill('month-end')
+  await page.getByRole('button', { name: 'Add tag' }).click()
+  await page.getByText('4 checks tagged.').waitFor()
+  t.is((await tagged()).length, 4)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('4 checks untagged.').waitFor()
+  t.is((await tagged()).length, 0)
+
+  await rows(page).first().locator('.row-menu summary').click()
+  await rows(page)
+    .first()
+    .getByRole('button', { name: /^Pause / })
+    .click()
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
+  await page.locator('.toast', { hasText: '1 check resumed.' }).waitFor()
+  t.is((await app.deps.db('checks').whereILike('name', '%ledger%').where({ status: 'paused' })).length, 0)
+})
+
+test.serial('the wall shows every check, largest first what is down, and nothing to click', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 1920, height: 1080 } })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(`${list}?wall=1`)
+  t.is(await page.locator('.wall-tile').count(), 60)
+  const looks = await page.locator('.wall-tile').evaluateAll((tiles) => tiles.map(({ className }) => className))
+  t.true(looks[0]?.includes('is-down'))
+  t.is(await page.locator('a:visible, button:visible, input:visible').count(), 0)
+  await page.locator('html[data-watching]').waitFor()
+  const { uuid } = await app.deps.db('checks').where({ status: 'up' }).orderBy('name').first('uuid', 'id')
+  const down = async () => Number(await page.locator('.wall-head .is-down b').textContent())
+  const before = await down()
+  await fetch(`${app.url}/ping/${uuid}/fail`)
+  await page.waitForFunction(
+    (wanted) => document.querySelector('.wall-head .is-down b')?.textContent === String(wanted),
+    before + 1,
+  )
+  t.is(await down(), before + 1)
+})
+
+test.serial('on a phone a check takes two lines, and the navigation is behind one button', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(list)
+  const boxes = await rows(page).all()
+  t.is((await boxes[0]?.boundingBox())?.height, 64)
+  const header = await page.locator('.side').boundingBox()
+  t.true((header?.height ?? 999) <= 56, `${header?.height}`)
+  t.false(await page.getByRole('link', { name: 'Audit log' }).isVisible())
+  await page.getByRole('checkbox', { name: 'Show the navigation' }).check()
+  t.true(await page.getByRole('link', { name: 'Audit log' }).isVisible())
+})
+
+test.serial(
+  'a first visit to the list weighs less than 150 kB, the next one less than 20 kB, and none leaves this host',
+  async (t) => {
+    await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
+    const page = await browser.context.newPage()
+    await signIn(app, page, 'ada@example.com')
+    const network = await browser.context.newCDPSession(page)
+    await network.send('Network.enable')
+    await network.send('Network.clearBrowserCache')
+    let bytes = 0
+    const hosts = new Set<string>()
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
+    network.on('Network.requestWillBeSent', ({ request }) => hosts.add(new URL(request.url).host))
+    await page.goto(list, { waitUntil: 'load' })
+    await page.evaluate(() => document.fonts.ready.then(() => undefined))
+    const first = bytes
+    t.true(first > 50_000, 'fonts are in it')
+    t.true(first < 150_000, `${first} bytes`)
+    bytes = 0
+    await page.goto(`${list}?sort=name`, { waitUntil: 'load' })
+    await page.goto(list, { waitUntil: 'load' })
+    t.true(bytes / 2 < 20_000, `${bytes / 2} bytes`)
+    t.deepEqual(
+      [...hosts].filter((host) => host !== '' && host !== new URL(app.url).host),
+      [],
+    )
+  },
+)
+
+test.serial('every component is shown in both themes, in development only', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await page.goto(`${app.url}/design`)
+  const grounds = await page
+    .locator('.design-theme')
+    .evaluateAll((themes) => themes.map((theme) => getComputedStyle(theme).backgroundColor))
+  t.is(new Set(grounds).size, 2)
+  const { base } = await app.ingress(undefined, { NODE_ENV: 'production', PORT: '0' })
+  t.is((await fetch(`${base}/design`)).status, 404)
+})

@@ -1,0 +1,77 @@
+import test from 'ava'
+import type { CDPSession, Page } from 'playwright-core'
+import { freePort } from '../../../stack/free-port.ts'
+import { openBrowser } from '../../support/browser.ts'
+import { send } from '../../support/send.ts'
+import { openInstallation, password, setUp } from './installation.ts'
+
+/** A fingerprint reader in the browser: it says yes at once, and whether it has looked at a finger. */
+async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return { cdp, authenticatorId }
+}
+
+test.serial('a passkey signs in without a password, once for each challenge, and is asked for after one', async (t) => {
+  const port = String(await freePort())
+  const base = `http://localhost:${port}`
+  await using app = await openInstallation({ PORT: port, PUBLIC_URL: base })
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await setUp(app, page)
+  const { cdp, authenticatorId } = await addAuthenticator(page)
+
+  await page.goto(`${base}/account`)
+  await page.getByRole('link', { name: 'Manage' }).click()
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByLabel('Name of the new passkey').fill('Laptop')
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByText('The passkey “Laptop” is added').waitFor()
+  t.is((await page.getByRole('region', { name: 'your ten codes' }).textContent())?.split('\n').length, 10)
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out').waitFor()
+  const sent = page.waitForRequest((request) => request.url().endsWith('/sign-in/passkey'))
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.getByRole('heading', { name: 'Checks' }).waitFor()
+
+  const request = await sent
+  const cookie = (await browser.context.cookies(base)).find(({ name }) => name === 'signalbox-visit')
+  const again = await send(`http://127.0.0.1:${port}`, '/sign-in/passkey', {
+    method: 'POST',
+    body: request.postData() ?? '',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      cookie: `signalbox-visit=${cookie?.value}`,
+    },
+  })
+  t.is(again.status, 403, 'the same answer a second time')
+  t.regex(again.text, /This passkey signs nobody in here/)
+
+  // With the password alone the way ends at the passkey, or at a recovery code.
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: 'One more step' }).waitFor()
+  t.true(await page.getByLabel('Recovery code').isVisible())
+
+  // Who holds the device and not the finger does not come in.
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.getByText('No passkey was used').waitFor()
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await page.getByRole('heading', { name: 'Checks' }).waitFor()
+})

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process'
+import { hash, X509Certificate } from 'node:crypto'
+import { mkdtemp, readFile, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import test from 'ava'
+import { freePort } from '../../stack/free-port.ts'
+import { blocksOf } from '../support/doc-blocks.ts'
+import { certificates } from '../support/identity-certificates.ts'
+import { root } from '../support/imports.ts'
+import { openClient } from '../support/platform-client.ts'
+import { type HttpProduct, openProduct } from '../support/product.ts'
+import { findTexts } from '../support/stored-texts.ts'
+
+/** The commands of docs/identity.md, in order. */
+const blocks = blocksOf('docs/identity.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
+const VALUES = ['Quartz Zebra', '27AAACB1234C1ZF', 'customer-4711', 'asked by letter']
+
+async function openAll(env: Record<string, string> = {}): Promise<HttpProduct> {
+  return await openProduct({
+    listener: 'http',
+    isBound: true,
+    workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
+    env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')), ...env },
+  })
+}
+
+/** Runs a script where the examples are, with what it writes kept out of the checkout. */
+async function shell(script: string, cwd: string, env: Record<string, string>): Promise<{ code: number; out: string }> {
+  const child = spawn('bash', ['--norc', '-c', script], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  return await new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, out })))
+}
+
+async function openFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'identity-'))
+  for (const name of ['examples', 'node_modules', 'package.json', 'tsconfig.json'])
+    await symlink(join(root, name), join(folder, name))
+  return folder
+}
+
+test.serial(
+  'a newcomer walks through docs/identity.md: VERIFIED with issuer and names, values read once, erased, and the record verifies while no column holds a value',
+  async (t) => {
+    await using product = await openAll()
+    const client = await openClient(product, product.url)
+    const folder = await openFolder()
+    const script = blocks
+      .map(({ text }) => text)
+      .join('\n')
+      .replace('http://localhost:8080', product.url)
+      // npm runs it where the checkout is.
+      .replaceAll(/npm run -s verify --(.*)/g, (_, args: string) =>
+        [
+          'npm',
+          '--prefix',
+          root,
+          'run',
+          '-s',
+          'verify',
+          '--',
+          args.replaceAll(/[\w-]+\.(json|jwt)/g, `${folder}/$&`),
+        ].join(' '),
+      )
+    const { code, out } = await shell(`set -e\n${script}`, folder, { TOKEN: client.token })
+    t.is(code, 0, out)
+    t.is(out.match(/^VERIFIED$/gm)?.length, 3, 'transition, passport and record, offline')
+    t.regex(out, /ok {3}signature +http.* signed the credential/)
+    t.regex(out, /ok {3}status +place \d+ was not revoked at/)
+    t.regex(out, /VERIFIED: legalName, gstin by https:\/\/issuer\.sandbox\.example/)
+    const text = (name: string) => readFile(join(folder, name), 'utf8')
+    const json = async (name: string) => JSON.parse(await text(`${name}.json`))
+
+    const page = await text('page.html')
+    for (const part of ['<h1>VERIFIED</h1>', 'https://issuer.example', 'legalName, gstin'])
+      t.true(page.includes(part), part)
+    t.like(await json('presentation'), {
+      state: 'VERIFIED',
+      responseMode: 'direct_post.jwt',
+      fields: ['legalName', 'gstin'],
+      issuer: { iss: 'https://issuer.example', tier: 'DOCUMENT_SIGNED' },
+    })
+    t.like((await json('claims')).claims, { legalName: 'Quartz Zebra Private Limited', gstin: '27AAACB1234C1ZF' })
+    const reads = await product.db('audit_log').where({ action: 'presentation.values_read' })
+    t.is(reads.length, 1, 'each read of values is in the audit log, and there was one')
+    t.like(await json('verification'), { tier: 'DOCUMENT_SIGNED', assurance: { level: 'SUBSTANTIAL' } })
+
+    t.like(await json('receipt'), { eventType: 'identity.erased', counts: { values: 1, passports: 1 } })
+    t.is((await json('gone')).status, 404)
+    const { record } = await json('presentation')
+    t.deepEqual((await json('after')).record, record, 'what is anchored stayed as it was')
+    for (const value of VALUES) t.false((await text('after.json')).includes(value), value)
+    t.deepEqual(await findTexts(product, VALUES), [])
+  },
+)
+
+test.serial('the example wallet presents what is asked for and no more, or says why not', async (t) => {
+  await using product = await openAll()
+  const client = await openClient(product, product.url)
+  const folder = await openFolder()
+  const wallet = async (args: string) =>
+    await shell(`node --import tsx examples/wallet/main.ts ${args}`, folder, { TOKEN: client.token })
+  const ask = async (more: object = {}) =>
+    (await client.post('/v1/identity/presentations', { purpose: 'a test', template: 'company-basic', ...more })).json
+  const empty = await wallet(`present '${(await ask()).authorizationRequest}'`)
+  t.is(empty.code, 1)
+  t.regex(
+    empty.out,
+    /nothing to present: no credential of https:\/\/credentials\.example\/company with legalName, gstin/,
+  )
+
+  const holderJwk = JSON.parse((await wallet('key')).out)
+  const claims = { legalName: 'Quartz Zebra Private Limited', gstin: '29AAACR5678D1Z5', director: 'Asha Rao' }
+  const vct = 'https://credentials.example/company'
+  const issued = await client.post('/v1/sandbox/credentials', { holderJwk, vct, claims, scenario: 'REVOKED' })
+  t.is((await wallet(`add '${issued.json.credential}'`)).code, 0)
+  const refused = await wallet(`present '${(await ask()).authorizationRequest}'`)
+  t.is(refused.code, 1, refused.out)
+  t.regex(refused.out, /refused: invalid_presentation/)
+
+  const good = await client.post('/v1/sandbox/credentials', { holderJwk, vct, claims })
+  t.is((await wallet(`add '${good.json.credential}'`)).code, 0)
+  const asked = await ask()
+  const accepted = await wallet(`present '${asked.authorizationRequest}'`)
+  t.is(accepted.code, 0, accepted.out)
+  const seen = await client.get(`/v1/identity/presentations/${asked.presentationId}`)
+  t.like(seen.json, { state: 'VERIFIED', discardedClaims: 0, fields: ['legalName', 'gstin'] })
+  t.is((await wallet(`present '${asked.authorizationRequest}'`)).code, 1, 'it was spent')
+
+  const forged = asked.authorizationRequest.replace(/did%3Ajwk%3A.{20}/, (part: string) =>
+    part.split('').reverse().join(''),
+  )
+  t.is((await wallet(`present '${forged}'`)).code, 1, 'a request of somebody else is not believed')
+  t.is((await wallet('')).code, 2)
+})
+
+test.serial('the example wallet knows a verifier by its certificate: by the host in it, or by its hash', async (t) => {
+  const { localhost: cert, localhostKey, verifier, verifierKey, other } = certificates
+  const port = await freePort()
+  const byHost = {
+    PORT: String(port),
+    PUBLIC_URL: `http://localhost:${port}`,
+    OID4VP_CERT: cert,
+    OID4VP_KEY: localhostKey,
+  }
+  const raw = new X509Certificate(verifier).raw
+  const kinds: [string, Record<string, string>][] = [
+    ['x509_san_dns:localhost', byHost],
+    [`x509_hash:${hash('sha256', raw, 'base64url')}`, { OID4VP_CERT: verifier, OID4VP_KEY: verifierKey }],
+  ]
+  const folder = await openFolder()
+  for (const [clientId, env] of kinds) {
+    await using product = await openAll(env)
+    const client = await openClient(product, env === byHost ? `http://127.0.0.1:${port}` : product.url)
+    const wallet = async (args: string) => await shell(`node --import tsx examples/wallet/main.ts ${args}`, folder, {})
+    const holderJwk = JSON.parse((await wallet('key')).out)
+    const claims = { legalName: 'Quartz Zebra Private Limited', gstin: '29AAACR5678D1Z5' }
+    const vct = 'https://credentials.example/company'
+    const issued = await client.post('/v1/sandbox/credentials', { holderJwk, vct, claims })
+    await wallet(`add '${issued.json.credential}'`)
+    const body = { purpose: 'a test', template: 'company-basic', responseMode: 'direct_post.jwt' }
+    const asked = (await client.post('/v1/identity/presentations', body)).json
+    const link = new URL(asked.authorizationRequest)
+    t.is(link.searchParams.get('client_id'), clientId)
+    const name = clientId.replace(/:.*/, '')
+    link.searchParams.set('client_id', `${name}:${name === 'x509_hash' ? 'A'.repeat(43) : 'verify.example'}`)
+    const forged = await wallet(`present '${link.href}'`)
+    t.is(forged.code, 1, forged.out)
+    t.regex(forged.out, /nobody I know signed this request/)
+    const accepted = await wallet(`present '${asked.authorizationRequest}'`)
+    t.is(accepted.code, 0, accepted.out)
+    const seen = await client.get(`/v1/identity/presentations/${asked.presentationId}`)
+    t.like(seen.json, { state: 'VERIFIED', fields: ['legalName', 'gstin'] })
+  }
+  const wrong = openProduct({ listener: 'http', workers: [], env: { OID4VP_CERT: other, OID4VP_KEY: verifierKey } })
+  await t.throwsAsync(wrong, { message: /OID4VP_KEY is not the key of OID4VP_CERT/ })
+})

@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
+import { Job } from 'kubernetes-models/batch/v1'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { ConfigMap, Service } from 'kubernetes-models/v1'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
+import { settings } from '#shared/platform/process/settings.ts'
+import { freePort } from '../../stack/free-port.ts'
+import { workers } from '../../workers/registry.ts'
+import { eventually } from '../support/eventually.ts'
+import { root } from '../support/imports.ts'
+import { openProduct } from '../support/product.ts'
+
+const folder = join(root, 'examples/kubernetes/base')
+const kustomization = z
+  .object({ resources: z.array(z.string()), images: z.array(z.object({ name: z.string(), newTag: z.string() })) })
+  .parse(parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')))
+
+/** By their schemas, which refuse members that there are not. */
+const models = {
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+}
+type Kind = keyof typeof models
+
+const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
+const workloadShape = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    replicas: z.number().optional(),
+    volumeClaimTemplates: z.array(z.object({ metadata: z.object({ name: z.string() }) })).default([]),
+    template: z.object({
+      metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+      spec: z.object({
+        terminationGracePeriodSeconds: z.number().optional(),
+        automountServiceAccountToken: z.literal(false),
+        securityContext: z.object({
+          runAsNonRoot: z.literal(true),
+          seccompProfile: z.object({ type: z.literal('RuntimeDefault') }),
+        }),
+        topologySpreadConstraints: z.array(z.unknown()).default([]),
+        containers: z.tuple([
+          z.object({
+            image: z.string(),
+            args: z.array(z.string()),
+            env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+            ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
+            startupProbe: probe.optional(),
+            livenessProbe: probe.optional(),
+            readinessProbe: probe.optional(),
+            resources: z.object({
+              requests: z.object({ cpu: z.string(), memory: z.string() }),
+              limits: z.object({ memory: z.string() }),
+            }),
+            securityContext: z.object({
+              allowPrivilegeEscalation: z.literal(false),
+              readOnlyRootFilesystem: z.literal(true),
+              capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+            }),
+            volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+          }),
+        ]),
+        volumes: z.array(z.object({ name: z.string(), secret: z.object({ secretName: z.string() }).optional() })),
+      }),
+    }),
+  }),
+})
+
+const documents: Record<string, unknown>[] = kustomization.resources.flatMap((file) =>
+  parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((document) => document.toJS()),
+)
+const workloads = documents
+  .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet' || kind === 'Job')
+  .map((document) => workloadShape.parse(document))
+const processes = workloads.filter(({ kind }) => kind !== 'Job')
+const containerOf = (workload: (typeof workloads)[number]) => workload.spec.template.spec.containers[0]
+
+const isModelled = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(models, kind)
+
+/** What its schema says of a document; null when it is well. */
+function refusalOf(document: Record<string, unknown>): string | null {
+  if (!isModelled(document.kind)) return `no schema for ${document.kind}`
+  // A model takes what it validates; that it has the right shape is what is found out here.
+  const Model = models[document.kind] as new (data: unknown) => { validate(): void }
+  try {
+    new Model(document).validate()
+    return null
+  } catch (error) {
+    return String(error)
+  }
+}
+
+test('every manifest is what its schema says, and every file is one of the kustomization', (t) => {
+  for (const document of documents) t.is(refusalOf(document), null, JSON.stringify(document.metadata))
+  t.truthy(
+    refusalOf({ ...documents.find(({ kind }) => kind === 'Deployment'), spec: { replicas: '2' } }),
+    'a wrong one is refused',
+  )
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+  t.deepEqual(files.sort(), [...kustomization.resources].sort())
+})
+
+test('kubectl renders them, where it is installed', (t) => {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'pipe' })
+  } catch {
+    t.pass('no kubectl here')
+    return
+  }
+  const rendered = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8', stdio: 'pipe' })
+  t.is([...rendered.matchAll(/^kind: /gm)].length, documents.length)
+  t.deepEqual([...new Set(rendered.match(/(?<=image: ).+/g))], ['signalbox:0.1.0'])
+})
+
+test("every setting that they name exists, and secrets come as files of which only the migration has the owner's", (t) => {
+  const config = documents.find(({ kind }) => kind === 'ConfigMap')
+  const given = z.record(z.string(), z.string()).parse(config?.data)
+  const names = [
+    ...Object.keys(given),
+    ...workloads.flatMap((workload) => containerOf(workload).env.map(({ name }) => name)),
+  ]
+  const unknown = names.filter(
+    (name) => !Object.hasOwn(settings, name) && !Object.hasOwn(settings, name.replace(/_FILE$/, '')),
+  )
+  t.deepEqual(unknown, [])
+  const secret = Object.entries(settings)
+    .filter(([, setting]) => 'secret' in setting)
+    .map(([name]) => name)
+  t.deepEqual(
+    names.filter((name) => secret.includes(name)),
+    [],
+    'a secret in the environment shows in kubectl describe',
+  )
+  const hasOwner = workloads.filter(({ spec }) =>
+    spec.template.spec.volumes.some(({ secret }) => secret?.secretName === 'signalbox-owner'),
+  )
+  t.deepEqual(
+    hasOwner.map(({ metadata }) => metadata.name),
+    ['migrate'],
+  )
+})
+
+test('every worker is run once, by a workload that outlives the loss of a node', (t) => {
+  const named = processes.flatMap((workload) => {
+    const { args } = containerOf(workload)
+    return args.includes('workers/main.ts') ? args.slice(args.indexOf('workers/main.ts') + 1) : []
+  })
+  t.deepEqual(named.sort(), workers.map(({ name }) => name).sort())
+  const budgets = documents
+    .filter(({ kind }) => kind === 'PodDisruptionBudget')
+    .map(({ metadata }) => z.object({ name: z.string() }).parse(metadata).name)
+  t.deepEqual(budgets.sort(), processes.map(({ metadata }) => metadata.name).sort())
+  for (const workload of processes) {
+    const { name } = workload.metadata
+    const { terminationGracePeriodSeconds = 0, topologySpreadConstraints } = workload.spec.template.spec
+    t.true((workload.spec.replicas ?? 0) >= 2, name)
+    t.true(terminationGracePeriodSeconds >= SHUTDOWN_SECONDS + 5, name)
+    t.is(topologySpreadConstraints.length, 1, name)
+    for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const)
+      t.truthy(containerOf(workload)[kind], `${name} ${kind}`)
+  }
+  for (const workload of workloads)
+    t.is(containerOf(workload).image, 'signalbox', 'the kustomization names the version')
+  t.deepEqual(
+    kustomization.images.map(({ name, newTag }) => [name, newTag === 'latest']),
+    [['signalbox', false]],
+  )
+})
+
+test('what sends and signs keeps its marks on a volume that outlives it', (t) => {
+  const senders = processes.filter((workload) =>
+    workers.some(({ name, sends }) => sends && containerOf(workload).args.includes(name)),
+  )
+  t.deepEqual(
+    senders.map(({ kind, metadata }) => [kind, metadata.name]),
+    [['StatefulSet', 'senders']],
+  )
+  for (const workload of senders) {
+    const mount = containerOf(workload).volumeMounts.find(({ mountPath }) => mountPath === '/var/lib/signalbox')
+    t.deepEqual(
+      workload.spec.volumeClaimTemplates.map(({ metadata }) => metadata.name),
+      [mount?.name],
+    )
+  }
+})
+
+test('every path that is probed answers 200 once the product is up', async (t) => {
+  const metrics = await freePort()
+  await using product = await openProduct({ env: { METRICS_PORT: String(metrics) } })
+  const listening = await product.ingress()
+  const ports: Record<string, string> = { http: listening.base, metrics: `http://127.0.0.1:${metrics}` }
+  const probed = new Set(
+    processes.flatMap((workload) => {
+      const { startupProbe, livenessProbe, readinessProbe } = containerOf(workload)
+      return [startupProbe, livenessProbe, readinessProbe].flatMap((each) =>
+        each ? [`${ports[each.httpGet.port]}${each.httpGet.path}`] : [],
+      )
+    }),
+  )
+  t.is(probed.size, 3)
+  for (const url of probed) {
+    await eventually(`${url} to answer`, async () => (await fetch(url).catch(() => undefined))?.status === 200)
+  }
+})

@@ -1,0 +1,110 @@
+import test from 'ava'
+import type { Knex } from 'knex'
+import { bannerText } from '#shared/monitoring/gaps/banner.ts'
+import { newsOfGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { freePort } from '../../stack/free-port.ts'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { letPass } from '../support/let-pass.ts'
+import { openProduct } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+
+const CHECKS = 200
+const DEAD = 5
+const HALF_AN_HOUR = 1800
+/** A period and grace of a minute each, and what the sweep may take. */
+const PERIOD_AND_GRACE = 125
+
+/** A period and grace pass for the gap and for those that died; who lives has pinged meanwhile. */
+async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> {
+  const by = `make_interval(secs => ${PERIOD_AND_GRACE})`
+  const isLive = `span IS NOT NULL AND until_at > now() - interval '1 minute'`
+  await db.transaction(async (tx) => {
+    await tx.raw(`UPDATE gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
+    await tx.raw(`UPDATE unknowns SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
+    await tx.raw(
+      `UPDATE beats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
+       WHERE span IS NOT NULL`,
+    )
+    await tx.raw(
+      `UPDATE checks SET excused_at = excused_at - ${by}, alert_after = alert_after - ${by}, last_ping = last_ping - ${by}
+       WHERE id = ANY(?)`,
+      [[...ids]],
+    )
+    await tx.raw(`UPDATE check_marks SET look_at = look_at - ${by} WHERE check_id = ANY(?)`, [[...ids]])
+  })
+}
+
+test('F20: the whole service is killed for half an hour with 200 checks pinging: not one false alert, a banner, and the dead go down', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const { db } = product
+  const project = await product.project()
+  const deps = { db, secrets: createSecrets(product.config.secretKey) }
+  const checks = await Promise.all(
+    Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
+  )
+  await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+
+  const start = async () => {
+    const port = await freePort()
+    const processes = [
+      product.spawn('ingress', [], { PORT: String(port), METRICS_PORT: String(await freePort()) }),
+      product.spawn('workers', [], { METRICS_PORT: String(await freePort()) }),
+    ]
+    for (const { output } of processes) {
+      await eventually('a process to be ready', () => output().includes('process.ready'), 60_000)
+    }
+    return { base: `http://127.0.0.1:${port}`, processes }
+  }
+  const pingAll = async (base: string, some: readonly { uuid: string }[]) => {
+    for (const { uuid } of some) {
+      await eventually('a ping to be taken', async () => (await fetch(`${base}/ping/${uuid}`)).status === 200)
+    }
+  }
+  const first = await start()
+  await pingAll(first.base, checks)
+  await eventually('every ping to count', async () => (await db('checks').where({ status: 'up' })).length === CHECKS)
+  await eventually(
+    'the door to have proven itself',
+    async () => (await db('beats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
+  )
+
+  for (const one of first.processes) one.signal('SIGKILL')
+  await Promise.all(first.processes.map(({ exited }) => exited))
+  await letPass(db, HALF_AN_HOUR)
+  const second = await start()
+  await eventually(
+    'everybody to be excused',
+    async () => (await db('checks').whereNotNull('excused_at')).length === CHECKS,
+    60_000,
+  )
+  const [dead, alive] = [checks.slice(0, DEAD), checks.slice(DEAD)]
+  await pingAll(second.base, alive)
+  await eventually(
+    'those that live to be known again',
+    async () => (await db('unknowns').whereNull('until_at')).length === DEAD,
+    60_000,
+  )
+  const gap = await newsOfGaps(db, project.id)
+  t.regex(
+    gap ? bannerText(gap) : '',
+    /^We could not take signals from .* to .* UTC \((30|31) minutes.*\)\. 200 checks became unknown by it; 195 have been heard since\.$/,
+  )
+  t.is((await db('flips').where({ to_status: 'down' })).length, 0, 'not one false alert')
+  t.is(sink.requests.length, 0)
+
+  await letPassForThese(
+    db,
+    dead.map(({ id }) => id),
+  )
+  await sink.waitFor(DEAD)
+  const excused = await db('unknowns').first('gap_until')
+  const flips = await db('flips').where({ to_status: 'down' })
+  t.deepEqual(flips.map(({ check_id: id }) => id).sort(), dead.map(({ id }) => id).sort())
+  for (const { at } of flips) t.is(at.getTime() - excused.gap_until.getTime(), 120_000, 'one period plus grace later')
+  t.deepEqual(sink.requests.map(({ body }) => body.toString()).sort(), dead.map(({ uuid }) => uuid).sort())
+  for (const one of second.processes) await one.stop()
+})

@@ -1,0 +1,228 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { keptMarks } from '#shared/platform/process/kept-marks.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import type { AdminContext } from '../../ingress/admin/command.ts'
+import { commands } from '../../ingress/admin/registry.ts'
+import { runAdmin } from '../../ingress/admin/run.ts'
+import { databaseUrl, withClient } from '../../stack/database-admin.ts'
+import { addWebhook, tell } from '../support/alerts.ts'
+import { eventually } from '../support/eventually.ts'
+import { metricIn } from '../support/fault-metrics.ts'
+import { openHttpSink } from '../support/http-sink.ts'
+import { letPass } from '../support/let-pass.ts'
+import { openProduct, type Product } from '../support/product.ts'
+import { addCheck } from '../support/projects.ts'
+import { postgresServer } from '../support/services.ts'
+import { storeEntries } from '../workers/anchor/log-of-test.ts'
+
+const CALM = 20
+const A_DAY = 86_400
+
+interface Found {
+  healthy: boolean
+  findings: { what: string; ok: boolean; text: string }[]
+  restoredFrom?: string | null
+  suppressed?: { flips: number; notifications: number } | null
+}
+
+/** The command line of an operator. */
+function adminOf({ config, db }: Product, override: Partial<AdminContext['config']> = {}) {
+  const context = async (): Promise<AdminContext & AsyncDisposable> => ({
+    ...{ config: { ...config, ...override }, db, secrets: createSecrets(override.secretKey ?? config.secretKey) },
+    ...{ log: createLog('silent', 'test'), actor: 'tester' },
+    [Symbol.asyncDispose]: async () => {},
+  })
+  return async (...args: string[]): Promise<{ status: number; json: Found; stderr: string }> => {
+    const { status, stdout, stderr } = await runAdmin([...args, '--json'], commands, context)
+    return { status, json: stdout === '' ? { healthy: false, findings: [] } : JSON.parse(stdout), stderr }
+  }
+}
+
+const wrong = ({ json }: { json: Found }) => json.findings.filter(({ ok }) => !ok).map(({ what }) => what)
+
+const textOf = ({ json }: { json: Found }, wanted: string) =>
+  json.findings.find(({ what }) => what === wanted)?.text ?? ''
+
+/** A folder that is gone with the test. */
+async function ownFolder(resources: AsyncDisposableStack, name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), name))
+  resources.defer(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** Entries under the newest checkpoint. */
+const size = async (db: Product['db']) => Number((await db('log_checkpoints').max('size as size'))[0]?.size ?? 0)
+
+/** The log grows, and the database gets a mark that an earlier copy lacks. */
+async function liveOn(db: Product['db'], checkpoints: string): Promise<void> {
+  const signed = await size(db)
+  await storeEntries(db, 50)
+  await eventually('a longer log', async () => (await size(db)) > signed)
+  const { id } = await db('installation').first('id')
+  const later = randomUUID()
+  await db('restore_marks').insert({ id: later, made_at: new Date(Date.now() + 120_000) })
+  await eventually(
+    'the mark to be kept outside',
+    async () => (await keptMarks(checkpoints, id).read())[0]?.id === later,
+  )
+}
+
+/** @returns the address of a database made of the backup in a folder */
+async function restoreElsewhere(resources: AsyncDisposableStack, backup: string): Promise<string> {
+  const server = await postgresServer()
+  const name = `signalbox_test_${randomBytes(6).toString('hex')}`
+  const url = databaseUrl(server, name)
+  await withClient(server, (client) => client.query(`CREATE DATABASE ${name}`))
+  resources.defer(() =>
+    withClient(server, async (client) => void (await client.query(`DROP DATABASE ${name} WITH (FORCE)`))),
+  )
+  execFileSync('pg_restore', ['--no-owner', '--dbname', url, join(backup, 'signalbox.dump')])
+  return url
+}
+
+test.serial(
+  "yesterday's database is restored: nothing goes out and nothing is signed until the operator has looked, and nothing stale does after",
+  async (t) => {
+    await using resources = new AsyncDisposableStack()
+    const sink = resources.use(await openHttpSink())
+    const [checkpoints, backup] = [await ownFolder(resources, 'checkpoints-'), await ownFolder(resources, 'backup-')]
+    const env = { SECRET_KEY: randomBytes(32).toString('hex'), CHECKPOINT_DIR: checkpoints }
+    const before = resources.use(await openProduct({ env }))
+    const project = await before.project()
+    const { base, deps } = await before.ingress()
+    const calm = await Promise.all(
+      Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
+    )
+    const [failing, dying] = [await addCheck(deps, project.id), await addCheck(deps, project.id)]
+    await tell(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])
+    const evaluator = await before.workers(['ping-evaluator'])
+    for (const { uuid } of [...calm, dying]) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
+    t.is((await fetch(`${base}/ping/${failing.uuid}/fail`)).status, 200)
+    await eventually('every ping to be applied', async () => (await deps.db('pings')).length === CALM + 2)
+    await storeEntries(deps.db, 100)
+    const workers = await before.workers(['sweeper', 'notifier', 'anchor'])
+    await sink.waitFor(1)
+    await eventually('a checkpoint of the log', async () => (await deps.db('log_checkpoints')).length > 0)
+    await eventually(
+      'the alert to be recorded',
+      async () => (await deps.db('notifications').where({ state: 'delivered' })).length === 1,
+    )
+
+    const admin = adminOf(before)
+    // As if it had been due at the moment of the backup: its sender was in the middle of it.
+    await deps.db('notifications').update({
+      state: 'pending',
+      next_attempt_at: new Date(),
+      lease_until: null,
+      queued_until: new Date(Date.now() + 3_600_000),
+    })
+    const written = await admin('backup', 'write', '--to', backup)
+    t.is(written.status, 0, written.stderr)
+    await deps.db('notifications').update({ state: 'delivered', next_attempt_at: null })
+    const drilled = await admin('backup', 'verify', '--from', backup)
+    t.deepEqual([drilled.status, wrong(drilled)], [0, []], JSON.stringify(drilled.json.findings))
+
+    // Life goes on after the backup: a longer log, and marks that the copy will lack.
+    const signed = await size(deps.db)
+    await liveOn(deps.db, checkpoints)
+    for (const part of [workers, evaluator]) await part[Symbol.asyncDispose]()
+    const told = sink.requests.length
+
+    const copy = await restoreElsewhere(resources, backup)
+    const after = resources.use(await openProduct({ env: { ...env, DATABASE_URL: copy } }))
+    await letPass(after.db, A_DAY)
+    const restored = await after.workers()
+    const listener = await after.ingress()
+    await eventually(
+      'the processes to find out',
+      async () => (await after.db('installation').whereNotNull('restored_from')).length === 1,
+    )
+    const gate = openRestoreGate({
+      db: after.db,
+      log: createLog('silent', 'test'),
+      directory: await ownFolder(resources, 'empty-'),
+    })
+    await gate.asked()
+    t.regex(gate.problems().join(), /restored from .* admin restore verify/, 'and without the folder too')
+    await gate[Symbol.asyncDispose]()
+    t.is((await fetch(`${listener.base}/ping/${dying.uuid}`)).status, 200, 'pings are taken')
+    await eventually('and applied', async () => (await after.db('pings').where({ check_id: dying.id })).length === 2)
+
+    const restoring = adminOf(after)
+    const looked = await restoring('restore', 'verify')
+    t.deepEqual([looked.status, wrong(looked)], [0, []], JSON.stringify(looked.json.findings))
+    t.truthy(looked.json.restoredFrom)
+    t.is(looked.json.suppressed, null, 'looking changes nothing')
+    const applied = await restoring('restore', 'verify', '--apply')
+    t.is(applied.json.suppressed?.notifications, 1)
+
+    await eventually(
+      'every check to be excused',
+      async () => (await after.db('checks').whereNotNull('excused_at')).length >= CALM,
+      60_000,
+    )
+    await eventually(
+      'the log to refuse',
+      async () => metricIn(await restored.metrics.registry.metrics(), 'signalbox_log_refused') === 1,
+    )
+    t.is((await fetch(`${listener.base}/ping/${dying.uuid}/fail`)).status, 200)
+    await eventually('what fails now to be told', () => sink.requests.length > told)
+    t.deepEqual(
+      sink.requests.slice(told).map(({ body }) => body.toString()),
+      [dying.uuid],
+      'and nothing else',
+    )
+    t.is(await size(after.db), signed, 'no checkpoint of an older tree')
+  },
+)
+
+test.serial('a backup that was changed, another key and a changed entry are named', async (t) => {
+  await using resources = new AsyncDisposableStack()
+  const backup = await ownFolder(resources, 'backup-')
+  const product = resources.use(
+    await openProduct({ env: { CHECKPOINT_DIR: await ownFolder(resources, 'checkpoints-') } }),
+  )
+  const { db } = product
+  await product.project()
+  await product.workers(['anchor'])
+  await storeEntries(db, 5)
+  await eventually(
+    'a checkpoint',
+    async () => (await db('log_checkpoints').where({ env: 'SANDBOX', size: 5 })).length === 1,
+  )
+  const admin = adminOf(product)
+  t.is((await admin('backup', 'write', '--to', backup)).status, 0)
+
+  const otherKey = await adminOf(product, { secretKey: randomBytes(32).toString('hex') })(
+    'backup',
+    'verify',
+    '--from',
+    backup,
+  )
+  t.deepEqual([otherKey.status, wrong(otherKey)], [1, ['secrets']])
+
+  const manifest = join(backup, 'manifest.json')
+  const said = await readFile(manifest, 'utf8')
+  await writeFile(manifest, said.replace(/"projects": 1/, '"projects": 2'))
+  const fewer = await admin('backup', 'verify', '--from', backup)
+  t.deepEqual([fewer.status, wrong(fewer)], [1, ['rows']])
+  await writeFile(manifest, said.replace(/"sha256": "./, '"sha256": "g'))
+  const changed = await admin('backup', 'verify', '--from', backup)
+  t.deepEqual([changed.status, wrong(changed)], [1, ['dump']])
+
+  await db.raw(`UPDATE log_entries SET entry = set_byte(entry, 0, 88) WHERE env = 'SANDBOX' AND seq = 3`)
+  const forged = await admin('restore', 'verify')
+  t.deepEqual([forged.status, wrong(forged)], [1, ['log of SANDBOX']])
+  t.regex(textOf(forged, 'log of SANDBOX'), /entry 3 is not what its hash says/)
+  await db.raw('DELETE FROM log_entries WHERE seq = 2')
+  t.regex(textOf(await admin('restore', 'verify'), 'log of SANDBOX'), /entry \d/)
+  const left = await db.raw(`SELECT datname FROM pg_database WHERE datname LIKE 'signalbox_drill_%'`)
+  t.true(Array.isArray(left.rows), 'drills drop what they made')
+})

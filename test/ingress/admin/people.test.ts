@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { commands } from '../../../ingress/admin/registry.ts'
+import { runAdmin } from '../../../ingress/admin/run.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { send } from '../../support/send.ts'
+
+let app: HttpProduct
+test.before(async () => {
+  app = await openProduct({ listener: 'http' })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const admin = (...args: string[]) =>
+  runAdmin(args, commands, async () => ({
+    config: app.deps.config,
+    db: app.deps.db,
+    secrets: app.deps.secrets,
+    log: app.deps.log,
+    actor: 'tester',
+    [Symbol.asyncDispose]: async () => {},
+  }))
+
+/** Runs a command that must succeed, for its JSON. */
+async function json<T>(...args: string[]): Promise<T> {
+  const { status, stdout, stderr } = await admin(...args, '--json')
+  if (status !== 0) throw new Error(`${status}: ${stderr}${stdout}`)
+  return JSON.parse(stdout)
+}
+
+test('who has lost the password gets a link without mail, which nobody else sees, and which is noted', async (t) => {
+  const email = 'locked-out@example.com'
+  await json('user', 'create', '--email', email, '--password', 'four words nobody joins')
+  const listed = await json<{ email: string; memberships: string[] }[]>('user', 'list')
+  t.deepEqual(listed.find((user) => user.email === email)?.memberships, [`${email} (owner)`])
+  const { link } = await json<{ link: string }>('user', 'reset-password', '--email', email)
+  const page = await send(app.url, new URL(link).pathname)
+  t.regex(page.text, /Choose a new password/)
+  const again = await json<{ link: string }>('user', 'reset-password', '--email', email)
+  t.is((await send(app.url, new URL(link).pathname)).status, 404, 'a new link ends the one before')
+  t.is((await send(app.url, new URL(again.link).pathname)).status, 200)
+  t.is((await app.deps.db('audit_log').where({ action: 'password.link-made', target: email })).length, 2)
+  t.like(await admin('user', 'reset-password', '--email', 'nobody@example.com'), { status: 2 })
+})
+
+test('an organisation is listed and renamed, and nothing else is taken for one', async (t) => {
+  await json('project', 'create', '--name', 'Depot', '--organisation', 'Old name')
+  const find = async (name: string) =>
+    (await json<{ organisationId: string; name: string; projects: number }[]>('organisation', 'list')).find(
+      (one) => one.name === name,
+    )
+  const old = await find('Old name')
+  t.is(old?.projects, 1)
+  await json('organisation', 'rename', '--organisation', old?.organisationId ?? '', '--name', 'New name')
+  t.is((await find('New name'))?.organisationId, old?.organisationId)
+  for (const args of [
+    ['--organisation', randomUUID(), '--name', 'X'],
+    ['--organisation', old?.organisationId ?? '', '--name', ' '],
+  ])
+    t.like(await admin('organisation', 'rename', ...args), { status: 2 })
+})
+
+test('the command line says its version, and no empty line where it has nothing to say', async (t) => {
+  t.regex((await admin('--version')).stdout, /^\d+\.\d+\.\d+\n$/)
+  await admin('user', 'create', '--email', 'first@example.com', '--password', 'four words nobody joins')
+  t.is((await admin('setup-link')).stdout, '', 'somebody owns the installation already')
+})

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import {
+  bounceAddress,
+  failureOfForm,
+  failureOfStatus,
+  isSigned,
+  readBounceAddress,
+} from '#shared/monitoring/notifications/callbacks.ts'
+import { transports } from '../../../workers/notifier/transports/registry.ts'
+import { addMail, addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { someNotification } from '../../support/notification.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { send } from '../../support/send.ts'
+import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+import { openTransportContext } from '../../support/transport-context.ts'
+
+let app: HttpProduct
+let smtp: SmtpSink
+let http: HttpSink
+
+test.before(async () => {
+  smtp = await openSmtpSink()
+  http = await openHttpSink()
+  app = await openProduct({
+    listener: 'http',
+    isBound: true,
+    workers: ['ping-evaluator', 'alerter', 'notifier', 'sweeper'],
+    env: { SMTP_URL: smtp.url, BOUNCE_DOMAIN: 'bounces.example' },
+  })
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await http?.[Symbol.asyncDispose]()
+  await smtp?.[Symbol.asyncDispose]()
+})
+
+/** A message of an integration that was delivered some hours ago. */
+async function delivered(hoursAgo = 0) {
+  const { project } = await addProject(app.deps)
+  const channel = await addWebhook(app.deps, project.id, http.url)
+  const id = randomUUID()
+  const at = new Date(Date.now() - hoursAgo * 3_600_000)
+  await app.db('notifications').insert({
+    id,
+    channel_id: channel.id,
+    check_status: 'down',
+    what: 'test',
+    state: 'delivered',
+    attempts: 1,
+    created_at: at,
+    finished_at: at,
+  })
+  return {
+    id,
+    now: async () => {
+      const message = await app.db('notifications').where({ id }).first()
+      const integration = await app.db('channels').where({ id: channel.id }).first()
+      return { error: message.error, last: integration.last_error, isDisabled: integration.disabled_at !== null }
+    },
+  }
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const report = async (id: string, body: string) =>
+  await send(app.url, `/api/v3/notifications/${id}/status`, { method: 'POST', headers: FORM, body })
+
+/** What a mail server writes when it gives up a message (RFC 3464). */
+function bounce(to: string, status: string): string {
+  return [
+    'From: MAILER-DAEMON@mx.example',
+    `To: <${to}>`,
+    'Subject: Undelivered Mail Returned to Sender',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b1"',
+    '',
+    '--b1',
+    'Content-Type: text/plain',
+    '',
+    'Status: 4.0.0 is what somebody might write here.',
+    '--b1',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example',
+    '',
+    'Final-Recipient: rfc822; ops@example.org',
+    'Action: failed',
+    `Status: ${status}`,
+    'Diagnostic-Code: smtp; 550 no such user',
+    '--b1--',
+    '',
+  ].join('\r\n')
+}
+const bounced = async (body: string) => await send(app.url, '/api/v3/bounces/', { method: 'POST', body })
+
+test.serial(
+  'a mail that comes back disables its integration, and the next step of the policy does not wait',
+  async (t) => {
+    const { project } = await addProject(app.deps)
+    const check = await addCheck(app.deps, project.id, { name: 'db' })
+    const mail = await addMail(app.deps, project.id, 'ops@example.org')
+    const chat = await addWebhook(app.deps, project.id, `${http.url}/boss`)
+    await tell(app.db, [check], [mail])
+    const [step] = IMPLICIT_PLAN.steps
+    if (!step) return t.fail()
+    const steps = [step, { ...step, wait: 86_400, channels: [chat.uuid] }]
+    await insertPolicy(app.db, project.id, { name: 'all', match: '*', position: 0, plan: { ...IMPLICIT_PLAN, steps } })
+    await send(app.url, `/ping/${check.uuid}`)
+    await send(app.url, `/ping/${check.uuid}/fail`)
+    const told = await smtp.waitFor(({ to }) => to.includes('ops@example.org'), 60_000)
+    t.regex(told.from, /^n[0-9a-f]{32}-[0-9a-f]{28}@bounces\.example$/)
+    t.true(told.from.indexOf('@') <= 64, 'what may stand before an @')
+    const message = await eventually('the mail to be recorded', async () =>
+      app.db('notifications').where({ channel_id: mail.id, state: 'delivered' }).first(),
+    )
+
+    t.is(
+      (
+        await bounced(
+          bounce(
+            told.from.replace(/-./, (it) => (it === '-0' ? '-1' : '-0')),
+            '5.1.1',
+          ),
+        )
+      ).status,
+      200,
+    )
+    t.is((await app.db('channels').where({ id: mail.id }).first()).disabled_at, null, 'whoever signs it is not us')
+    const answer = await bounced(bounce(told.from, '5.1.1'))
+    t.is(answer.status, 200)
+    t.is(answer.text, '')
+    const integration = await app.db('channels').where({ id: mail.id }).first()
+    t.not(integration.disabled_at, null)
+    t.is(integration.last_error, 'Delivery failed (status=5.1.1).')
+    t.is((await app.db('notifications').where({ id: message.id }).first()).state, 'failed')
+    await eventually('the boss to be told', async () => http.requests.find(({ url }) => url === '/boss/down'))
+  },
+)
+
+test.serial(
+  '4.x and 5.4.4 are only recorded; what is older than 48 hours, or says nothing, changes nothing',
+  async (t) => {
+    const address = (id: string) => bounceAddress(id, app.deps.secrets.digest(`bounce:${id}`), 'bounces.example')
+    for (const [status, isDisabled] of [
+      ['4.2.2', false],
+      ['5.4.4', false],
+      ['5.7.1', true],
+    ] as const) {
+      const message = await delivered(47)
+      t.is((await bounced(bounce(address(message.id), status))).status, 200)
+      const error = `Delivery failed (status=${status}).`
+      t.deepEqual(await message.now(), { error, last: error, isDisabled })
+    }
+    const untouched = { error: '', last: '', isDisabled: false }
+    const old = await delivered(49)
+    t.is((await bounced(bounce(address(old.id), '5.1.1'))).status, 200)
+    t.deepEqual(await old.now(), untouched)
+    const young = await delivered()
+    for (const body of ['', 'no mail', bounce(address(young.id), '2.0.0'), bounce('ops@example.org', '5.1.1')])
+      t.is((await bounced(body)).status, 200)
+    t.deepEqual(await young.now(), untouched)
+  },
+)
+
+test.serial(
+  'a gateway says later what became of a message; always 200, whatever it says and of whatever',
+  async (t) => {
+    const first = await delivered()
+    t.is((await report(first.id, 'MessageStatus=undelivered')).text, '')
+    const undelivered = 'Delivery failed (status=undelivered).'
+    t.deepEqual(await first.now(), { error: undelivered, last: undelivered, isDisabled: false })
+    const called = await delivered()
+    t.is((await report(called.id, 'CallStatus=failed')).status, 200)
+    t.is((await called.now()).error, 'Delivery failed (status=failed).')
+    const marked = await delivered()
+    t.is((await report(marked.id, `error=${'x'.repeat(300)}&mark_disabled=1`)).status, 200)
+    t.deepEqual(await marked.now(), { error: 'x'.repeat(200), last: 'x'.repeat(200), isDisabled: true })
+
+    const fine = await delivered()
+    for (const body of ['', 'MessageStatus=delivered', 'CallStatus=completed', 'error=%00', 'error=&mark_disabled=1'])
+      t.is((await report(fine.id, body)).status, 200)
+    t.deepEqual(await fine.now(), { error: '', last: '', isDisabled: false })
+    const old = await delivered(2)
+    t.is((await report(old.id, 'error=late')).status, 200)
+    t.is((await old.now()).error, '')
+    t.is((await report(randomUUID(), 'error=nobody')).status, 200)
+    const wrong = await send(app.url, `/api/v3/notifications/${fine.id}/status`)
+    t.is(wrong.status, 405)
+    t.is(wrong.headers.allow, 'POST')
+  },
+)
+
+test('the gateway is told where to say it, when it can reach us', async (t) => {
+  const twilio = { url: http.url, account: 'AC1', auth: 'tok', from: '+15550199' }
+  const callbackUrlOf = (id: string) => `https://signals.example/api/v3/notifications/${id}/status`
+  const settings = { siteName: 'Signalbox', twilio, appriseUrl: null, mayRunCommands: false }
+  await using context = openTransportContext({ settings: { ...settings, callbackUrlOf } })
+  const notification = someNotification()
+  for (const kind of ['sms', 'call', 'whatsapp']) {
+    const value = `+1555010${kind.length}`
+    await transports.get(kind)?.send(context, { value }, notification)
+    const sent = http.requests
+      .map(({ body }) => new URLSearchParams(String(body)))
+      .find((form) => form.get('To')?.endsWith(value))
+    t.is(sent?.get('StatusCallback'), callbackUrlOf(notification.id), kind)
+  }
+})
+
+test('an envelope sender is read back, its signature is ours under any key, and a status says how bad it is', (t) => {
+  const id = 'a1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10'
+  const digest = Buffer.alloc(32, 7)
+  const read = readBounceAddress(`"Ops" <${bounceAddress(id, digest, 'b.example').toUpperCase()}>`)
+  t.is(read?.notificationId, id)
+  const signature = read?.signature ?? Buffer.alloc(0)
+  t.true(isSigned(signature, [Buffer.alloc(32, 1), digest]))
+  t.false(isSigned(signature, [Buffer.alloc(32, 1)]))
+  t.false(isSigned(Buffer.alloc(0), [digest]))
+  t.is(readBounceAddress('ops@example.org'), null)
+  t.is(failureOfStatus(''), null)
+  t.is(failureOfStatus('2.1.5'), null)
+  t.like(failureOfStatus('5.1.1'), { disables: true })
+  t.is(failureOfForm(new URLSearchParams('MessageStatus=sent')), null)
+})

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { closeGap } from '#shared/monitoring/operations/close-gap.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+test('GET /gaps/ tells when signals could not be taken, and how many checks of the project became unknown by it', async (t) => {
+  await using product = await openProduct({ listener: 'http', workers: [] })
+  const { db, deps, url } = product
+  const own = await addProject(deps)
+  const other = await addProject(deps)
+  const mine = await addCheck(deps, own.project.id)
+  const theirs = await addCheck(deps, other.project.id)
+  const at = (text: string) => new Date(`2026-03-01T${text}Z`)
+  await db('gaps').insert([
+    { door: 'http', shards: 1, from_at: at('02:50:04'), until_at: at('03:20:11'), kind: 'full', cause: 'broker' },
+    { door: 'sweeper', shards: 0, from_at: at('05:00:00'), until_at: at('05:10:00'), kind: 'detection', cause: 'x' },
+    { door: 'http', shards: 2, from_at: at('06:00:00'), until_at: null, kind: 'full', cause: 'broker' },
+  ])
+  const unknown = (check: { id: number }) => ({
+    check_id: check.id,
+    gap_from: at('02:50:04'),
+    gap_until: at('03:20:11'),
+    from_at: at('03:00:00'),
+    expected_at: at('03:10:00'),
+    reason: 'GAP',
+  })
+  await db('unknowns').insert([unknown(mine), unknown(theirs)])
+
+  const list = async (query: string, key: string) =>
+    jsonOf(await send(url, `/api/v3/gaps/${query}`, { headers: { 'X-Api-Key': key } }))
+  const first = await list('?limit=2', own.roKey)
+  t.like(first, {
+    gaps: {
+      0: { door: 'http', from: '2026-03-01T06:00:00+00:00', until: null, scope: 'some', kind: 'full', checks: 0 },
+      1: { door: 'sweeper', kind: 'detection', scope: 'all', checks: 0 },
+    },
+  })
+  const second = await list(`?limit=2&before=${(first as { next: string }).next}`, own.roKey)
+  t.deepEqual(second, {
+    gaps: [
+      {
+        from: '2026-03-01T02:50:04+00:00',
+        until: '2026-03-01T03:20:11+00:00',
+        door: 'http',
+        scope: 'all',
+        kind: 'full',
+        cause: 'broker',
+        checks: 1,
+      },
+    ],
+    next: null,
+  })
+  const refused = await send(url, '/api/v3/gaps/?limit=0', { headers: { 'X-Api-Key': own.roKey } })
+  t.is(refused.status, 400)
+  t.is((await send(url, '/api/v3/gaps/', { headers: { 'X-Api-Key': 'wrong' } })).status, 401)
+})
+
+test('a listener that was killed is missed until an operator gives it up; then its gap has ended', async (t) => {
+  await using product = await openProduct({ listener: 'http' })
+  const { db } = product
+  await db.raw(
+    `INSERT INTO beats (instance, kind, span, shards, from_at, until_at)
+     VALUES (?, 'smtp', 1, 1, now() - interval '2 hours', now() - interval '1 hour')`,
+    [randomUUID()],
+  )
+  const checks: (() => string[] | Promise<string[]>)[] = []
+  await product.workers(['sweeper'], { readiness: { add: (check) => void checks.push(check) } })
+  const problems = async () => (await Promise.all(checks.map((check) => check()))).flat()
+  const gap = await eventually('the gap to be found', async () => (await db('gaps').where({ door: 'smtp' }))[0])
+  t.is(gap.until_at, null)
+  t.true(
+    (await problems()).some((problem) => problem.startsWith('gaps: smtp takes no pings since')),
+    'readiness says so',
+  )
+  await t.throwsAsync(closeGap(db, 'http'), { message: 'http takes pings: there is no gap to close' })
+  const missedSince = await closeGap(db, 'smtp')
+  t.is(toIsoSeconds(missedSince).slice(0, 19), gap.from_at.toISOString().slice(0, 19))
+  await eventually(
+    'the gap to be closed',
+    async () => (await db('gaps').where({ door: 'smtp' }).whereNotNull('until_at')).length === 1,
+  )
+  await eventually('readiness to follow', async () => (await problems()).every((it) => !it.startsWith('gaps')))
+})

@@ -1,0 +1,56 @@
+import test from 'ava'
+import { rf1Input } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { identityOf, ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
+import { freePort } from '../../../stack/free-port.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openClient } from '../../support/platform-client.ts'
+import { openProduct } from '../../support/product.ts'
+import { blindFingerprints, check, receivable, register } from './financing-support.ts'
+
+test('of a blind check and registration no row, no log line and no message holds a field of the receivable', async (t) => {
+  await using product = await openProduct({ env: { LOG_LEVEL: 'trace' } })
+  const port = await freePort()
+  const env = { LOG_LEVEL: 'trace', METRICS_PORT: String(await freePort()) }
+  const ingress = product.spawn('ingress', [], { ...env, PORT: String(port) })
+  const workers = product.spawn('workers', [], { ...env, METRICS_PORT: String(await freePort()) })
+  for (const { output } of [ingress, workers])
+    await eventually('a process to be ready', () => output().includes('process.ready'), 60_000)
+  const base = `http://127.0.0.1:${port}`
+  const client = await openClient(product, base)
+  // Every text of it stands nowhere else.
+  const invoice = receivable({ documentNumber: 'SECRET/4711', documentDate: '2026-02-13', totalInr: 918_273.64 })
+  const shown = receivable({ documentNumber: 'SHOWN/0815' })
+  t.is((await register(client, shown)).status, 201)
+  const fingerprints = await blindFingerprints(client, invoice)
+  t.is((await check(client, { fingerprints, statement: true })).json.status, 'CLEAN')
+  t.is((await register(client, { fingerprints })).status, 201)
+  t.is((await client.post('/v1/first-financing/absence-proofs', { fingerprints })).status, 409)
+
+  // Four digits alone would stand in some hash by chance.
+  const traces = [
+    'SECRET',
+    '2026-02-13',
+    '91827364',
+    '918273.64',
+    rf1Input(identityOf(ReceivableFields.parse(invoice))),
+  ]
+  const found = (text: string) =>
+    traces.filter((trace) =>
+      [trace, Buffer.from(trace).toString('hex'), Buffer.from(trace).toString('base64').replace(/=+$/, '')].some(
+        (form) => text.includes(form),
+      ),
+    )
+  const { rows: tables } = await product.db.raw(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  )
+  t.true(tables.length > 50)
+  for (const { name } of tables) {
+    const { rows } = await product.db.raw(`SELECT coalesce(string_agg(t::text, ' '), '') AS text FROM ${name} t`)
+    t.deepEqual(found(rows[0].text), [], name)
+  }
+  for (const [name, { output }] of Object.entries({ ingress, workers })) t.deepEqual(found(output()), [], name)
+  // Messages carry a job's id; its request is sealed and forgotten once it is done.
+  const jobs = await product.db('evidence_jobs').where('kind', 'like', 'financing.%')
+  t.true(jobs.length >= 4)
+  for (const job of jobs) t.is(job.sealed_request, null)
+})

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { type ApiClient, send } from '../../support/platform-client.ts'
+
+const VERIFY = new URL('../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
+
+let requests = 0
+
+/** Requests of a holder of a consumer key, below `/v1/securitisation`. */
+export function consumerOf(base: string, { credentials }: Pick<ApiClient, 'credentials'>) {
+  const key = { 'x-api-key': String(credentials.apiKey) }
+  const url = (path: string) => `${base}/v1/securitisation${path}`
+  return {
+    get: (path: string, headers: Record<string, string> = {}) => send(url(path), { headers: { ...key, ...headers } }),
+    post: (path: string, body: object | string, headers: Record<string, string> = {}) =>
+      send(url(path), {
+        method: 'POST',
+        headers: { ...key, 'content-type': 'application/json', 'x-idempotency-key': `k${requests++}`, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    bytes: async (path: string) => {
+      const response = await fetch(url(path), { headers: key })
+      return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+    },
+  }
+}
+
+let documents = 0
+
+/** A receivable of a pool, as nobody has it yet. */
+export const item = (receivableId: string, change: object = {}) => ({
+  receivableId,
+  supplierGstin: '29AAACR5678D1Z5',
+  buyerGstin: '27AAACB1234C1ZF',
+  documentNumber: `P/${documents++}`,
+  documentType: 'INV',
+  documentDate: '2026-05-01',
+  amountInr: 118_000,
+  dueDate: '2026-08-01',
+  ...change,
+})
+
+export const items = (count: number, prefix = 'R') => Array.from({ length: count }, (_, n) => item(`${prefix}-${n}`))
+
+/** Runs the verifier as somebody elsewhere does: without our settings. */
+export function verify(...args: string[]) {
+  return spawnSync(process.execPath, ['--import', 'tsx', VERIFY, ...args], { encoding: 'utf8', env: {} })
+}

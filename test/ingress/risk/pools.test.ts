@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { cutTree, memberPath } from '#shared/risk/pools/cut-tree.ts'
+import { leafHash, verifyInclusion } from '#shared/transparency/anchoring/merkle.ts'
+import { toHex } from '#shared/transparency/anchoring/text.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openClient, send } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { consumerOf, item, items, verify as runVerify } from './pools-support.ts'
+
+let product: Product
+let base = ''
+let owner: ReturnType<typeof consumerOf>
+const folder = mkdtempSync(join(tmpdir(), 'pools-'))
+
+test.before(async () => {
+  product = await openProduct({ isBound: true })
+  base = (await product.ingress()).base
+  await product.workers(['pool-builder', 'anchor'])
+  owner = consumerOf(base, await openClient(product, base))
+})
+test.after.always(async () => {
+  rmSync(folder, { recursive: true })
+  await product[Symbol.asyncDispose]()
+})
+
+test('vector 9.8: root and path of three payload hashes', async (t) => {
+  const hashes = ['one', 'two', 'three'].map((name) => hash('sha256', `receivable ${name}`, 'buffer'))
+  t.is(toHex(cutTree(hashes).root), '002edcd6d68bb31cb52108e4db148affacaf90e83578d9bce00362fc854839c9')
+  const path = await memberPath(1, 3, [], async (from, to) => hashes.slice(from, to))
+  t.deepEqual(path.map(toHex), [
+    '9d70ad26fac47f01562f7a865502c0db0a2309154102bbb79a56d868e99dc521',
+    '6b286eb31deeacb18b429aaa669b3e26a1146a2de91d9b62b676e79809e0ec2a',
+  ])
+})
+
+test('a path reads two chunks of leaves at most and leads to the root, whatever the size', async (t) => {
+  for (const size of [1, 255, 256, 257, 512, 1_000, 2_049]) {
+    const hashes = Array.from({ length: size }, (_, n) => hash('sha256', `r${n}`, 'buffer'))
+    const { root, chunks } = cutTree(hashes)
+    for (const index of [0, Math.floor(size / 2), size - 1]) {
+      let reads = 0
+      const path = await memberPath(index, size, chunks, async (from, to) => {
+        reads += to - from
+        return hashes.slice(from, to)
+      })
+      t.true(reads <= 512)
+      t.true(
+        verifyInclusion(leafHash(hashes[index] ?? Buffer.alloc(0)), index, size, path, root),
+        `${index} of ${size}`,
+      )
+    }
+  }
+})
+
+test.serial(
+  'a pool of 300 is cut; one receivable with its path is verified offline, and a change is found out',
+  async (t) => {
+    const made = await owner.post('/pools', { name: 'Pool 7', receivables: items(300) })
+    t.is(made.status, 201, made.text)
+    t.like(made.json, { name: 'Pool 7', currency: 'INR', state: 'OPEN', size: 300 })
+    const { poolId } = made.json
+    const cut = await owner.post(`/pools/${poolId}/cuts`, { cutOffDate: '2026-09-30' }, { prefer: 'wait=25' })
+    t.is(cut.status, 201, cut.text)
+    t.like(cut.json, { poolId, size: 300, sumPaise: String(300n * 11_800_000n), eventType: 'securitisation.pool_cut' })
+    const { json: page } = await owner.get(`/pools/${poolId}/receivables`)
+    t.is(page.receivables.length, 300)
+    const one = page.receivables[271]
+    t.is(page.references[one.receivableId], 'R-271')
+    t.like(one, { poolId, doubleFinancing: 'CLEAN', irnPresent: null, amountInr: 118_000 })
+    t.notRegex(JSON.stringify(page.receivables), /registrationId|29AAACR/)
+    const { json: proof } = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
+    t.is(proof.index, 271)
+    t.deepEqual(proof.cut, cut.json)
+
+    const anchor = await eventually('the log includes the cut', async () => {
+      const { json } = await send(`${base}/v1/anchors/${cut.json.anchor.txId}`)
+      return json.proof !== null && json
+    })
+    const file = (name: string, content: unknown) => {
+      const path = join(folder, name)
+      writeFileSync(path, JSON.stringify(content))
+      return path
+    }
+    const key = (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
+    const anchorFile = file('anchor.json', anchor)
+    const verify = (content: unknown) => runVerify(file('proof.json', content), '--proof', anchorFile, '--key', key)
+    const whole = verify(proof)
+    t.is(whole.status, 0, whole.stdout + whole.stderr)
+    t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}member/)
+    t.is(verify({ ...proof, receivable: { ...one, amountInr: 1 } }).status, 1)
+    t.is(verify({ ...proof, index: 270 }).status, 1)
+    t.is(verify({ ...proof, receivable: page.receivables[0] }).status, 1)
+
+    await owner.post(`/pools/${poolId}/receivables`, { receivables: items(1, 'LATER') })
+    t.deepEqual((await owner.get(`/cuts/${cut.json.cutRecordId}`)).json, cut.json)
+    const again = await owner.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${one.receivableId}`)
+    t.deepEqual(again.json, proof)
+    t.is((await owner.get(`/pools/${poolId}/cuts`)).json.cuts.length, 1)
+  },
+)
+
+test('a reference twice is 409 and names its place; the 50,001st is 400; an empty pool is not cut', async (t) => {
+  const { json } = await owner.post('/pools', { name: 'Small', receivables: items(2) })
+  const twice = await owner.post(`/pools/${json.poolId}/receivables`, { receivables: [item('NEW'), item('R-1')] })
+  t.is(twice.status, 409, twice.text)
+  t.like(twice.json.errors[0], { path: 'receivables[1].receivableId', code: 'TAKEN' })
+  t.is((await owner.post('/pools', { name: 'x', receivables: [item('A'), item('A')] })).status, 409)
+  await product.db('pools').where({ id: json.poolId }).update({ size: 50_000 })
+  const full = await owner.post(`/pools/${json.poolId}/receivables`, { receivables: [item('NEW')] })
+  t.like(full.json, { status: 400, errors: [{ path: 'receivables', code: 'TOO_MANY' }] })
+  const empty = await owner.post('/pools', { name: 'Empty' })
+  t.is((await owner.post(`/pools/${empty.json.poolId}/cuts`, { cutOffDate: '2026-09-30' })).status, 409)
+})
+
+test.serial('receivables are added to a pool while evidence of those before is still being made', async (t) => {
+  let poolId = ''
+  await product.db.transaction(async (tx) => {
+    // What the builder reads half-way: it stands still until this ends.
+    await tx.raw('LOCK TABLE receivables IN ACCESS EXCLUSIVE MODE')
+    const made = await owner.post('/pools', { name: 'Growing', receivables: items(2) })
+    poolId = made.json.poolId
+    await eventually('the builder to stand still', async () => {
+      const { rows } = await tx.raw("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'receivables'::regclass")
+      return rows.length > 0
+    })
+    const added = await owner.post(`/pools/${poolId}/receivables`, { receivables: [item('LATER')] })
+    t.is(added.status, 201, added.text)
+    t.is(added.json.size, 3)
+  })
+  await eventually('all evidence to be made', async () => (await owner.get(`/pools/${poolId}`)).json.built === 3)
+})
+
+test('pools and cuts of others are 404, no key is 401, no idempotency key 400, and a replay has the same bytes', async (t) => {
+  const key = { 'x-idempotency-key': 'again' }
+  const body = { name: 'Mine', receivables: items(2) }
+  const first = await owner.post('/pools', body, key)
+  t.is((await owner.post('/pools', body, key)).text, first.text)
+  const { poolId } = first.json
+  const cut = await owner.post(`/pools/${poolId}/cuts`, { cutOffDate: '2026-09-30' })
+  const stranger = consumerOf(base, await openClient(product, base))
+  const foreign = [
+    await stranger.get(`/pools/${poolId}`),
+    await stranger.get(`/pools/${poolId}/receivables`),
+    await stranger.get(`/pools/${poolId}/cuts`),
+    await stranger.post(`/pools/${poolId}/receivables`, { receivables: items(1, 'X') }),
+    await stranger.post(`/pools/${poolId}/cuts`, { cutOffDate: '2026-09-30' }),
+    await stranger.get(`/cuts/${cut.json.cutRecordId}`),
+    await stranger.get(`/cuts/${cut.json.cutRecordId}/proof?receivableId=${poolId}`),
+  ]
+  t.deepEqual([...new Set(foreign.map(({ status }) => status))], [404])
+  t.is((await stranger.get('/pools')).json.pools.length, 0)
+  t.is((await send(`${base}/v1/securitisation/pools`)).status, 401)
+  t.is((await owner.post('/pools', body, { 'x-idempotency-key': '' })).json.code, 'IDEMPOTENCY_KEY_REQUIRED')
+})

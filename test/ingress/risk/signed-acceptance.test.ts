@@ -1,0 +1,111 @@
+import { hash, randomUUID } from 'node:crypto'
+import test from 'ava'
+import { CompactSign, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
+import { type ApiClient, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { receivable } from './financing-support.ts'
+
+let product: Product
+let base = ''
+let lender: ApiClient
+
+test.before(async () => {
+  product = await openProduct({ isBound: true })
+  base = (await product.ingress()).base
+  await product.workers(['acceptance-recorder', 'kyb-verifier'])
+  lender = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const documentSha256 = hash('sha256', 'a signed delivery note', 'hex')
+const buyerGstin = '27AAACB1234C1ZF'
+
+async function makeKey(alg: 'ES256' | 'EdDSA') {
+  const { publicKey, privateKey } = await generateKeyPair(alg, alg === 'EdDSA' ? { crv: 'Ed25519' } : {})
+  const jwk = await exportJWK(publicKey)
+  const sign = (text: string, header: object = {}) =>
+    new CompactSign(Buffer.from(text)).setProtectedHeader({ alg, ...header }).sign(privateKey)
+  return { jwk, sign, thumbprint: await calculateJwkThumbprint(jwk) }
+}
+
+async function buyersVei(client: ApiClient): Promise<string> {
+  return (await client.post('/v1/kyb/entities/resolve', { gstin: buyerGstin })).json.vei
+}
+
+// The registry of the sandbox says ACCEPTED of everything: another action is not verified by it.
+const said = (signature: string, change: object = {}) => ({
+  receivableRef: randomUUID(),
+  channel: 'SIGNED_DOCUMENT',
+  action: 'PENDING',
+  at: '2026-06-20T18:30:00.000Z',
+  documentSha256,
+  signature,
+  receivable: receivable({ buyerGstin }),
+  ...change,
+})
+const record = (body: object, client = lender) => client.post('/v1/acceptance/records', body)
+
+for (const alg of ['ES256', 'EdDSA'] as const)
+  test(`a document signed by ${alg} with a key that is trusted for the buyer is DOCUMENT_SIGNED, until it is revoked`, async (t) => {
+    const key = await makeKey(alg)
+    const keys = `/v1/kyb/entities/${await buyersVei(lender)}/keys`
+    const trusted = await lender.post(keys, { jwk: key.jwk })
+    t.is(trusted.status, 201, trusted.text)
+    t.is(trusted.json.thumbprint, key.thumbprint)
+    const made = await record(said(await key.sign(documentSha256)))
+    t.is(made.status, 201, made.text)
+    t.like(made.json, { tier: 'DOCUMENT_SIGNED', signedBy: key.thumbprint, documentSha256 })
+    const verified = await record(said(await key.sign(documentSha256), { action: 'ACCEPTED' }))
+    t.is(verified.json.tier, 'REGISTRY_VERIFIED', 'a registry that says the same is stronger')
+    t.is((await lender.post(`${keys}/${key.thumbprint}/revoke`, {})).status, 200)
+    const late = await record(said(await key.sign(documentSha256)))
+    t.like(late.json, { status: 409, errors: [{ path: 'signature', code: 'NOT_TRUSTED' }] })
+    const listed = (await lender.get(keys)).json.keys.find(
+      ({ thumbprint }: { thumbprint: string }) => thumbprint === key.thumbprint,
+    )
+    t.truthy(listed.revokedAt)
+  })
+
+test('a signature of something else, by another key, or by one that it brings itself, is refused', async (t) => {
+  const [key, other] = [await makeKey('ES256'), await makeKey('ES256')]
+  await lender.post(`/v1/kyb/entities/${await buyersVei(lender)}/keys`, { jwk: key.jwk })
+  const right = await key.sign(documentSha256)
+  const signatures = [
+    await key.sign(hash('sha256', 'another', 'hex')),
+    await other.sign(documentSha256),
+    await other.sign(documentSha256, { jwk: other.jwk }),
+    `${right.slice(0, -2)}AA`,
+    `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(documentSha256).toString('base64url')}.AA`,
+  ]
+  for (const signature of signatures) {
+    const answer = await record(said(signature))
+    t.like(answer.json, { status: 409, errors: [{ path: 'signature', code: 'NOT_TRUSTED' }] })
+  }
+  const foreign = await openClient(product, base)
+  t.is((await record(said(right), foreign)).status, 409, 'trust is each organisation’s own')
+})
+
+for (const [what, change, path] of [
+  ['no document', { documentSha256: undefined }, 'documentSha256'],
+  ['no receivable', { receivable: undefined }, 'receivable'],
+  ['no JWS', { signature: 'x' }, 'signature'],
+] as const)
+  test(`a signature with ${what} is 400 and names ${path}`, async (t) => {
+    const { status, json } = await record(said('a.b.c', change))
+    t.is(status, 400)
+    t.is(json.errors[0].path, path)
+  })
+
+test('a key that is none is 400 and names it', async (t) => {
+  const keys = `/v1/kyb/entities/${await buyersVei(lender)}/keys`
+  const { jwk } = await makeKey('EdDSA')
+  for (const wrong of [
+    { ...jwk, d: 'A'.repeat(43) },
+    { ...jwk, x: 'short' },
+    { ...jwk, kty: 'RSA' },
+  ]) {
+    const { status, json } = await lender.post(keys, { jwk: wrong })
+    t.is(status, 400)
+    t.true(json.errors[0].path.startsWith('jwk'))
+  }
+})

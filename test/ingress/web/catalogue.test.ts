@@ -1,0 +1,23 @@
+import test from 'ava'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
+import { catalogue, whyNot } from '../../../ingress/web/integrations/catalogue.ts'
+
+test('every kind of integration is in the catalogue once', (t) => {
+  const listed = catalogue.flatMap(({ kinds }) => kinds.map(({ kind }) => kind))
+  t.deepEqual(listed.toSorted(), [...channelKinds.keys()].toSorted())
+})
+
+test('what an installation cannot send by says which setting is missing', (t) => {
+  const none = { smtpUrl: undefined, twilioAccount: undefined, appriseUrl: undefined }
+  for (const [kind, setting] of [
+    ['email', 'SMTP_URL'],
+    ['sms', 'TWILIO_ACCOUNT'],
+    ['call', 'TWILIO_ACCOUNT'],
+    ['whatsapp', 'TWILIO_ACCOUNT'],
+    ['apprise', 'APPRISE_URL'],
+  ] as const)
+    t.regex(whyNot(kind, none) ?? '', new RegExp(setting), kind)
+  t.is(whyNot('slack', none), null)
+  const all = { smtpUrl: 'smtp://a', twilioAccount: 'A', appriseUrl: 'http://a' }
+  for (const kind of channelKinds.keys()) t.is(whyNot(kind, all), null, kind)
+})

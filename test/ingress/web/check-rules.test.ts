@@ -1,0 +1,132 @@
+import test from 'ava'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addChannel } from '../../support/projects.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import { fieldsOf, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let base: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper'] })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  base = `/projects/${team.project.uuid}`
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const rulesOf = async (uuid: string) =>
+  await app
+    .db('check_rules')
+    .join('checks', 'checks.id', 'check_rules.check_id')
+    .where('checks.uuid', uuid)
+    .first('policy_id', 'severity', 'parents', 'parents_mode')
+
+test.serial('a policy is assigned to a check, whatever its tags', async (t) => {
+  const check = await addCheck(owner, team, { name: 'web' })
+  await owner.post(`${base}/policies/new`, {
+    name: 'Night',
+    match: '',
+    position: '0',
+    steps: '1',
+    'steps[0].whom': 'own',
+  })
+  const policy = await app.db('policies').where({ project_id: team.project.id }).first('id', 'uuid')
+  const path = `/checks/${check}/rules`
+  t.is((await owner.post(path, { policy: policy?.uuid, severity: 'warning', mode: 'any' })).status, 303)
+  t.like(await rulesOf(check), { policy_id: policy?.id, severity: 'warning' })
+  t.regex((await owner.get(`/checks/${check}`)).text, /Night: at once/)
+  t.like(fieldsOf((await owner.get(path)).text), { policy: policy?.uuid, severity: 'warning' })
+  t.is((await owner.post(path, { policy: '', severity: 'critical', mode: 'any' })).status, 303)
+  t.like(await rulesOf(check), { policy_id: null })
+})
+
+test.serial('parents are chosen and seen, with what is doubtful about them; rings are refused by name', async (t) => {
+  const router = await addCheck(owner, team, { name: 'router', timeout: '2', timeout_unit: 'days' })
+  const web = await addCheck(owner, team, { name: 'web' })
+  const path = `/checks/${web}/rules`
+  const sent = { policy: '', severity: 'critical', mode: 'all', parent_tags: 'switch', add_check: 'router' }
+  t.is((await owner.post(path, sent)).status, 303)
+  t.like(await rulesOf(web), { parents: [{ check: router }, { tag: 'switch' }], parents_mode: 'all' })
+  const page = (await owner.get(`/checks/${web}`)).text
+  t.regex(page, /Depends on[\s\S]*router[\s\S]*all of these are down/)
+  t.regex(page, /Attention: it tells nobody\./)
+  t.regex(page, /Attention: it is noticed later than this check/)
+  t.regex((await owner.get(`/checks/${router}`)).text, /1 check depends on it\./)
+  const channel = await addChannel(app.deps, team.project.id, 'On call')
+  const id = await app.db('checks').where({ uuid: router }).first('id')
+  await app.db('check_channels').insert({ check_id: id?.id, channel_id: channel.id })
+  await app.db('checks').where({ uuid: router }).update({ timeout_seconds: 60, grace_seconds: 60 })
+  t.notRegex((await owner.get(`/checks/${web}`)).text, /Attention/)
+
+  const ring = await owner.post(`/checks/${router}/rules`, { ...sent, parent_tags: '', add_check: 'web' })
+  t.is(ring.status, 400)
+  t.regex(ring.text, /id="add_check-error">It would depend on itself: router (>|&gt;) web (>|&gt;) router\./)
+  t.is(fieldsOf(ring.text).add_check, 'web', 'what was typed is kept')
+  const unknown = await owner.post(path, { ...sent, add_check: 'nobody' })
+  t.is(unknown.status, 400)
+  t.regex(unknown.text, /There is no check with this name/)
+  const kept = fieldsOf((await owner.get(path)).text)
+  t.like(kept, { check: router, parent_tags: 'switch', mode: 'all' })
+  const { check: _, ...without } = kept
+  t.is((await owner.post(path, { ...without, parent_tags: '' })).status, 303)
+  t.like(await rulesOf(web), { parents: [] })
+})
+
+test.serial('a viewer changes no rules and simulates nothing; a stranger finds neither', async (t) => {
+  const check = await addCheck(owner, team, { name: 'web' })
+  const viewer = await join(app, team, 'read-only', `viewer${team.organisationId}@example.com`)
+  const stranger = await join(app, await createTeam(app, 'far off'), 'owner', 'far-off@example.com')
+  for (const path of [`/checks/${check}/rules`, `${base}/simulator`]) {
+    t.is((await viewer.get(path)).status, 403, path)
+    t.is((await stranger.get(path)).status, 404, path)
+    t.is((await viewer.post(path, { severity: 'info' }, '/account')).status, 403, path)
+    t.is((await stranger.post(path, { severity: 'info' }, '/account')).status, 404, path)
+  }
+  t.is(await rulesOf(check), undefined)
+})
+
+test.serial('the simulator plays a draft against what is in force, of lines that somebody thinks up', async (t) => {
+  const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
+  const chat = await addChannel(app.deps, team.project.id, 'Chat')
+  const id = await app.db('checks').where({ uuid: check }).first('id')
+  await app.db('check_channels').insert({ check_id: id?.id, channel_id: chat.id })
+  const draft = {
+    name: 'Typed',
+    match: 'prod',
+    position: '0',
+    steps: '1',
+    'steps[0].whom': 'chosen',
+    'steps[0].channels': chat.uuid,
+    'steps[0].wait': '10',
+    'steps[0].wait_unit': 'minutes',
+  }
+  const path = `${base}/simulator`
+  const tried = fieldsOf((await owner.post(path, { ...draft, try: 'on' })).text)
+  t.like(tried, { ...draft, policy: 'draft' }, 'the fields of the form come along')
+  const asked = { ...draft, check, policy: 'draft', source: 'lines', lines: '03:00 ok\n03:10 fail\n03:30 success' }
+  const { status, text } = await owner.post(path, asked)
+  t.is(status, 200, text)
+  const [, inForce = '', other = ''] = text.split('class="card outcome"')
+  t.regex(inForce, /T03:10:00\+00:00"[^>]*>[^<]*<\/time> Chat: DOWN/)
+  t.regex(other, /With the draft/)
+  t.regex(other, /T03:20:00\+00:00"[^>]*>[^<]*<\/time> Chat: DOWN/)
+  t.regex(other, /T03:30:00\+00:00"[^>]*>[^<]*<\/time> Chat: UP/)
+  t.is((await app.db('policies').where({ project_id: team.project.id })).length, 0, 'nothing is stored')
+  t.is((await app.db('incidents').where({ project_id: team.project.id })).length, 0)
+  const wrong = await owner.post(path, { ...asked, lines: '03:00 <what>' })
+  t.is(wrong.status, 400)
+  t.regex(wrong.text, /id="lines-error">Not understood: 03:00 &lt;what/)
+  t.is((await owner.post(path, { ...asked, check: 'nobody' })).status, 400)
+  t.is((await owner.post(path, { ...asked, 'steps[0].wait': 'soon' })).status, 400)
+  for (let n = 0; n < 5; n++) await owner.post(path, asked)
+  const often = await owner.post(path, asked)
+  t.is(often.status, 400)
+  t.regex(often.text, /There were six simulations within a minute/)
+})

@@ -1,0 +1,289 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import test from 'ava'
+import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { clientWith, openClient } from '../../support/platform-client.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { receivable, register, scenarioGstin } from '../risk/financing-support.ts'
+import { createTeam, join, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let base: string
+let member: Visitor
+let reader: Visitor
+let stranger: Visitor
+
+test.before(async () => {
+  app = await openProduct({
+    listener: 'http',
+    workers: ['kyb-verifier', 'financing-registrar', 'acceptance-recorder', 'dilution-measurer', 'anchor'],
+  })
+  team = await createTeam(app, 'Acme <Finance>')
+  await grantFamilies(app.deps.db, team.organisationId, ['kyb', 'first-financing', 'acceptance', 'risk-signals'])
+  base = `/organisations/${team.organisationUuid}/risk/sandbox`
+  member = await join(app, team, 'member')
+  reader = await join(app, team, 'read-only')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+/** Fills in a form as it is offered, and sends it. @returns where it leads on to */
+async function submit(visitor: Visitor, path: string, fields: Record<string, string>, key: string = randomUUID()) {
+  const answer = await visitor.post(base + path, { requestKey: key, ...fields }, `${base}${path}`)
+  return { ...answer, next: (answer.headers.location ?? '').replace(base, '') }
+}
+
+/** A page once it shows something. */
+async function pageWith(path: string, part: string, visitor = member): Promise<string> {
+  return await eventually(`${part} on ${path}`, async () => {
+    const { text } = await visitor.get(path.startsWith('/organisations') ? path : base + path)
+    return text.includes(part) && text
+  })
+}
+
+const fieldsOf = (document: object, prefix = '') =>
+  Object.fromEntries(Object.entries(document).map(([name, value]) => [prefix + name, String(value)]))
+
+const audited = async (action: string) => {
+  const rows = await app.deps.db('audit_log').where({ organisation_id: team.organisationId, action })
+  return rows.length
+}
+
+test('a business is verified on a form, found by its identifiers, and shown with tiers and anchor', async (t) => {
+  const fields = {
+    gstin: '29AAACR5678D1Z5',
+    cin: 'U28999MH2015PTC123456',
+    legalName: 'Synthetic Components Private Limited',
+  }
+  const key = randomUUID()
+  const sent = await submit(member, '/businesses/verify', fields, key)
+  t.is(sent.status, 303, sent.text)
+  t.is((await submit(member, '/businesses/verify', fields, key)).next, sent.next, 'sent twice, it is one')
+  const page = await pageWith(sent.next, 'gstin.legalName')
+  for (const part of ['Registry verified', 'similarity 1000 of 1000', 'Check this record', 'npm run -s verify']) {
+    t.true(page.includes(part), part)
+  }
+  const vei = /businesses\/([A-Z2-7]{25}[0-9A-Z])/.exec(page)?.[1] ?? ''
+  t.true((await pageWith('/businesses', vei)).includes(vei))
+  for (const asked of [vei, '29aaacr5678d1z5', 'U28999MH2015PTC123456'])
+    t.is((await reader.get(`${base}/businesses?q=${asked}`)).headers.location, `${base}/businesses/${vei}`)
+  t.true((await reader.get(`${base}/businesses?q=%3Cb%3E`)).text.includes('Nothing with this identifier'))
+
+  const membership = { organisation: 'Bridge <Consortium>', role: 'lender', action: 'JOIN', effectiveOn: '2026-11-01' }
+  t.is((await submit(member, `/businesses/${vei}/memberships/change`, { ...membership, action: 'LEAVE' })).status, 409)
+  t.is((await submit(member, `/businesses/${vei}/memberships/change`, membership)).next, `/businesses/${vei}`)
+  const owners = 'Asha Rao; person; 6,000; shares\nHolding & Sons; BUSINESS; 2500; votes'
+  t.is((await submit(member, `/businesses/${vei}/owners/state`, { owners })).next, `/businesses/${vei}`)
+  const tooMuch = await submit(member, `/businesses/${vei}/owners/state`, { owners: 'A; PERSON; 10,001; x' })
+  t.is(tooMuch.status, 422)
+  t.true(tooMuch.text.includes('id="owners-error"'))
+  t.is(
+    (await submit(member, `/businesses/${vei}/passports/issue`, { purpose: 'loan', validForDays: '30' })).status,
+    303,
+  )
+  t.is(await audited('business.passport-issued'), 1)
+  const entity = await pageWith(`/businesses/${vei}`, 'Passports')
+  for (const part of ['60.00 %', 'Not stated: 15.00 %', 'Memberships', 'identity.passport_issued'])
+    t.true(entity.includes(part), part)
+  const revoke = /(\/businesses\/[0-9A-Z]{26}\/passports\/[0-9a-f-]{36}\/revoke)"/.exec(entity)?.[1] ?? ''
+  t.is((await submit(member, revoke, { reason: 'closed' })).status, 303)
+  await pageWith(`/businesses/${vei}`, 'identity.passport_revoked')
+  t.is((await submit(member, revoke, { reason: 'closed' })).status, 409)
+  t.is(
+    (await submit(member, revoke.replace(/passports.*/, `passports/${randomUUID()}/revoke`), { reason: 'x' })).status,
+    404,
+  )
+  for (const name of ['Asha Rao', 'Holding &amp; Sons'])
+    t.false(entity.includes(name), 'names of owners are not on the page')
+  const again = await submit(member, `/businesses/${vei}/verify`, {})
+  t.true(again.next.startsWith('/businesses/verifications/'))
+  t.is((await submit(member, `/businesses/${vei}/erase`, { reason: 'asked' })).status, 409, 'a company is no person')
+})
+
+test('a person is erased after a question, and its PAN is not on the page', async (t) => {
+  const sent = await submit(member, '/businesses/verify', { pan: 'AAAPR5678D' })
+  const vei = /businesses\/([A-Z2-7]{25}[0-9A-Z])/.exec(await pageWith(sent.next, 'pan.form'))?.[1] ?? ''
+  const page = await pageWith(`/businesses/${vei}`, 'of a person')
+  t.false(page.includes('AAAPR5678D'))
+  const path = `/businesses/${vei}/erase`
+  const question = 'Erase this person for good?'
+  const asked = await submit(member, path, { reason: 'asked', _question: question })
+  t.is(asked.status, 200)
+  t.true(asked.text.includes('Are you sure?'))
+  t.is((await submit(member, path, { reason: 'asked', _question: question, _confirmed: 'yes' })).status, 303)
+  await pageWith(`/businesses/${vei}`, 'Erased')
+  t.is((await reader.get(`${base}/businesses?q=AAAPR5678D`)).status, 200)
+})
+
+test('a receivable is checked, registered, financed, offered and released by buttons', async (t) => {
+  const invoice = receivable()
+  const clean = await submit(member, '/financing/check', { ...fieldsOf(invoice), statement: 'on' })
+  t.is(clean.status, 303, clean.text)
+  const page = await pageWith(clean.next, 'Nothing like it is registered')
+  t.true(page.includes('SHA-256 of the record'), 'a statement is anchored')
+  const made = await submit(member, '/financing/register', {
+    ...fieldsOf(invoice),
+    dueDate: '2026-08-01',
+    dealId: '<i>D</i>',
+  })
+  const registration = await pageWith(made.next, 'Hold it longer')
+  for (const part of [invoice.documentNumber, 'registered', '&lt;i>D&lt;/i>', 'SHA-256 of the record'])
+    t.true(registration.includes(part), part)
+  t.true((await reader.get(`${base}/financing`)).text.includes(made.next.split('/').at(-1) ?? '-'))
+
+  const other = await openClient(app, app.url)
+  await other.post('/v1/first-financing/checks', invoice)
+  await pageWith(made.next, 'Checks by others')
+  const dispute = await other.post('/v1/first-financing/disputes', { receivable: invoice, reason: 'ours' })
+  t.is(dispute.status, 201, dispute.text)
+  await pageWith(made.next, dispute.json.disputeId)
+  const disputed = `/financing/disputes/${dispute.json.disputeId}`
+  t.true((await member.get(base + disputed)).text.includes('We hold it rightly'))
+  t.is((await member.post(`${base}${disputed}/confirm`, {}, base + disputed)).status, 303)
+  await pageWith(disputed, 'confirmed')
+
+  const press = (action: string, extra: Record<string, string> = {}) =>
+    member.post(`${base}${made.next}/${action}`, extra, base + made.next)
+  t.is((await press('release')).status, 409)
+  t.is((await press('finance')).status, 303)
+  await pageWith(made.next, 'Offer a transfer')
+  t.is((await press('transfer')).status, 303)
+  const shown = (await member.get(base + made.next)).text
+  const token = /<code>([\w-]{43})<\/code>/.exec(shown)?.[1] ?? ''
+  t.not(token, '')
+  t.false((await member.get(base + made.next)).text.includes(token), 'shown once')
+  t.is((await press('release', { _question: 'Sure?' })).status, 200, 'asked first')
+  t.is((await press('release', { _question: 'Sure?', _confirmed: 'yes' })).status, 303)
+  await pageWith(made.next, 'released')
+  t.is(await audited('registration.release'), 1)
+})
+
+test('a duplicate of another organisation is said, and nothing more; a transfer is taken over', async (t) => {
+  const other = await openClient(app, app.url)
+  const invoice = receivable()
+  const held = await register(other, invoice)
+  const refused = await submit(member, '/financing/register', fieldsOf(invoice))
+  t.is(refused.status, 409)
+  t.true(refused.text.includes(invoice.documentNumber), 'what was typed stays')
+  const check = await submit(member, '/financing/check', fieldsOf(invoice))
+  const page = await pageWith(check.next, 'another organisation’s')
+  for (const secret of [held.json.registrationId, other.credentials.organisationId]) t.false(page.includes(secret))
+  await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/finance`, {})
+  const offer = await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/transfer`, {})
+  const taken = await submit(member, '/financing/accept', {
+    transferToken: offer.json.transferToken,
+    ...fieldsOf(invoice, 'receivable.'),
+  })
+  t.is(taken.status, 303, taken.text)
+  await pageWith(taken.next, 'financed')
+  const foreign = await member.get(`${base}/financing/${held.json.registrationId}`)
+  t.is(foreign.status, 404)
+})
+
+test('records, adjustments and a request make the timeline of a receivable', async (t) => {
+  const receivableRef = `RCV ${randomInt(1e9)} <b>`
+  const at = '2026-06-20T18:30:00Z'
+  const said = {
+    receivableRef,
+    channel: 'IMS',
+    action: 'DEEMED_ACCEPTED',
+    at,
+    amountAccepted: '1,18,000',
+    declaredBy: 'LENDER',
+  }
+  const next = `/acceptance/receivables/${encodeURIComponent(receivableRef)}`
+  const made = await submit(member, '/acceptance/record', said)
+  t.is(made.next, next, made.text)
+  t.is((await submit(member, '/acceptance/record', { ...said, action: 'PENDING' })).status, 409)
+  const unclear = await submit(member, '/acceptance/record', { ...said, at: 'soon', 'receivable.documentNumber': 'X' })
+  t.is(unclear.status, 422)
+  for (const part of ['id="at-error"', 'id="receivable.supplierGstin-error"']) t.true(unclear.text.includes(part), part)
+  const adjustment = { receivableRef, kind: 'CREDIT_NOTE', amountInr: '5,900', at: '2026-07-01T00:00:00Z' }
+  t.is((await submit(member, '/acceptance/adjust', adjustment)).next, next)
+  const invoice = fieldsOf(receivable({ totalInr: 118_000 }), 'receivable.')
+  const asked = await submit(member, '/acceptance/ask', { receivableRef, buyerEmail: 'buyer@example.com', ...invoice })
+  t.is(asked.next, next, asked.text)
+  const page = (await member.get(base + next)).text
+  for (const part of ['₹5,900.00', '5.00 %', 'deemed accepted', '&lt;b>', 'SHA-256 of the record'])
+    t.true(page.includes(part), part)
+  const link = /<code>(http:\S+\/a\/[\w-]{43})<\/code>/.exec(page)?.[1] ?? ''
+  t.is((await createVisitor(app.url).get(new URL(link).pathname)).status, 200)
+  t.false(page.includes('buyer@example.com'))
+  t.true((await reader.get(`${base}/acceptance`)).text.includes(encodeURIComponent(receivableRef)))
+})
+
+test('the dilution of a pair is measured once, and shown with its observations', async (t) => {
+  const pair = { supplierGstin: scenarioGstin('44', gstinCheckCharacter), buyerGstin: '27AAACB1234C1ZF' }
+  const measured = await submit(member, '/acceptance/measure', pair)
+  t.is(measured.status, 303, measured.text)
+  const page = await pageWith(measured.next, 'CREDIT_NOTES_HIGH')
+  t.true(page.includes('12.00 %'))
+  t.is((await member.get(`${base}/acceptance/dilution?supplierGstin=x`)).status, 400)
+})
+
+const forms = [
+  '/businesses/verify',
+  '/financing/check',
+  '/financing/register',
+  '/financing/accept',
+  '/financing/dispute',
+  '/acceptance/record',
+  '/acceptance/adjust',
+  '/acceptance/ask',
+  '/acceptance/measure',
+]
+
+for (const path of forms)
+  test(`${path} is for members of an entitled organisation`, async (t) => {
+    t.is((await member.get(base + path)).status, 200)
+    t.is((await reader.get(base + path)).status, 403)
+    t.is((await stranger.get(base + path)).status, 404)
+    const own = base.replace(team.organisationUuid, await strangersOrganisation())
+    t.is((await stranger.get(own + path)).status, 403, 'not entitled')
+    t.is((await createVisitor(app.url).get(base + path)).status, 303, 'sign in first')
+    t.is((await submit(member, path, {}, 'not-a-key')).status, 404)
+  })
+
+async function strangersOrganisation(): Promise<string> {
+  const row = await app.deps.db('organisations').where({ name: 'Other' }).first('uuid')
+  return row.uuid
+}
+
+test('lists are of one organisation and environment', async (t) => {
+  for (const tab of ['businesses', 'financing', 'acceptance']) {
+    t.is((await reader.get(`${base}/${tab}`)).status, 200)
+    t.is((await stranger.get(`${base}/${tab}`)).status, 404)
+    t.true((await member.get(`${base.replace('sandbox', 'production')}/${tab}`)).text.includes('class="empty"'))
+  }
+})
+
+test('what the pages list the API lists too', async (t) => {
+  const client = await openClient(app, app.url)
+  const verified = await client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' })
+  const { entities } = (await client.get('/v1/kyb/entities')).json
+  t.deepEqual(
+    entities.map(({ vei }: { vei: string }) => vei),
+    [verified.json.vei],
+  )
+  const refs = ['A-1', 'A-2', 'A-3']
+  for (const receivableRef of refs) {
+    await client.post('/v1/acceptance/records', {
+      receivableRef,
+      channel: 'IMS',
+      action: 'PENDING',
+      at: '2026-06-20T18:30:00Z',
+    })
+  }
+  const first = (await client.get('/v1/acceptance/records?limit=2')).json
+  const rest = (await client.get(`/v1/acceptance/records?limit=2&cursor=${first.nextCursor}`)).json
+  const listed = [...first.records, ...rest.records].map(
+    ({ receivableRef }: { receivableRef: string }) => receivableRef,
+  )
+  t.deepEqual(listed, refs.toReversed())
+  t.is(rest.nextCursor, null)
+  const other = clientWith(app.url, (await openClient(app, app.url)).token, client.credentials)
+  t.deepEqual((await other.get('/v1/kyb/entities')).json.entities, [])
+})

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
+import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { certificates } from '../../support/identity-certificates.ts'
+import { openClient } from '../../support/platform-client.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { holderJwk, newKeyPair, present } from '../../support/test-wallet.ts'
+import { createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+const VCT = 'https://credentials.example/company'
+const company = { legalName: 'Zebra Quartz Private Limited', gstin: '27AAACB1234C1ZF' }
+
+let app: HttpProduct
+let team: Team
+let base: string
+let member: Visitor
+let reader: Visitor
+let stranger: Visitor
+let strangers: Team
+
+test.before(async () => {
+  app = await openProduct({
+    listener: 'http',
+    isBound: true,
+    workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
+  })
+  team = await createTeam(app, 'Acme <Finance>')
+  await grantFamilies(app.db, team.organisationId, ['identity'])
+  base = `/organisations/${team.organisationUuid}/risk/sandbox`
+  member = await join(app, team, 'member')
+  reader = await join(app, team, 'read-only')
+  strangers = await createTeam(app, 'Other')
+  await grantFamilies(app.db, strangers.organisationId, ['identity'])
+  stranger = await join(app, strangers, 'owner', 'stranger@example.com')
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+async function submit(path: string, fields: Record<string, string>, visitor = member) {
+  const page = base + path
+  const answer = await visitor.post(page.split('?')[0] ?? '', { requestKey: randomUUID(), ...fields }, page)
+  return { ...answer, next: (answer.headers.location ?? '').replace(base, '') }
+}
+
+const pageWith = (path: string, part: string, visitor = member) =>
+  eventually(`${part} on ${path}`, async () => {
+    const { text } = await visitor.get(base + path)
+    return text.includes(part) && text
+  })
+
+const audited = async (action: string) =>
+  (await app.db('audit_log').where({ organisation_id: team.organisationId, action })).length
+
+async function addSubject(kind = 'PERSON'): Promise<string> {
+  const added = await submit('/identity/subjects/add', { externalRef: 'customer-quartz-9', kind })
+  return added.next.split('/').at(-1) ?? ''
+}
+
+test.serial(
+  'a wallet is asked on a form, the page follows it, and values are shown behind a click that is audited',
+  async (t) => {
+    const subject = await addSubject('BUSINESS')
+    const asked = await submit('/identity/ask', { purpose: 'a <test>', subjectId: subject, retainHours: '2' })
+    t.is(asked.status, 303, asked.text)
+    t.regex(asked.next, /^\/identity\/presentations\/[0-9a-f-]{36}$/)
+    const open = (await member.get(base + asked.next)).text
+    t.true(open.includes('data-poll="2000"'))
+    const page = /href="http:\/\/[^/]+(\/present\/[\w-]{43})"/.exec(open)?.[1] ?? ''
+    const link = /href="(openid4vp:[^"]+)"/.exec((await member.get(page)).text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const holder = await newKeyPair()
+    const client = await openClient(app, app.url)
+    const issued = await client.post('/v1/sandbox/credentials', {
+      holderJwk: holderJwk(holder),
+      vct: VCT,
+      claims: company,
+    })
+    t.is((await present(link, issued.json.credential, holder)).status, 200)
+
+    const verified = (await member.get(base + asked.next)).text
+    for (const part of [
+      'verified',
+      'https://issuer.sandbox.example',
+      'legalName, gstin',
+      'npm run -s verify',
+      'a &lt;test>',
+    ])
+      t.true(verified.includes(part), part)
+    for (const value of Object.values(company)) t.false(verified.includes(value), value)
+    t.false((await reader.get(base + asked.next)).text.includes('Show the values'))
+    t.is((await reader.post(`${base}${asked.next}/values`, {}, `${base}/identity/ask`)).status, 403)
+    t.is(await audited('presentation.values_read'), 0)
+    const shown = await member.post(`${base}${asked.next}/values`, {}, base + asked.next)
+    t.is(shown.status, 200)
+    for (const value of Object.values(company)) t.true(shown.text.includes(value), value)
+    t.is(shown.headers['cache-control'], 'no-store')
+    t.is(await audited('presentation.values_read'), 1)
+    const { presentationId } = { presentationId: asked.next.split('/').at(-1) ?? '' }
+
+    const checked = await submit(`/identity/subjects/${subject}/verify`, { method: 'PRESENTATION', presentationId })
+    t.is(checked.status, 303, checked.text)
+    await pageWith(checked.next, 'Assurance then')
+    t.is((await submit(`/identity/subjects/${subject}/passport`, { purpose: 'loan', validForDays: '30' })).status, 303)
+    const whole = await pageWith(`/identity/subjects/${subject}`, 'Passports')
+    for (const part of [
+      'substantial',
+      'Issuer confirmed',
+      'Presentations',
+      'CHECKS_STARTED',
+      'identity.passport_issued',
+    ])
+      t.true(whole.includes(part), part)
+    t.false(whole.includes('customer-quartz-9'), 'what the organisation calls it is not shown')
+
+    const passport = /passports\/([0-9a-f-]{36})\/revoke/.exec(whole)?.[1] ?? ''
+    const verification = checked.next.split('/').at(-1) ?? ''
+    const verifications = (await member.get(`${base}/identity/verifications`)).text
+    for (const part of [`verifications/${verification}`, `subjects/${subject}`, 'Issuer confirmed'])
+      t.true(verifications.includes(part), part)
+    const passports = (await reader.get(`${base}/identity/passports`)).text
+    for (const part of [`passports/${passport}`, 'loan', 'substantial', 'valid']) t.true(passports.includes(part), part)
+    t.false(passports.includes('/revoke'), 'readers revoke nothing')
+    const valid = await pageWith(`/identity/passports/${passport}`, 'Anchor of identity.passport_issued')
+    for (const part of ['presentation', 'Issuer confirmed', '/v1/identity/status-lists/', 'eyJ'])
+      t.true(valid.includes(part), part)
+    const revoked = await submit(`/identity/passports/${passport}/revoke`, { reason: 'lost' })
+    t.is(revoked.next, `/identity/passports/${passport}`)
+    const dead = await pageWith(revoked.next, 'Anchor of identity.passport_revoked')
+    t.true(dead.includes('<dd class="breakable">revoked</dd>'))
+    t.false(dead.includes('/revoke"'))
+    t.true((await pageWith(`/identity/subjects/${subject}`, 'identity.passport_revoked')).includes('revoked'))
+    t.is((await submit(`/identity/subjects/${subject}/erase`, { reason: 'by letter' })).status, 303)
+    t.true((await pageWith(`/identity/subjects/${subject}`, 'identity.erased')).includes('reasons are deleted'))
+    t.is((await member.post(`${base}${asked.next}/values`, {}, base + asked.next)).status, 404)
+    t.is(await audited('subject.erased'), 1)
+  },
+)
+
+test.serial('consents are recorded, listed and withdrawn, and a registry is asked under one', async (t) => {
+  const subject = await addSubject()
+  const consent = { subjectId: subject, purpose: 'identity verification', fields: 'pan, ckyc' }
+  const past = await submit('/identity/consents/record', { ...consent, expiresAt: '2020-01-01T00:00:00Z' })
+  t.is(past.status, 422)
+  t.true(past.text.includes('id="expiresAt-error"'))
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+  t.is((await submit('/identity/consents/record', { ...consent, expiresAt })).next, `/identity/subjects/${subject}`)
+  const list = (await member.get(`${base}/identity/consents`)).text
+  t.true(list.includes('pan, ckyc'))
+  const id = /consents\/([0-9a-f-]{36})\/withdraw/.exec(list)?.[1] ?? ''
+  const pan = { method: 'REGISTRY', registry: 'PAN', identifier: 'AAAPZ7781Q', consentId: id }
+  const checked = await submit(`/identity/subjects/${subject}/verify`, pan)
+  t.false((await pageWith(checked.next, 'Registry verified')).includes('AAAPZ7781Q'))
+  t.is((await submit(`/identity/consents/${id}/withdraw`, {})).next, '/identity/consents')
+  t.true((await pageWith('/identity/consents', 'withdrawn')).includes('identity verification'))
+  t.true((await pageWith(`/identity/subjects/${subject}`, 'counts no longer')).includes('identity.consent_withdrawn'))
+  t.is((await submit(`/identity/subjects/${subject}/move`, { to: 'VERIFIED', reason: 'x' })).status, 409)
+})
+
+test.serial('issuers are trusted, listed beside those of the operator, and distrusted, on record', async (t) => {
+  const iss = 'https://issuer.example'
+  const { publicJwk } = await newKeyPair()
+  const { authority } = certificates
+  const fields = { iss, vctValues: `${VCT}\nhttps://other.example/x`, assurance: 'SUBSTANTIAL' }
+  const none = await submit('/identity/issuers/trust', fields)
+  t.is(none.status, 422)
+  t.true(none.text.includes('id="jwks-error"'))
+  const jwks = JSON.stringify({ keys: [publicJwk] })
+  const sent = {
+    ...fields,
+    jwks,
+    caCertificates: `${authority}\n${authority}`,
+    issuerMetadata: 'on',
+    statusHosts: 'a.example',
+  }
+  t.is((await submit('/identity/issuers/trust', sent)).next, '/identity/issuers')
+  t.is((await submit('/identity/issuers/trust', sent)).status, 409, 'it is trusted already')
+  await trustIssuer(
+    app.db,
+    { organisationId: null, env: 'SANDBOX' },
+    {
+      iss: 'https://operators.example',
+      vctValues: [VCT],
+      issuerMetadata: true,
+      statusHosts: [],
+      assurance: 'HIGH',
+    },
+  )
+  const page = (await member.get(`${base}/identity/issuers`)).text
+  for (const part of [
+    iss,
+    'its key set, its certificate authority, its metadata',
+    'https://operators.example',
+    'for everybody',
+  ])
+    t.true(page.includes(part), part)
+  t.is(page.match(/\/distrust"/g)?.length, 1, 'the operator’s is not theirs to distrust')
+  const [row] = await app.db('trusted_issuers').where({ organisation_id: team.organisationId })
+  t.like(row, { vct_values: [VCT, 'https://other.example/x'], has_metadata: true, status_hosts: ['a.example'] })
+  t.is(row.ca_certificates.length, 2)
+  const read = (await reader.get(`${base}/identity/issuers`)).text
+  t.true(read.includes(iss))
+  t.false(read.includes('distrust'))
+  const theirs = `/organisations/${strangers.organisationUuid}/risk/sandbox/identity/issuers/${row.id}/distrust`
+  t.is((await stranger.post(theirs, { requestKey: randomUUID() }, theirs)).status, 404, 'nobody distrusts for another')
+  t.is((await submit(`/identity/issuers/${row.id}/distrust`, {})).next, '/identity/issuers')
+  t.is((await submit(`/identity/issuers/${row.id}/distrust`, {})).status, 404)
+  t.false((await member.get(`${base}/identity/issuers`)).text.includes('distrust'))
+  t.deepEqual([await audited('issuer.trusted'), await audited('issuer.distrusted')], [1, 1])
+})
+
+test.serial('forms refuse what the API refuses, strangers see nothing, and readers change nothing', async (t) => {
+  const subject = await addSubject()
+  const query = await submit('/identity/ask', { purpose: 'x', query: '{not json' })
+  t.is(query.status, 422)
+  const mdoc = {
+    credentials: [{ id: 'a', format: 'mso_mdoc', meta: { vct_values: ['x'] }, claims: [{ path: ['y'] }] }],
+  }
+  const other = await submit('/identity/ask', { purpose: 'x', query: JSON.stringify(mdoc) })
+  t.is(other.status, 422)
+  t.true(other.text.includes('only dc+sd-jwt is supported'))
+  const lists = ['', '/verifications', '/presentations', '/passports', '/consents', '/issuers']
+  for (const path of [`/identity/subjects/${subject}`, ...lists.map((list) => `/identity${list}`)])
+    t.is((await stranger.get(base + path)).status, 404, path)
+  const passport = await app.db('passports').first('id')
+  const theirs = `/organisations/${strangers.organisationUuid}/risk/sandbox`
+  t.is((await stranger.get(`${theirs}/identity/passports/${passport.id}`)).status, 404)
+  for (const list of ['/verifications', '/passports'])
+    t.true((await stranger.get(`${theirs}/identity${list}`)).text.includes('class="empty"'), list)
+  for (const path of ['/identity/ask', '/identity/subjects/add', `/identity/subjects/${subject}/erase`])
+    t.is((await reader.get(base + path)).status, 403, path)
+  t.is((await member.get(`${base}/identity/subjects/${randomUUID()}`)).status, 404)
+  t.is((await member.get(`${base}/identity/subjects/x`)).status, 404)
+  t.true((await reader.get(`${base}/identity`)).text.includes('sr_'))
+})

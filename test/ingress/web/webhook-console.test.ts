@@ -1,0 +1,148 @@
+import test from 'ava'
+import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let member: Visitor
+let stranger: Visitor
+let live: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http', workers: ['webhook-deliverer', 'sweeper'] })
+  team = await createTeam(app, 'Acme')
+  await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
+  live = `/organisations/${team.organisationUuid}/risk/production`
+  owner = await join(app, team, 'owner')
+  member = await join(app, team, 'member')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+async function create(url: string): Promise<string> {
+  const answer = await owner.post(`${live}/webhooks`, { url, eventTypes: '*' }, `${live}/webhooks/new`)
+  return answer.headers.location ?? ''
+}
+
+test('an endpoint is created, tried, changed, switched off and on, given a new secret and deleted, each noted', async (t) => {
+  await using sink = await openHttpSink()
+  const path = await create(sink.url)
+  const first = await owner.get(path)
+  const [, secret = ''] = /(whsec_[A-Za-z0-9+/=]+)/.exec(first.text) ?? []
+  t.not(secret, '')
+  t.false((await owner.get(path)).text.includes(secret), 'the secret is shown once')
+
+  const tested = await owner.post(`${path}/test`, {}, path)
+  await sink.waitFor(1)
+  t.regex(String(sink.requests[0]?.headers['webhook-signature']), /^v1,/)
+  const delivery = await eventually('the attempt', async () => {
+    const { text } = await owner.get(tested.headers.location ?? '')
+    return text.includes('HTTP 200') ? text : null
+  })
+  for (const part of ['Request', 'Response', 'webhook-id', 'webhook.test']) t.true(delivery.includes(part), part)
+
+  t.is((await owner.post(`${path}/edit`, { url: sink.url, description: 'Loans', eventTypes: 'kyb.*' })).status, 303)
+  t.true((await owner.get(path)).text.includes('Loans'))
+  await owner.post(`${path}/disable`, {}, path)
+  t.true((await owner.get(path)).text.includes('Enable'))
+  await owner.post(`${path}/enable`, {}, path)
+  const rotated = await owner.post(`${path}/rotate`, { _confirmed: 'yes' }, path)
+  t.is(rotated.status, 303)
+  t.true((await owner.get(path)).text.includes('the old secret signs too'))
+  await owner.post(`${path}/delete`, { _confirmed: 'yes' }, path)
+  t.is((await owner.get(path)).status, 404)
+  const actions = await app.deps
+    .db('audit_log')
+    .where({ organisation_id: team.organisationId })
+    .where({ target: sink.url })
+    .whereLike('action', 'webhook.%')
+    .orderBy('id')
+    .pluck('action')
+  t.deepEqual(actions, [
+    'webhook.registered',
+    'webhook.tested',
+    'webhook.changed',
+    'webhook.disabled',
+    'webhook.enabled',
+    'webhook.secret-rotated',
+    'webhook.deleted',
+  ])
+})
+
+for (const [what, fields, said] of [
+  ['no address', { url: 'nonsense', eventTypes: '*' }, 'url'],
+  ['a filter that is none', { url: 'https://example.com/', eventTypes: 'weather.*' }, 'must be *, an event type'],
+] as const)
+  test(`${what} is refused beside its field, with what was typed`, async (t) => {
+    const answer = await owner.post(`${live}/webhooks`, fields, `${live}/webhooks/new`)
+    t.is(answer.status, 400)
+    t.true(answer.text.includes('aria-invalid="true"'))
+    t.true(answer.text.toLowerCase().includes(said))
+    t.true(answer.text.includes(`value="${fields.url}"`))
+  })
+
+test('a replay is counted within its range before anything is sent', async (t) => {
+  await using sink = await openHttpSink()
+  const path = await create(sink.url)
+  await owner.post(`${path}/test`, {}, path)
+  await sink.waitFor(1)
+  await eventually('the delivery', async () => (await owner.get(path)).text.includes('>delivered</span>'))
+  const ask = async (fields: Record<string, string>) => {
+    const answer = await owner.post(`${path}/replay`, { state: 'DELIVERED', ...fields }, path)
+    return (await owner.get(answer.headers.location?.replace('#replay', '') ?? '')).text
+  }
+  t.true((await ask({ do: 'preview' })).includes('1 delivery would be sent again'))
+  t.true((await ask({ do: 'preview', to: '2020-01-31T10:00' })).includes('0 deliveries would be sent again'))
+  const kept = await ask({ do: 'preview', from: '2020-01-31T10:00' })
+  t.true(kept.includes('value="2020-01-31T10:00"'), 'the range stays in the form')
+  t.true((await ask({ do: 'preview', from: 'yesterday' })).includes('a time is written as'))
+  t.is(sink.requests.length, 1, 'counting sends nothing')
+  t.true((await ask({ do: 'replay', from: '2020-01-31T10:00' })).includes('1 delivery is sent again'))
+  await sink.waitFor(2)
+})
+
+test('clients are made and families granted by owners alone, and that is noted', async (t) => {
+  const path = `${live}/clients`
+  await owner.post(`${live}/families/kyb/grant`, {}, path)
+  const made = await owner.post(path, { name: 'Loan system', scope: 'webhooks:manage' })
+  t.is(made.status, 303)
+  const page = (await owner.get(path)).text
+  const [, clientId = ''] = /(client_[0-9a-f]+)/.exec(page) ?? []
+  const [, secret = ''] = /data-copy="(sk_[^"]+)"/.exec(page) ?? []
+  t.false((await owner.get(path)).text.includes(secret), 'the secret is shown once')
+  const token = () =>
+    fetch(`${app.url}/v1/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: secret }),
+    })
+  const granted = await token()
+  t.is(granted.status, 200)
+  t.true(String(((await granted.json()) as { scope: string }).scope).includes('kyb:read'))
+  t.is((await owner.post(path, { name: ' ' })).status, 303)
+  t.true((await owner.get(path)).text.includes('No client is made'))
+
+  for (const [who, status] of [
+    [member, 403],
+    [stranger, 404],
+  ] as const) {
+    const _csrf = await who.token('/account')
+    for (const target of [path, `${live}/families/trade/grant`, `${path}/${clientId}/disable`])
+      t.is((await who.send(target, { _csrf, name: 'X', _confirmed: 'yes' })).status, status, target)
+  }
+  const theirs = (await createTeam(app, 'Third')).organisationUuid
+  t.is((await owner.post(`/organisations/${theirs}/risk/production/clients`, { name: 'X' }, path)).status, 404)
+  await owner.post(`${path}/${clientId}/disable`, { _confirmed: 'yes' }, path)
+  t.true((await owner.get(path)).text.includes('disabled'))
+  const actions = await app.deps
+    .db('audit_log')
+    .where({ organisation_id: team.organisationId })
+    .whereIn('action', ['family.granted', 'client.created', 'client.disabled'])
+    .orderBy('id')
+    .pluck('action')
+  t.deepEqual(actions, ['family.granted', 'client.created', 'client.disabled'])
+})

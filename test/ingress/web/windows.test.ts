@@ -1,0 +1,165 @@
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import { fieldsOf, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let base: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper'] })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  base = `/projects/${team.project.uuid}`
+})
+test.after.always(async () => {
+  await app?.[Symbol.asyncDispose]()
+})
+
+const once = { name: 'Patch night', match: 'db', kind: 'once', starts: '', for: '2', for_unit: 'hours', tz: 'UTC' }
+const windowsOf = () => app.db('windows').where({ project_id: team.project.id }).orderBy('id')
+
+test.serial('maintenance begins now: the list and the check say so; it is ended early, and deleted', async (t) => {
+  const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
+  const other = await addCheck(owner, team, { name: 'web', tags: 'www' })
+  t.is((await owner.post(`${base}/windows/new`, { ...once, exclude: 'on' })).status, 303)
+  const list = (await owner.get(`${base}/windows`)).text
+  t.regex(list, /<b>Now<\/b>, until/)
+  t.regex(list, /db-backup\. It does not count as uptime or downtime\./)
+  t.regex(
+    (await owner.get(`/checks/${check}`)).text,
+    /maintenance<\/a> “Patch night” until <time[^>]*data-exact="named"/,
+  )
+  t.notRegex((await owner.get(`/checks/${other}`)).text, /Patch night/)
+  const [row] = await windowsOf()
+  t.is(row?.uptime, 'exclude')
+  await app
+    .db('windows')
+    .where({ id: row?.id })
+    .update({ starts_at: app.db.raw(`now() - interval '10 minutes'`) })
+  t.is((await owner.post(`${base}/windows/${row?.uuid}/end`, {}, `${base}/windows`)).status, 303)
+  t.regex((await owner.get(`${base}/windows`)).text, /Over since/)
+  t.notRegex((await owner.get(`/checks/${check}`)).text, /Patch night/)
+  await owner.post(`${base}/windows/${row?.uuid}/delete`, {}, `${base}/windows`)
+  t.regex((await owner.get(`${base}/windows`)).text, /No maintenance is planned/)
+})
+
+test.serial(
+  'a begin is by the clock of its zone; recurring maintenance is made, and what the form shows saved again',
+  async (t) => {
+    const path = `${base}/windows/new`
+    await owner.post(path, { ...once, starts: '2027-03-28T02:30', tz: 'Europe/Riga' })
+    await owner.post(path, { ...once, kind: 'recurring', every: 'Sat 02:00', tz: 'Europe/Riga', shown: 'on' })
+    const [first, second] = await windowsOf()
+    t.is(first?.starts_at.toISOString(), '2027-03-28T00:30:00.000Z')
+    t.is(first?.ends_at.toISOString(), '2027-03-28T02:30:00.000Z')
+    t.like(second, { every: 'Sat 02:00', for_seconds: 7200, tz: 'Europe/Riga', shown: true, uptime: 'count' })
+    for (const row of [first, second]) {
+      const edit = `${base}/windows/${row?.uuid}`
+      t.is((await owner.post(edit, { ...fieldsOf((await owner.get(edit)).text), name: 'Again' })).status, 303)
+      const saved = await app.db('windows').where({ id: row?.id }).first()
+      t.deepEqual({ ...saved, name: '' }, { ...row, name: '' })
+    }
+  },
+)
+
+test.serial('what is wrong is said beside its field and what was typed is kept', async (t) => {
+  const path = `${base}/windows/new`
+  const cases: [Record<string, string>, string][] = [
+    [{ match: '' }, 'match'],
+    [{ starts: 'tomorrow' }, 'starts'],
+    [{ for: 'long' }, 'for'],
+    [{ for: '31', for_unit: 'days' }, 'for'],
+    [{ tz: 'Mars' }, 'tz'],
+    [{ kind: 'recurring', every: 'now and then' }, 'every'],
+    [{ add_check: 'nobody' }, 'add_check'],
+    [{ name: 'x'.repeat(101) }, 'name'],
+  ]
+  for (const [wrong, name] of cases) {
+    const { status, text } = await owner.post(path, { ...once, ...wrong })
+    t.is(status, 400, name)
+    t.regex(text, new RegExp(`class="field-error" id="${name}-error"`))
+    t.notRegex(text, /json validation error/)
+    t.like(fieldsOf(text), { ...once, ...wrong })
+  }
+  t.deepEqual(await windowsOf(), [])
+})
+
+test.serial(
+  'one check is chosen by its name or from its page; windows over most of a week are warned of',
+  async (t) => {
+    const check = await addCheck(owner, team, { name: 'db-backup' })
+    await owner.post(`${base}/windows/new`, { ...once, match: '', add_check: 'db-backup', for: '5', for_unit: 'days' })
+    await owner.post(`/checks/${check}/snooze`, { for: '4' }, `/checks/${check}`)
+    const [long, snooze] = await windowsOf()
+    t.deepEqual(long?.checks, [check])
+    t.deepEqual(snooze?.checks, [check])
+    t.is(snooze?.ends_at - snooze?.starts_at, 4 * 3_600_000)
+    t.regex((await owner.get(`${base}/windows`)).text, /more than half of the next seven days: db-backup\./)
+    t.regex((await owner.get(`/checks/${check}`)).text, /more than half of the next seven days/)
+  },
+)
+
+test.serial('excluded time counts neither in the check, in the list nor on the status page', async (t) => {
+  const uuid = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
+  const row = await app.db('checks').where({ uuid }).first('id')
+  // One clock for all: two looks at it may lie on both sides of a second.
+  const now = Math.floor(Date.now() / 1000) * 1000
+  const ago = (hours: number) => new Date(now - hours * 3_600_000)
+  const state = { created_at: ago(4), n_pings: 5, last_ping: ago(0), status: 'up' }
+  await app.db('checks').where({ uuid }).update(state)
+  const flip = (hours: number, from_status: string, to_status: string) =>
+    app
+      .db('flips')
+      .insert({ check_id: row?.id, at: ago(hours), from_status, to_status, reason: 'timeout', processed_at: ago(0) })
+  await flip(4, 'new', 'up')
+  await flip(3, 'up', 'down')
+  await flip(1, 'down', 'up')
+  await app.db('status_pages').insert({ project_id: team.project.id, token: 'W'.repeat(22), title: 'Ours' })
+  t.regex((await owner.get(`/checks/${uuid}`)).text, /50\.\d\d %/)
+  await app.db('windows').insert({
+    project_id: team.project.id,
+    name: 'Patch night',
+    match: 'db',
+    starts_at: ago(3),
+    ends_at: ago(-1),
+    uptime: 'exclude',
+    shown: true,
+  })
+  const page = (await owner.get(`/checks/${uuid}`)).text
+  t.regex(page, /<dd>100 %<\/dd>/)
+  t.regex(page, /No outage in 90 days\./)
+  t.regex((await owner.get(`${base}/checks`)).text, /No outage in 30 days\./)
+  const status = await eventually('the status page', async () => {
+    const { text } = await owner.get(`/status/${'W'.repeat(22)}`)
+    return text.includes('db-backup') && text
+  })
+  t.regex(status, /Maintenance until <time/)
+  t.regex(status, /class="planned"/)
+  t.regex(status, /no downtime, maintenance/)
+  t.notRegex(status, /Patch night/, 'what it is called is for the members')
+})
+
+test.serial('a viewer sees maintenance and plans none; a stranger sees none', async (t) => {
+  const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
+  await owner.post(`${base}/windows/new`, once)
+  const [row] = await windowsOf()
+  const viewer = await join(app, team, 'read-only', `viewer${team.organisationId}@example.com`)
+  const stranger = await join(app, await createTeam(app, 'far away'), 'owner', 'far@example.com')
+  const list = await viewer.get(`${base}/windows`)
+  t.is(list.status, 200)
+  t.false(list.text.includes(check), 'an address that takes pings is shown to nobody who may only look')
+  t.is((await stranger.get(`${base}/windows`)).status, 404)
+  const changes = [`new`, row?.uuid, `${row?.uuid}/end`, `${row?.uuid}/delete`].map((end) => `${base}/windows/${end}`)
+  for (const change of [...changes, `/checks/${check}/snooze`]) {
+    t.is((await viewer.post(change, once, '/account')).status, 403, change)
+    t.is((await stranger.post(change, once, '/account')).status, 404, change)
+  }
+  const still = await app.db('windows').where({ project_id: team.project.id })
+  t.deepEqual(still, [row])
+})

@@ -1,0 +1,153 @@
+import test from 'ava'
+import { type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
+import { leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
+import { VerificationBody } from '#shared/risk/businesses/requests.ts'
+import type { MissingReason, RegistryResult } from '#shared/risk/registries/connector.ts'
+import type { LeiRecord } from '#shared/risk/registries/registry-data.ts'
+
+const CIN = 'U28999MH2015PTC123456'
+const PAN = 'AAACR5678D'
+const where = {
+  source: 'TEST',
+  observedAt: '2026-11-21T10:15:30.123Z',
+  asOf: null,
+  consent: null,
+  rawSha256: null,
+  latencyMs: 1,
+  attempts: 1,
+  connectorVersion: '1',
+}
+const ok = <T>(data: T): RegistryResult<T> => ({
+  ...where,
+  status: 'OK',
+  tier: 'REGISTRY_VERIFIED',
+  data,
+  missingReason: null,
+})
+const none = (missingReason: MissingReason): RegistryResult<never> => ({
+  ...where,
+  status: 'MISSING',
+  tier: 'MISSING',
+  data: null,
+  missingReason,
+})
+const taxpayer = (legalName: string, status: 'ACTIVE' | 'CANCELLED' = 'ACTIVE') =>
+  ok({ gstin: '29AAACR5678D1Z5', legalName, status, registeredOn: '2021-04-01', otherGstins: [] })
+const company = (companyNumber: string | null) =>
+  ok({
+    pan: PAN,
+    companyNumber,
+    legalName: 'Alpha Beta',
+    status: 'ACTIVE',
+    directorIds: [],
+    holdings: [],
+    addressHash: null,
+    bankAccountHashes: [],
+    phoneHashes: [],
+    emailHashes: [],
+  })
+const lei = (more: Partial<LeiRecord> = {}): LeiRecord => ({
+  lei: '9999SGNLBXDEMO000118',
+  legalName: 'Alpha Beta',
+  jurisdiction: 'IN',
+  entityStatus: 'ACTIVE',
+  registrationStatus: 'ISSUED',
+  registeredAs: CIN,
+  nextRenewalDate: null,
+  ...more,
+})
+
+/** Each finding as key, result, tier and detail. */
+const found = (request: object, answers: Partial<BusinessAnswers>) =>
+  businessChecks(VerificationBody.parse(request), { taxpayer: null, company: null, lei: null, ...answers }).map(
+    ({ key, result, tier, detail }) => `${key} ${result} ${tier} ${detail}`,
+  )
+const NO_LEI = 'lei MISSING MISSING NOT_FOUND'
+
+test('names count as one from 850 of 1000 on, and one of nothing but forms of companies is missing', (t) => {
+  const gstin = '29AAACR5678D1Z5'
+  const status = 'gstin.status MATCH REGISTRY_VERIFIED active since 2021-04-01'
+  const names = (registered: string, legalName: string) =>
+    found({ gstin, legalName }, { taxpayer: taxpayer(registered) })
+  t.deepEqual(names('ALPHA BETA PVT. LTD.', 'Alpha Beta Private Limited'), [
+    status,
+    'gstin.legalName MATCH REGISTRY_VERIFIED similarity 1000 of 1000',
+    NO_LEI,
+  ])
+  t.deepEqual(names('Alpha Beta Gamma', 'Alpha Beta'), [
+    status,
+    'gstin.legalName MISMATCH REGISTRY_VERIFIED similarity 800 of 1000',
+    NO_LEI,
+  ])
+  t.deepEqual(names('Alpha', 'Pvt Ltd'), [status, 'gstin.legalName MISSING MISSING NOT_FOUND', NO_LEI])
+  t.deepEqual(found({ gstin, legalName: 'A' }, { taxpayer: none('TIMEOUT') }), [
+    'gstin.status MISSING MISSING TIMEOUT',
+    'gstin.legalName MISSING MISSING TIMEOUT',
+    NO_LEI,
+  ])
+  t.deepEqual(found({ gstin }, { taxpayer: taxpayer('A', 'CANCELLED') }), [
+    'gstin.status MISMATCH REGISTRY_VERIFIED CANCELLED',
+    NO_LEI,
+  ])
+})
+
+test('identifiers agree by the PAN inside of the registration and by the company number of the PAN', (t) => {
+  const agreement = (request: object, answers: Partial<BusinessAnswers> = {}) =>
+    found(request, answers).filter((line) => line.startsWith('identifiers'))
+  const gstin = '29AAACR5678D1Z5'
+  t.deepEqual(agreement({ gstin, pan: PAN }), ['identifiers.agree MATCH SELF_DECLARED they agree'])
+  t.deepEqual(agreement({ gstin, pan: 'AAACB1234C' }), ['identifiers.agree MISMATCH SELF_DECLARED they differ'])
+  t.deepEqual(agreement({ gstin, cin: CIN }, { company: company(CIN) }), [
+    'identifiers.agree MATCH REGISTRY_VERIFIED they agree',
+  ])
+  t.deepEqual(agreement({ gstin, cin: CIN }, { company: company('U11111MH2015PTC123456') }), [
+    'identifiers.agree MISMATCH REGISTRY_VERIFIED they differ',
+  ])
+  t.deepEqual(agreement({ gstin }), [])
+})
+
+test('what is checked for its form alone is SELF_DECLARED', (t) => {
+  t.deepEqual(found({ pan: PAN, udyam: 'UDYAM-MH-01-0000001' }, {}), [
+    'pan.form MATCH SELF_DECLARED well formed',
+    'udyam.form MATCH SELF_DECLARED well formed',
+    NO_LEI,
+  ])
+})
+
+test('a lapsed LEI is reported and not judged; what it is registered as is compared with the company number', (t) => {
+  const request = { cin: CIN, lei: '9999SGNLBXDEMO000118' }
+  const lines = (record: LeiRecord) => found(request, { lei: ok([record]) }).filter((line) => line.startsWith('lei'))
+  t.deepEqual(lines(lei({ registrationStatus: 'LAPSED' })), [
+    'lei MATCH REGISTRY_VERIFIED registration LAPSED',
+    'lei.registeredAs MATCH REGISTRY_VERIFIED match',
+  ])
+  t.deepEqual(lines(lei({ registeredAs: 'U11111MH2015PTC123456' })), [
+    'lei MATCH REGISTRY_VERIFIED registration ISSUED',
+    'lei.registeredAs MISMATCH REGISTRY_VERIFIED mismatch',
+  ])
+  t.deepEqual(lines(lei({ registeredAs: null }))[1], 'lei.registeredAs MISSING MISSING NOT_FOUND')
+})
+
+test('candidates of a name are ordered by our similarity, ties by identifier; a number says on what it was matched', (t) => {
+  const records = [
+    lei({ lei: 'C'.repeat(20), legalName: 'Alpha Beta Holdings' }),
+    lei({ lei: 'B'.repeat(20), legalName: 'ALPHA BETA LIMITED' }),
+    lei({ lei: 'A'.repeat(20), legalName: 'Alpha Beta' }),
+    lei({ lei: 'D'.repeat(20), legalName: 'Alphabet Soup' }),
+  ]
+  t.like(leiAnswer({ legalName: 'Alpha Beta Pvt Ltd' }, ok(records)), {
+    lei: 'A'.repeat(20),
+    matchBasis: 'NAME',
+    similarityPermille: 1000,
+  })
+  t.like(leiAnswer({ legalName: 'Alpha Beta Holdings' }, ok(records)), {
+    lei: 'C'.repeat(20),
+    similarityPermille: 1000,
+  })
+  t.like(leiAnswer({ cin: CIN }, ok([lei()])), {
+    matchBasis: 'REGISTERED_AS',
+    registeredAs: CIN,
+    similarityPermille: null,
+  })
+  t.like(leiAnswer({ lei: lei().lei }, none('NOT_FOUND')), { lei: null, matchBasis: 'LEI', missingReason: 'NOT_FOUND' })
+})

@@ -1,0 +1,169 @@
+import { hash } from 'node:crypto'
+import test from 'ava'
+import { canonicalize } from '#shared/canonical/jcs.ts'
+import { readCell } from '#shared/risk/colending/imports/cells.ts'
+import type { CellTransform } from '#shared/risk/colending/imports/file-mapping.ts'
+import { isTotals, recogniseHeader } from '#shared/risk/colending/imports/header.ts'
+import { mapRow } from '#shared/risk/colending/imports/map-row.ts'
+import { rowText, rowWriter } from '#shared/risk/colending/imports/row-text.ts'
+import { NotTextError, Utf8Check } from '#shared/risk/colending/imports/utf8-check.ts'
+import { TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
+import { consumerNotes, indianLoanTape } from '#shared/risk/colending/mappings/tapes.ts'
+import { csvLine } from '#shared/risk/evidence/csv.ts'
+
+const cells: [CellTransform, string, string | number][] = [
+  ['money', '5000.0', 5000],
+  ['money', '1,18,000.50', 118_000.5],
+  ['money', 'five', 'NOT_MONEY'],
+  ['money', '1.005', 'NOT_MONEY'],
+  ['money', '-1', 'NEGATIVE'],
+  ['money', '10000000000001', 'OUT_OF_RANGE'],
+  ['integer', '012', 12],
+  ['integer', '1.5', 'NOT_INTEGER'],
+  ['integer', '-3', 'NEGATIVE'],
+  ['integer', '99999999', 'OUT_OF_RANGE'],
+  ['months', '36 months', 36],
+  ['rate-bps', '10.65%', 1065],
+  ['rate-bps', '10.655', 'NOT_INTEGER'],
+  ['rate-bps', '101', 'OUT_OF_RANGE'],
+  ['percent', '80.00', 80],
+  ['date', 'Dec-2015', '2015-12'],
+  ['date', '2015-12', '2015-12'],
+  ['date', '31/12/2015', '2015-12-31'],
+  ['date', '31-Dec-2015', '2015-12-31'],
+  ['date', '31-02-2015', 'NOT_DATE'],
+  ['date', '12.12.2015', 'NOT_DATE'],
+  ['date', '1800-01-01', 'OUT_OF_RANGE'],
+  ['date-ddmmyyyy', '01052026', '2026-05-01'],
+  ['date-mmddyyyy', '05012026', '2026-05-01'],
+  ['asset-class', 'sub standard', 'SUB-STANDARD'],
+  ['asset-class', 'excellent', 'OUT_OF_RANGE'],
+  ['code', 'Late (31-120 days)', 'Late (31-120 days)'],
+  ['code', '=cmd|calc', 'OUT_OF_RANGE'],
+]
+for (const [transform, text, expected] of cells) {
+  test(`a cell ${text} is as ${transform} ${expected}`, (t) => {
+    const result = readCell(transform, text)
+    t.is('value' in result ? result.value : result.code, expected)
+  })
+}
+
+test('a header is recognised by its columns; personal ones are dropped and named first', (t) => {
+  const header = recogniseHeader(TAPE_MAPPINGS, [
+    ' Loan_Account_Number ',
+    'note',
+    'borrower_name',
+    'principal_outstanding',
+    'days_past_due',
+  ])
+  t.is(header?.mapping.id, 'in-loan-tape@1')
+  t.deepEqual(header?.unmapped, ['borrower_name', 'note'])
+  t.is(recogniseHeader(TAPE_MAPPINGS, ['id', 'loan_amnt']), undefined)
+  t.is(
+    recogniseHeader(TAPE_MAPPINGS, ['id', 'loan_amnt', 'loan_amnt', 'int_rate', 'issue_d']),
+    undefined,
+    'a column that stands twice says two things',
+  )
+})
+
+test('totals have one filled cell, or begin with Total', (t) => {
+  t.true(isTotals(['', '5', '']))
+  t.true(isTotals([' TOTAL: ', '5', '6']))
+  t.false(isTotals(['1', '5']))
+})
+
+const row = (mapping: typeof consumerNotes, values: Record<string, string>) =>
+  mapRow(mapping, (column) => values[column])
+
+test('a bad required cell rejects the row; a bad optional one is null and listed', (t) => {
+  const good = { id: 'L-1', loan_amnt: '5000' }
+  t.like(row(consumerNotes, good), { loanRef: 'L-1', errors: [], unread: [] })
+  const rejected = row(consumerNotes, { ...good, loan_amnt: '' })
+  t.is(rejected.loan, null)
+  t.deepEqual(rejected.errors, [{ column: 'loan_amnt', code: 'REQUIRED' }])
+  const kept = row(consumerNotes, { ...good, out_prncp: 'x' })
+  t.is(kept.loan?.amounts.outstanding, null)
+  t.deepEqual([kept.errors, kept.unread], [[{ column: 'out_prncp', code: 'NOT_MONEY' }], ['out_prncp']])
+})
+
+const facts: [string, Record<string, string>, string[]][] = [
+  ['shares of 80 and 20', { lender_share_pct: '80', colender_share_pct: '20' }, []],
+  ['shares of 33.33 and 66.67', { lender_share_pct: '33.33', colender_share_pct: '66.67' }, []],
+  ['shares of 80 and 19.99', { lender_share_pct: '80', colender_share_pct: '19.99' }, ['SHARES_NOT_100']],
+  ['a share of 9.99', { lender_share_pct: '90.01', colender_share_pct: '9.99' }, ['SHARE_BELOW_10']],
+  ['a share of 10', { lender_share_pct: '90', colender_share_pct: '10' }, []],
+  ['one share alone', { lender_share_pct: '80' }, []],
+  ['91 days and STANDARD', { days_past_due: '91', asset_class: 'STANDARD' }, ['DPD_OUTSIDE_ASSET_CLASS']],
+  ['90 days and STANDARD', { days_past_due: '90', asset_class: 'STANDARD' }, []],
+  ['31 days and SMA-0', { days_past_due: '31', asset_class: 'SMA-0' }, ['DPD_OUTSIDE_ASSET_CLASS']],
+  ['90 days and LOSS', { days_past_due: '90', asset_class: 'Loss' }, ['DPD_OUTSIDE_ASSET_CLASS']],
+  ['no days and LOSS', { asset_class: 'Loss' }, []],
+]
+for (const [name, values, expected] of facts) {
+  test(`of ${name} is told: ${expected.join(', ') || 'nothing'}`, (t) => {
+    const { loan } = row(indianLoanTape, { loan_account_number: 'A', principal_outstanding: '1', ...values })
+    t.deepEqual(loan?.observations, expected as never)
+  })
+}
+
+test('cells that a spreadsheet would run get an apostrophe, plain numbers do not', (t) => {
+  t.is(csvLine(['=1+1', '+a', '-a', '@x', '\ta', '\ra']), `'=1+1,'+a,'-a,'@x,'\ta,"'\ra"`)
+  t.is(csvLine([-5, '-5.25', 'a"b', 'a,b', null]), '-5,-5.25,"a""b","a,b",')
+})
+
+test('text is checked across pieces of any length, and what is none is refused with its line', (t) => {
+  const bytes = Buffer.from('zeile\n₹ 5\ngrün\n𝒳\n')
+  for (let size = 1; size <= bytes.length; size++) {
+    const check = new Utf8Check()
+    for (let at = 0; at < bytes.length; at += size) check.push(bytes.subarray(at, at + size))
+    t.notThrows(() => check.end())
+  }
+  const bad = [Buffer.from('a\nb\nc\u0000\n'), Buffer.concat([Buffer.from('a\nb\n'), Buffer.from([0xff])])]
+  for (const wrong of bad) {
+    const error = t.throws(() => new Utf8Check().push(wrong), { instanceOf: NotTextError })
+    t.is(error?.line, 3)
+  }
+  t.throws(() => new Utf8Check().push(Buffer.from('\uFEFFid,a\n', 'utf16le')), { instanceOf: NotTextError })
+  const cut = new Utf8Check()
+  cut.push(Buffer.from([0xe2, 0x82]))
+  t.throws(() => cut.end(), { instanceOf: NotTextError })
+})
+
+test('a row is written as the canonical JSON of its members, whatever the cells hold', (t) => {
+  const receivedAt = new Date('2026-06-20T18:30:00.123Z')
+  const found = { id: '9f0c2a52-3d0b-4b7e-9d57-0a4f2c8e1b33', receivedAt }
+  const loanRef = 'ab'.repeat(32)
+  const [full, empty] = [
+    {
+      loan_account_number: 'A-1',
+      sanction_date: '2026-05-01',
+      disbursed_amount: '1,18,000.50',
+      principal_outstanding: '0',
+      days_past_due: '95',
+      asset_class: 'standard',
+      lender_share_pct: '33.33',
+      colender_share_pct: '5',
+      interest_rate_pct: '10.65',
+    },
+    { loan_account_number: '"\\\u2028\u20b9\n', principal_outstanding: '0.1', sanction_date: 'x' },
+  ].map((values) => row(indianLoanTape, values))
+  for (const [mapped, unmapped] of [
+    [full, []],
+    [full, ['pan', 'a "quoted" column']],
+    [empty, ['\u20b9']],
+  ] as const) {
+    if (!mapped?.loan) return t.fail('the row is rejected')
+    const { unread } = mapped
+    const written = rowWriter(found, indianLoanTape, unmapped)({ loan: mapped.loan, line: 7, loanRef, unread })
+    const expected = canonicalize({
+      ...mapped.loan,
+      ...{ importId: found.id, line: 7, loanRef, sourceFormat: 'in-loan-tape@1', sourceSystem: 'loan-tape' },
+      contractId: JSON.parse(written.body).contractId,
+      timestamp: receivedAt.toISOString(),
+      unmapped: [...unmapped, ...unread],
+    })
+    t.is(rowText(written, unmapped), expected)
+    t.deepEqual(written.hash, hash('sha256', expected, 'buffer'))
+    t.regex(written.body, /"contractId":"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}"/)
+  }
+})

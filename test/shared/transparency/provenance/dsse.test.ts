@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process'
+import { createPublicKey, hash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { anchorObject } from '#shared/transparency/anchoring/leaf.ts'
+import { signerFromSeed } from '#shared/transparency/anchoring/note-key.ts'
+import { parseBundle, readStatement, verifyBundle } from '#shared/transparency/provenance/bundle.ts'
+import {
+  checkEnvelope,
+  evidenceKey,
+  parseEvidenceKeys,
+  preAuthEncoding,
+  STATEMENT_TYPE,
+  signEnvelope,
+} from '#shared/transparency/provenance/dsse.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'dsse-'))
+test.after.always(() => rmSync(folder, { recursive: true }))
+
+// Families 9.9.
+const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
+const payload = Buffer.from(
+  '{"_type":"https://in-toto.io/Statement/v1","predicate":{"checks":[],"packId":"0b1f6c1a-7f31-4c0e-9d57-3c1f7d2a9e10"},"predicateType":"https://signalbox.example/predicates/trade-pack/v1","subject":[{"digest":{"sha256":"3918c515c21c9292af076db774338122131da47efdf41aa7fe0bfcfdffe37b79"},"name":"doc:1"}]}',
+)
+const SIGNATURE = 'l3ud+arg04WIRDS0vtWDwsCBx2eIGa+x9yBNEfZ2wUn0yXpixCV+5LvSakgH6Xqzma/XTMN6O9BQbqu+eH6VBQ=='
+const publicKey = signerFromSeed('x', 1, seed).key.publicKey
+const signer = { seed, publicKey }
+const key = evidenceKey(publicKey)
+const envelope = signEnvelope(payload, signer)
+
+function bundleOf(statement: Buffer, change: object = {}) {
+  const facts = { packId: 'p', statementSha256: hash('sha256', statement, 'hex') }
+  const object = { ...facts, eventType: 'provenance.pack_issued', timestamp: '2026-11-21T10:15:30.123Z' }
+  const { anchor } = anchorObject(object, object)
+  const made = { envelope: signEnvelope(statement, signer), keys: [key], record: { ...object, anchor }, proof: null }
+  return parseBundle(JSON.parse(JSON.stringify({ ...made, ...change })))
+}
+
+const failures = (verification: ReturnType<typeof verifyBundle>) =>
+  verification.checks.filter(({ result }) => result === 'failed').map(({ code }) => code)
+
+test('vector 9.9: the signature is that of the published key', (t) => {
+  t.is(envelope.signatures[0]?.sig, SIGNATURE)
+  t.is(envelope.payloadType, 'application/vnd.in-toto+json')
+  t.is(checkEnvelope(envelope, [key]), 'SIGNED')
+  t.is(readStatement(envelope)?.bytes.length, payload.length)
+})
+
+test('an Ed25519 implementation that is not ours verifies the pre-authentication encoding', (t) => {
+  const pem = createPublicKey({ key: { ...key }, format: 'jwk' }).export({ type: 'spki', format: 'pem' })
+  const files = ['key.pem', 'message', 'signature'].map((name) => join(folder, name))
+  const [keyFile = '', messageFile = '', signatureFile = ''] = files
+  const verify = (message: Buffer) => {
+    writeFileSync(keyFile, pem)
+    writeFileSync(messageFile, message)
+    writeFileSync(signatureFile, Buffer.from(SIGNATURE, 'base64'))
+    const args = ['-verify', '-pubin', '-inkey', keyFile, '-rawin', '-in', messageFile, '-sigfile', signatureFile]
+    return execFileSync('openssl', ['pkeyutl', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+  t.regex(verify(preAuthEncoding(STATEMENT_TYPE, payload)), /Verified Successfully/)
+  t.throws(() => verify(preAuthEncoding('text/plain', payload)))
+})
+
+test('type and payload cannot flow into each other', (t) => {
+  t.is(
+    preAuthEncoding('http://example.com/HelloWorld', Buffer.from('hello world')).toString(),
+    'DSSEv1 29 http://example.com/HelloWorld 11 hello world',
+  )
+  t.notDeepEqual(preAuthEncoding('a', Buffer.from('b 1 c')), preAuthEncoding('a 5 b', Buffer.from('c')))
+})
+
+test('a bundle is verified by keys got another way, and without one it says so', (t) => {
+  const bundle = bundleOf(payload)
+  t.is(verifyBundle(bundle, [key]).verdict, 'PARTIAL')
+  t.deepEqual(failures(verifyBundle(bundle, [key])), [])
+  t.is(verifyBundle(bundle).checks[0]?.code, 'KEY_NOT_GIVEN')
+})
+
+test('a key in the bundle proves nothing', (t) => {
+  const other = signerFromSeed('x', 1, Buffer.alloc(32, 7)).key.publicKey
+  const theirs = { seed: Buffer.alloc(32, 7), publicKey: other }
+  const forged = bundleOf(payload, { envelope: signEnvelope(payload, theirs), keys: [evidenceKey(other)] })
+  t.deepEqual(failures(verifyBundle(forged, [key])), ['KEY_UNKNOWN'])
+  const named = {
+    ...signEnvelope(payload, theirs),
+    signatures: [{ keyid: key.kid, sig: signEnvelope(payload, theirs).signatures[0]?.sig }],
+  }
+  t.deepEqual(failures(verifyBundle(bundleOf(payload, { envelope: named }), [key])), ['SIGNATURE'])
+})
+
+test('a swapped digest breaks the signature and the record', (t) => {
+  const swapped = Buffer.from(payload.toString().replace('3918c5', '3918c6'))
+  const moved = { ...envelope, payload: swapped.toString('base64') }
+  t.deepEqual(failures(verifyBundle(bundleOf(payload, { envelope: moved }), [key])), ['SIGNATURE', 'RECORD_HASH'])
+})
+
+test('what is signed but no canonical statement is no payload', (t) => {
+  for (const text of ['{"a":1}', ` ${payload}`, payload.toString().replace('"_type"', '"z":1,"_type"'), 'x']) {
+    const codes = failures(verifyBundle(bundleOf(Buffer.from(text)), [key]))
+    t.true(codes.includes('PAYLOAD'), text)
+  }
+})
+
+test('a record of another statement, and a changed record, are refused', (t) => {
+  const other = bundleOf(Buffer.from(payload.toString().replace('doc:1', 'doc:2')))
+  t.deepEqual(failures(verifyBundle({ ...bundleOf(payload), record: other.record }, [key])), ['RECORD_HASH'])
+  const changed = { ...bundleOf(payload).record, packId: 'q' }
+  t.true(failures(verifyBundle({ ...bundleOf(payload), record: changed }, [key])).includes('PAYLOAD_HASH_MISMATCH'))
+})
+
+test('a proof that is none is refused, not ignored', (t) => {
+  t.is(verifyBundle({ ...bundleOf(payload), proof: 'nonsense' }, [key]).verdict, 'FAILED')
+})
+
+test('published keys are named by their own thumbprint, whatever they say', (t) => {
+  const [read] = parseEvidenceKeys({ keys: [{ ...key, kid: 'mine' }] })
+  t.is(read?.kid, key.kid)
+  for (const bad of [{ keys: 'x' }, { keys: [{ ...key, crv: 'P-256' }] }, { keys: [{ ...key, x: 'AA' }] }, 'x']) {
+    t.throws(() => parseEvidenceKeys(JSON.parse(JSON.stringify(bad))), { code: 'KEY_MALFORMED' })
+  }
+  t.is(checkEnvelope(envelope, []), 'KEY_UNKNOWN')
+})

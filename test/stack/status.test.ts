@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { createTransport } from 'nodemailer'
+import { down } from '../../stack/down.ts'
+import { freePort } from '../../stack/free-port.ts'
+import { readState } from '../../stack/state.ts'
+import { status } from '../../stack/status.ts'
+import { up } from '../../stack/up.ts'
+import { eventually } from '../support/eventually.ts'
+import { createDatabase, createVhost } from '../support/services.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+test('make up prints where mails can be read, and make status says when pings are refused', async (t) => {
+  await using resources = new AsyncDisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-status-'))
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const [database, vhost] = [resources.use(await createDatabase()), resources.use(await createVhost())]
+  const proxy = resources.use(await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) }))
+  const env = {
+    DATABASE_URL: database.url,
+    AMQP_URL: proxy.through(vhost.url),
+    STACK_SERVICES: 'environment',
+    PORT: String(await freePort()),
+    SMTP_PORT: String(await freePort()),
+    METRICS_PORT: String(await freePort()),
+    CHECKPOINT_DIR: join(folder, 'checkpoints'),
+  }
+  const lines = async () => {
+    const said: string[] = []
+    const isWell = await status(folder, (line) => said.push(line))
+    return { isWell, text: said.join('\n') }
+  }
+  t.like(await lines(), { isWell: false, text: 'nothing of ours is running: make up starts it' })
+  resources.defer(() => down(folder, () => {}))
+  let printed = ''
+  await up(env, folder, (line) => (printed += `${line}\n`))
+  t.regex(printed, /^ {2}project id {5}[0-9a-f-]{36}$/m)
+  t.regex(printed, /^ {2}set up here {4}http/m, 'aligned with the lines above it')
+  const [, mailPage = ''] = /^ {2}mail {11}(http:\/\/localhost:\d+)$/m.exec(printed) ?? []
+
+  const { mail } = readState(folder)
+  const transport = createTransport({ host: '127.0.0.1', port: mail?.smtp ?? 0, ignoreTLS: true })
+  await transport.sendMail({
+    from: 'signalbox@example.com',
+    to: 'ada@example.com',
+    subject: '<b>Down</b>',
+    text: 'See http://localhost:8080/checks/1?a=1&b=2',
+    html: '<script>alert(1)</script><p>Down</p>',
+  })
+  const answer = await fetch(mailPage)
+  const page = await answer.text()
+  t.true(page.includes('&#60;b&#62;Down'), 'what a mail holds is shown as text')
+  t.false(page.includes('<script'))
+  t.true(page.includes('<a href="http://localhost:8080/checks/1?a=1&#38;b=2">'))
+  t.regex(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+
+  const well = await eventually('all to be well', async () => {
+    const now = await lines()
+    return now.isWell ? now : null
+  })
+  t.regex(well.text, /^address {4}http/m)
+  t.regex(well.text, /^pings {6}are taken$/m)
+  t.true(well.text.includes(`mail       is caught, to be read at ${mailPage}`))
+  proxy.cut({ refusing: true })
+  const broken = await eventually('the refusal to be told', async () => {
+    const now = await lines()
+    return now.text.includes('REFUSED') ? now : null
+  })
+  t.false(broken.isWell)
+  t.regex(broken.text, /^ingress {4}runs, pid \d+, NOT READY: .*broker/m)
+  proxy.restore()
+})

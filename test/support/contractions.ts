@@ -1,0 +1,37 @@
+/** Tables that grow with what users send: an index that is not built concurrently keeps writers out while it is. */
+const LARGE = [
+  ...['checks', 'check_marks', 'pings', 'ping_bodies', 'flips', 'notifications', 'notification_attempts', 'decisions'],
+  ...['incidents', 'log_entries', 'log_tiles', 'packs', 'webhook_events', 'webhook_deliveries', 'audit_log', 'beats'],
+]
+
+/** How a file says that the release before does without what it takes away. */
+const ALLOWED = /^\s*(?:\/\/|\*) contracts: .+ since \S+/m
+
+/**
+ * What of a migration the release before could not live with, or would wait for: it runs beside the new schema while
+ * processes are replaced one after another. None where the file says `contracts: <what> since <release>`.
+ * @param source of the file; what takes it back is not looked at
+ */
+export function contractionsOf(source: string): string[] {
+  if (ALLOWED.test(source)) return []
+  const up = source.split(/export async function down/)[0] ?? ''
+  // What is quoted is said of the schema, not done to it.
+  const sql = up.replace(/COMMENT ON [\s\S]*?;/g, '').replace(/\s+/g, ' ')
+  const made = new Set([...sql.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, table]) => table))
+  const found: string[] = []
+  for (const [, verb] of sql.matchAll(
+    /\b(DROP (?:TABLE|COLUMN|VIEW|FUNCTION) \w+|RENAME (?:COLUMN |TO )?\w+|ALTER COLUMN \w+ (?:SET DATA )?TYPE)/g,
+  ))
+    if (verb) found.push(verb)
+  for (const [, table, rest] of sql.matchAll(/ALTER TABLE (\w+) ([^;]*)/g)) {
+    if (made.has(table)) continue
+    for (const [, change] of (rest ?? '').matchAll(/(ALTER COLUMN \w+ SET NOT NULL)/g))
+      found.push(`${table}: ${change}`)
+    for (const [, column, definition] of (rest ?? '').matchAll(/ADD COLUMN (\w+) ([^,]*)/g))
+      if (/NOT NULL/.test(definition ?? '') && !/DEFAULT|GENERATED/.test(definition ?? ''))
+        found.push(`${table}.${column}: NOT NULL without DEFAULT`)
+  }
+  for (const [, name, table = ''] of sql.matchAll(/CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)(\w+) ON (\w+)/g))
+    if (LARGE.includes(table) && !made.has(table)) found.push(`index ${name} on ${table} is not built concurrently`)
+  return found
+}

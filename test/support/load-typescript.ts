@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire, registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Test processes load this before anything else (`nodeArguments` in ava.config.js). Node reads TypeScript itself, but no
+// JSX: that is compiled here, and kept over runs. Compared with tsx, which the product's own processes are started with,
+// a test process that loads the product needs two fifths less processor time to begin.
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const cache = join(root, 'node_modules/.cache/jsx')
+mkdirSync(cache, { recursive: true })
+const require = createRequire(import.meta.url)
+
+registerHooks({
+  load(url, context, nextLoad) {
+    if (!url.startsWith('file:') || !url.endsWith('.tsx')) return nextLoad(url, context)
+    return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true }
+  },
+})
+
+/** The module at `path` without types and JSX; compiled once for each content. */
+function compiled(path: string): string {
+  const source = readFileSync(path, 'utf8')
+  const kept = join(cache, `${createHash('sha256').update(path).update('\0').update(source).digest('hex')}.js`)
+  if (existsSync(kept)) return readFileSync(kept, 'utf8')
+  const { transformSync }: typeof import('esbuild') = require('esbuild')
+  const options = {
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    loader: 'tsx',
+    format: 'esm',
+    sourcefile: path,
+  } as const
+  const { code } = transformSync(source, { ...options, sourcemap: 'inline', target: 'esnext' })
+  const unfinished = `${kept}.${process.pid}`
+  writeFileSync(unfinished, code)
+  renameSync(unfinished, kept) // another process reads all of it or nothing
+  return code
+}

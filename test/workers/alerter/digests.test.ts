@@ -1,0 +1,161 @@
+import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { insertChannel } from '#shared/monitoring/channels/store.ts'
+import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { preparedTransaction } from '#shared/platform/database/prepared.ts'
+import { nowMicros } from '#shared/time.ts'
+import { addChat, addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+
+const CHECKS = 60
+/** Seconds that first messages wait for others: far longer than any test takes. The tests end the wait themselves. */
+const WITHIN = 600
+
+/** A project whose checks are under a policy that gathers messages, and 60 of them. */
+async function underPolicy(product: HttpProduct, url: string) {
+  const { db, deps } = product
+  const { project, rwKey } = await addProject(deps)
+  await insertPolicy(db, project.id, {
+    name: 'grouped',
+    match: '*',
+    position: 0,
+    plan: { ...IMPLICIT_PLAN, group: { checks: 5, within: WITHIN } },
+  })
+  const checks = await Promise.all(
+    Array.from({ length: CHECKS }, (_, index) => addCheck(deps, project.id, { name: `job ${100 + index}` })),
+  )
+  const group = JSON.stringify({
+    url_down: `${url}/group`,
+    url_up: `${url}/group`,
+    method_down: 'POST',
+    method_up: 'POST',
+    body_down: '{"n": $GROUP_COUNT, "of": $GROUP_JSON}',
+    body_up: '{"n": $GROUP_COUNT, "of": $GROUP_JSON}',
+    headers_down: {},
+    headers_up: {},
+  })
+  const channels = [
+    await addChat(deps, project.id, `${url}/chat`),
+    await addWebhook(deps, project.id, `${url}/each`),
+    await insertChannel(db, {
+      projectId: project.id,
+      kind: 'webhook',
+      name: 'grouped',
+      sealedConfig: deps.secrets.seal('integration', group),
+    }),
+  ]
+  await tell(db, checks, channels)
+  return { project, rwKey, checks }
+}
+
+async function flip(product: HttpProduct, checks: readonly { id: number }[], to: 'up' | 'down'): Promise<void> {
+  await product
+    .db('checks')
+    .whereIn(
+      'id',
+      checks.map(({ id }) => id),
+    )
+    .update({ status: to })
+  const from = to === 'up' ? 'down' : 'up'
+  await preparedTransaction(product.db, (run) =>
+    recordFlips(
+      run,
+      checks.map(({ id }) => ({
+        checkId: id,
+        at: nowMicros(),
+        from,
+        to,
+        reason: to === 'up' ? '' : 'fail',
+        processed: false,
+      })),
+    ),
+  )
+}
+
+/** Waits until so many messages wait for others, and then lets their time come. */
+async function endWait({ db }: HttpProduct, held: number): Promise<void> {
+  const waiting = () => db('incidents').where({ held: 'GROUPING' }).whereNull('resolved_at')
+  await eventually(`${held} messages to wait for others`, async () => (await waiting()).length === held)
+  await waiting().update({
+    alert_at: db.raw('alert_at - make_interval(secs => ?)', [WITHIN]),
+    next_at: db.fn.now(),
+  })
+}
+
+const requestsAt = (sink: { requests: readonly { url: string; body: Buffer }[] }, path: string) =>
+  sink.requests.filter(({ url }) => url.startsWith(path)).map(({ body }) => body.toString())
+
+test.serial(
+  'sixty checks of one policy that go down together are one message for those who read, and so are their recoveries',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: ['sweeper', 'notifier', 'alerter'] })
+    const { db } = product
+    const { checks } = await underPolicy(product, sink.url)
+    await flip(product, checks, 'down')
+    await endWait(product, CHECKS)
+    await sink.waitFor(CHECKS + 2)
+    const [chat, ...moreChats] = requestsAt(sink, '/chat')
+    t.is(moreChats.length, 0)
+    t.regex(chat ?? '', /60 checks are DOWN/)
+    t.regex(chat ?? '', /job 100, job 101, .*job 149 and 10 more: http/)
+    t.is(requestsAt(sink, '/each').length, CHECKS, 'what keeps a record per check is told of each')
+    const [grouped] = requestsAt(sink, '/group')
+    const told = JSON.parse(grouped ?? '{}') as { n: number; of: { check: string; name: string; status: string }[] }
+    t.is(told.n, CHECKS)
+    t.deepEqual(told.of.map(({ check }) => check).sort(), checks.map(({ uuid }) => uuid).sort())
+    t.is((await db('decisions').where({ outcome: 'held', reason: 'GROUPING' })).length, CHECKS)
+    const [decision] = await db('decisions').where({ outcome: 'told' })
+    t.is(decision.channels.filter(({ reason }: { reason: string }) => reason === 'IN_DIGEST').length, 2)
+
+    await flip(product, checks, 'up')
+    await eventually('the recoveries to be gathered', async () => {
+      const [bundle] = await db('bundles').where({ direction: 'up' })
+      const members = await db('bundle_members').where({ bundle_id: bundle?.id ?? null })
+      return members.length === CHECKS * 2
+    })
+    t.is(requestsAt(sink, '/chat').length, 1, 'they wait for half a minute')
+    await db('bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
+    await eventually('the digest of recoveries', async () => requestsAt(sink, '/chat').length === 2)
+    t.regex(requestsAt(sink, '/chat')[1] ?? '', /60 checks are UP/)
+    await eventually('single recoveries', async () => requestsAt(sink, '/each').length === 2 * CHECKS)
+  },
+)
+
+test.serial(
+  'fewer than a policy asks for are told one by one; who came up while messages were gathered is in no digest',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: ['alerter', 'sweeper', 'notifier'] })
+    const { db } = product
+    const { checks } = await underPolicy(product, sink.url)
+    const few = checks.slice(0, 4)
+    await flip(product, few, 'down')
+    await endWait(product, few.length)
+    await eventually('four single messages', async () => requestsAt(sink, '/chat').length === 4)
+
+    const many = checks.slice(10, 20)
+    await flip(product, many, 'down')
+    await eventually('all to wait', async () => (await db('incidents').where({ held: 'GROUPING' })).length === 10)
+    await flip(product, many.slice(0, 3), 'up')
+    await endWait(product, many.length - 3)
+    await eventually('one digest', async () => requestsAt(sink, '/chat').length === 5)
+    t.regex(requestsAt(sink, '/chat')[4] ?? '', /7 checks are DOWN/)
+    t.is((await db('decisions').where({ reason: 'RECOVERED_FIRST' })).length, 3)
+    await flip(product, many.slice(3), 'up')
+    await eventually(
+      'recoveries',
+      async () =>
+        (await db('bundle_members').join('bundles', 'bundles.id', 'bundle_id').where({ direction: 'up' })).length ===
+        14,
+    )
+    await db('bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
+    await eventually('their digest', async () =>
+      requestsAt(sink, '/chat').some((text) => text.includes('7 checks are UP')),
+    )
+  },
+)

@@ -1,0 +1,132 @@
+import test from 'ava'
+import { addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { jsonOf, send } from '../../support/send.ts'
+
+// One after the other: four products at once may hold more connections than a PostgreSQL server allows that nobody has tuned.
+const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
+
+/** A project with checks of these names that tell one webhook, and what its owner does by the API. */
+async function withChecks(product: HttpProduct, sink: { url: string }, names: readonly string[]) {
+  const { db, deps, url } = product
+  const { project, rwKey } = await addProject(deps)
+  const checks = await Promise.all(names.map((name) => addCheck(deps, project.id, { name, tags: name })))
+  await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+  const post = async (path: string, body: object, method = 'POST') => {
+    const headers = { 'X-Api-Key': rwKey }
+    return await send(url, `/api/v3${path}`, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: JSON.stringify(body) }),
+    })
+  }
+  const ping = async (check: { uuid: string } | undefined, end = '') => {
+    await eventually('a ping to be taken', async () => (await fetch(`${url}/ping/${check?.uuid}${end}`)).status === 200)
+  }
+  return { checks, post, ping, rwKey }
+}
+
+const reasons = async ({ db }: HttpProduct, check: { id: number } | undefined) =>
+  (await db('decisions').where({ check_id: check?.id }).orderBy('id')).map(({ reason }) => reason)
+const toldOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
+  sink.requests.map(({ url, body }) => `${url.slice(1)} ${body}`)
+
+test.serial(
+  'a check that goes down in a window tells nobody; recovered in it, nobody ever hears; down at its end, it is told then',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: WORKERS })
+    const { db } = product
+    const { checks, post, ping } = await withChecks(product, sink, ['brief', 'lasting', 'outside'])
+    const [brief, lasting, outside] = checks
+    const window = await post('/windows/', { name: 'Patch night', checks: [brief?.uuid, lasting?.uuid], for: 3600 })
+    t.is(window.status, 201)
+    for (const check of checks) await ping(check)
+    for (const check of checks) await ping(check, '/fail')
+    await sink.waitFor(1)
+    t.deepEqual(toldOf(sink), [`down ${outside?.uuid}`], 'what is in no window is told as ever')
+    await eventually('both to be held', async () => (await db('incidents').where({ held: 'MAINTENANCE' })).length === 2)
+    await ping(brief)
+    await eventually('the brief one to be over', async () =>
+      (await reasons(product, brief)).includes('RECOVERED_FIRST'),
+    )
+
+    // Its end comes.
+    await db('windows').update({ ends_at: db.raw(`now() + interval '1 second'`) })
+    await db('incidents')
+      .whereNull('resolved_at')
+      .update({ next_at: db.raw(`now() + interval '1 second'`) })
+    await sink.waitFor(2)
+    t.is(toldOf(sink)[1], `down ${lasting?.uuid}`)
+    t.deepEqual(await reasons(product, lasting), ['FIRST_SUCCESS', 'MAINTENANCE', 'WINDOW_ENDED'])
+    await ping(lasting)
+    await sink.waitFor(3)
+    t.is(toldOf(sink)[2], `up ${lasting?.uuid}`)
+    t.false(
+      toldOf(sink).some((told) => told.includes(brief?.uuid ?? '-')),
+      'nobody ever heard of the brief one',
+    )
+  },
+)
+
+test.serial('a window that is deleted acts at once: what it held is told', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ listener: 'http', workers: WORKERS })
+  const { checks, post, ping } = await withChecks(product, sink, ['held'])
+  const [held] = checks
+  const { id } = jsonOf(await post('/windows/', { name: 'w', match: '*', for: 3600 })) as { id: string }
+  await ping(held)
+  await ping(held, '/fail')
+  await eventually('it to be held', async () => (await reasons(product, held)).includes('MAINTENANCE'))
+  t.is(sink.requests.length, 0)
+  t.is((await post(`/windows/${id}`, {}, 'DELETE')).status, 200)
+  await sink.waitFor(1)
+  t.is(toldOf(sink)[0], `down ${held?.uuid}`)
+})
+
+test.serial(
+  'Given router above web, both down, then router is told and web is held; when both come up nobody ever hears of web',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: WORKERS })
+    const { checks, post, ping } = await withChecks(product, sink, ['router', 'web'])
+    const [router, web] = checks
+    t.is((await post(`/checks/${web?.uuid}/rules`, { parents: [{ check: router?.uuid }] })).status, 200)
+    const ring = await post(`/checks/${router?.uuid}/rules`, { parents: [{ tag: 'web' }] })
+    t.is(ring.status, 400)
+    t.regex(ring.text, /json validation error: parents make a cycle: router > web > router/)
+    await ping(router)
+    await ping(web)
+    await ping(router, '/fail')
+    await sink.waitFor(1)
+    await ping(web, '/fail')
+    await eventually('web to be held', async () => (await reasons(product, web)).includes('PARENT_DOWN'))
+    await ping(router)
+    await sink.waitFor(2)
+    await ping(web)
+    await eventually('web to be over', async () => (await reasons(product, web)).includes('RECOVERED_FIRST'))
+    t.deepEqual(toldOf(sink), [`down ${router?.uuid}`, `up ${router?.uuid}`])
+    const decision = await product.db('decisions').where({ check_id: web?.id, reason: 'PARENT_DOWN' }).first()
+    t.like(decision, { outcome: 'held', detail: { check: router?.uuid, name: 'router' } })
+  },
+)
+
+test.serial('a ring of parents that tags made suppresses nobody: both are told, with the reason', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ listener: 'http', workers: WORKERS })
+  const { checks, post, ping } = await withChecks(product, sink, ['a', 'b'])
+  const [a, b] = checks
+  t.is((await post(`/checks/${a?.uuid}/rules`, { parents: [{ tag: 'later' }] })).status, 200)
+  t.is((await post(`/checks/${b?.uuid}/rules`, { parents: [{ check: a?.uuid }] })).status, 200)
+  t.is((await post(`/checks/${b?.uuid}`, { tags: 'later' })).status, 200)
+  await ping(a)
+  await ping(b)
+  await product.db('checks').update({ status: 'up' })
+  await Promise.all([ping(a, '/fail'), ping(b, '/fail')])
+  await eventually('both to be told', async () => new Set(toldOf(sink)).size === 2)
+  const told = [...(await reasons(product, a)), ...(await reasons(product, b))]
+  t.true(told.includes('PARENT_CYCLE'), told.join())
+})

@@ -1,0 +1,74 @@
+import test from 'ava'
+import type { Knex } from 'knex'
+import { setTellUnknown } from '#shared/monitoring/projects/changes-store.ts'
+import { addChat, addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openHttpSink } from '../../support/http-sink.ts'
+import { openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+
+/** A check that was excused so many minutes ago, for a gap of half an hour, until so many hours after it. */
+async function excused(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
+  await db.raw(
+    `INSERT INTO unknowns (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, excused_at)
+     SELECT ?, g.until - interval '30 minutes', g.until, g.until - interval '20 minutes', g.until + interval '1 minute',
+            g.until + make_interval(secs => ?::float * 3600), 'GAP', now() - make_interval(mins => ?)
+     FROM (SELECT date_trunc('hour', now()) - interval '30 minutes' AS until) g`,
+    [checkId, hours, minutesAgo],
+  )
+}
+
+test('checks that stay unknown are named in one message per integration that people read, and only once', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ listener: 'http', workers: [] })
+  const { db, deps } = product
+  const { project } = await addProject(deps)
+  const quiet = await addProject(deps)
+  const checks = await Promise.all(
+    ['nightly', 'weekly', 'each minute', 'early'].map((name) => addCheck(deps, project.id, { name })),
+  )
+  const [nightly, weekly, frequent, early] = checks
+  if (!nightly || !weekly || !frequent || !early) return t.fail()
+  const chat = await addChat(deps, project.id, sink.url)
+  await tell(db, checks, [chat, await addWebhook(deps, project.id, `${sink.url}/hook`)])
+  const silent = await addCheck(deps, quiet.project.id, { name: 'silent' })
+  await tell(db, [silent], [await addChat(deps, quiet.project.id, `${sink.url}/quiet`)])
+  await setTellUnknown(db, quiet.project.id, false)
+  await excused(db, nightly.id)
+  await excused(db, weekly.id, { minutesAgo: 1, hours: 24 * 7 })
+  await excused(db, frequent.id, { hours: 0.03 })
+  await excused(db, silent.id)
+
+  await product.workers(['sweeper', 'notifier'])
+  await sink.waitFor(1)
+  const [request] = sink.requests
+  t.regex(request?.body.toString() ?? '', /UNKNOWN \| 2 checks/)
+  t.regex(
+    request?.body.toString() ?? '',
+    /We could not take signals from 20\d\d-\d\d-\d\d \d\d:00 to \d\d:30 UTC\. These were expected then and are not heard since: nightly, weekly\. Please look yourself\./,
+  )
+  await eventually(
+    'the project that wants none to be done with',
+    async () => (await db('unknowns').where({ check_id: silent.id }).whereNotNull('told_at')).length === 1,
+  )
+  const decisions = await db('decisions').where({ reason: 'UNKNOWN_NOTICE' }).orderBy('check_id')
+  t.deepEqual(
+    decisions.map(({ check_id: id, outcome, channels }) => [id, outcome, channels.length]),
+    [
+      [nightly.id, 'told', 1],
+      [weekly.id, 'told', 1],
+    ],
+    'the webhook keeps a record per check and is not told',
+  )
+
+  // One that is excused later in the same gap waits until the hour is over.
+  await excused(db, early.id, { minutesAgo: 10 })
+  await eventually('another look', async () => {
+    await db.raw(`UPDATE unknowns SET told_at = now() - interval '61 minutes' WHERE told_at IS NOT NULL`)
+    return (await db('unknowns').where({ check_id: early.id }).whereNotNull('told_at')).length === 1
+  })
+  await sink.waitFor(2)
+  t.regex(sink.requests[1]?.body.toString() ?? '', /UNKNOWN \| 1 check\b/)
+  t.is((await db('notifications').where({ what: 'unknown' })).length, 2)
+  t.is(sink.requests.length, 2)
+})
