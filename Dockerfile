@@ -23,8 +23,9 @@ COPY migrations migrations
 COPY shared shared
 COPY workers workers
 COPY ingress ingress
+COPY docs/openapi.json docs/openapi.json
 RUN mkdir -p /var/lib/signalbox && chown node:node /var/lib/signalbox
 USER node
 EXPOSE 8080 2525
 # The first two are explained in stack/ingress-heap.ts.
-CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "--import", "tsx", "ingress/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=512", "--import", "tsx", "ingress/main.ts"]

@@ -1,13 +1,13 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz memory e2e bench openapi assurance secrets release-files check
+.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring backup-drill e2e bench openapi assurance secrets release-files check
 
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 up: $(STAMP) ## bring everything up in the background and print address, credentials and lines to try
 	@npm run -s stack -- up
@@ -15,7 +15,7 @@ up: $(STAMP) ## bring everything up in the background and print address, credent
 down: $(STAMP) ## stop what `make up` started, and nothing else (data stays)
 	@npm run -s stack -- down
 
-status: $(STAMP) ## what of it runs
+status: $(STAMP) ## what of it runs, and whether it works: refused pings, broker, mail
 	@npm run -s stack -- status
 
 migrate: $(STAMP) ## apply database migrations
@@ -49,8 +49,17 @@ test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): 
 fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at most; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
 
-memory: $(STAMP) ## what 10,000 idle connections hold (20,100 open files), slow readers, watchers and large mails
-	@IDLE_CONNECTIONS=$${IDLE_CONNECTIONS:-10000} npm run -s test -- test/faults/memory.test.ts
+fuzz-presentations: $(STAMP) ## 10,000 mutated presentations, none of which may verify; FUZZ_SEED repeats a run
+	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/presentations.test.ts
+
+memory: $(STAMP) ## what 10,000 idle connections hold (10,500 open files), slow readers, watchers and large mails
+	@npm run -s test -- test/faults/memory.test.ts
+
+monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or that of the path)
+	@PROMTOOL=$${PROMTOOL:-promtool} npm run -s test -- test/examples/monitoring.test.ts
+
+backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a database of its own, compare, drop that
+	@folder=$${BACKUP_FOLDER:-.local/backup}; npm run -s admin -- backup write --to $$folder && npm run -s admin -- backup verify --from $$folder
 
 e2e: $(STAMP) ## the stories through the whole product
 	@npm run -s test -- 'test/e2e/**/*.test.ts'

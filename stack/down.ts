@@ -1,5 +1,5 @@
 import { composeDown } from './compose-services.ts'
-import { isRunning, stopProcess } from './process-identity.ts'
+import { stopProcess } from './process-identity.ts'
 import { forgetProcess } from './processes.ts'
 import { patienceMs } from './start-processes.ts'
 import { readState, writeState } from './state.ts'
@@ -30,15 +30,4 @@ export async function down(folder: string, say: (line: string) => void): Promise
   delete state.broker?.process
   writeState(folder, state)
   if (names.length === 0) say('nothing of ours was running')
-}
-
-/** `status`: one line per process and service. */
-export async function status(folder: string, say: (line: string) => void): Promise<void> {
-  const { postgres, broker, processes } = readState(folder)
-  for (const [name, service] of Object.entries({ postgres, broker })) {
-    say(`${name.padEnd(10)} ${service ? `${service.origin}, port ${service.port}` : 'not started'}`)
-  }
-  for (const [name, process] of Object.entries(processes)) {
-    say(`${name.padEnd(10)} ${(await isRunning(process)) ? `runs, pid ${process.pid}` : 'ended'}`)
-  }
 }

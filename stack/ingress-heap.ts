@@ -3,4 +3,4 @@
  * runtime lets the young objects of a large machine grow to 128 MB, and the old ones to four times what is in use, and
  * keeps both: connections that are broken off leave nothing behind, but the process looks as if they did.
  */
-export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=16', '--max-old-space-size=1024']
+export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']

@@ -24,6 +24,8 @@ export async function rabbitBinaries(): Promise<string | undefined> {
  * Starts a broker of our own on the loopback: its own node name, cookie, data and logs in `folder`. The port mapper
  * (epmd) is one per machine; ours joins the one that runs, and leaves it running.
  * @param settings lines of rabbitmq.conf
+ * @param cookie what the nodes of one cluster have in common; one of its own when left out
+ * @param plugins of those that come with the server
  * @throws Error with the end of the broker's output
  */
 export async function startLocalRabbit(
@@ -31,10 +33,12 @@ export async function startLocalRabbit(
   folder: string,
   port: number,
   settings: readonly string[] = [],
+  cookie = randomBytes(20).toString('hex'),
+  plugins: readonly string[] = [],
 ): Promise<LocalRabbit> {
   const user = await serviceUser('rabbitmq')
   makePrivateFolder(folder, user)
-  prepareNode(folder, port, settings, user)
+  prepareNode(folder, { port, settings, cookie, plugins }, user)
   const environment = { ...nodeEnvironment(folder, port), RABBITMQ_DIST_PORT: String(await freePort()) }
   const output = openSync(join(folder, 'output.log'), 'w')
   const child = spawn(join(bin, 'rabbitmq-server'), [], {
@@ -61,7 +65,17 @@ export function rabbitControl(bin: string, folder: string, port: number): Broker
   return { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: nodeEnvironment(folder, port) }
 }
 
-function prepareNode(folder: string, port: number, settings: readonly string[], user: ServiceUser | undefined): void {
+/** The name of the node that listens on a port. */
+export function rabbitNode(port: number): string {
+  return `signalbox-${port}@localhost`
+}
+
+function prepareNode(
+  folder: string,
+  node: { port: number; settings: readonly string[]; cookie: string; plugins: readonly string[] },
+  user: ServiceUser | undefined,
+): void {
+  const { port, settings, cookie, plugins } = node
   const write = (name: string, text: string, mode: number) => {
     writeFileSync(join(folder, name), text, { mode })
     if (user) chownSync(join(folder, name), user.uid, user.gid)
@@ -70,8 +84,8 @@ function prepareNode(folder: string, port: number, settings: readonly string[], 
     mkdirSync(join(folder, name), { recursive: true })
     if (user) chownSync(join(folder, name), user.uid, user.gid)
   }
-  if (!existsSync(join(folder, '.erlang.cookie'))) write('.erlang.cookie', randomBytes(20).toString('hex'), 0o400)
-  write('enabled_plugins', '[].\n', 0o600)
+  if (!existsSync(join(folder, '.erlang.cookie'))) write('.erlang.cookie', cookie, 0o400)
+  write('enabled_plugins', `[${plugins.join(',')}].\n`, 0o600)
   write('rabbitmq-env.conf', '', 0o600)
   write('rabbitmq.conf', [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings, ''].join('\n'), 0o600)
 }
@@ -79,7 +93,7 @@ function prepareNode(folder: string, port: number, settings: readonly string[], 
 function nodeEnvironment(folder: string, port: number): Record<string, string> {
   return {
     HOME: folder,
-    RABBITMQ_NODENAME: `signalbox-${port}@localhost`,
+    RABBITMQ_NODENAME: rabbitNode(port),
     RABBITMQ_NODE_PORT: String(port),
     RABBITMQ_MNESIA_BASE: join(folder, 'data'),
     RABBITMQ_LOG_BASE: join(folder, 'logs'),

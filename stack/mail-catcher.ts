@@ -2,15 +2,9 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
-
-/** A caught mail, as its page and `/messages` show it. */
-type CaughtMail = { at: string; from: string; to: string[]; subject: string; text: string }
+import { type CaughtMail, MAIL_PAGE_POLICY, mailPage } from './mail-page.ts'
 
 const kept = 200
-const WARNING = `For trials only: whoever opens this page reads every mail below, links for signing in and for new
-passwords included. For more than a trial set SMTP_URL to a mail server of your own.
-${'='.repeat(60)}
-`
 const caught: CaughtMail[] = []
 const host = process.env.HOST ?? '127.0.0.1'
 
@@ -25,7 +19,7 @@ const smtp = new SMTPServer({
       .then(({ subject = '', text = '', html = '' }) => {
         const to = session.envelope.rcptTo.map(({ address }) => address)
         const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
-        caught.unshift({ at: new Date().toISOString(), from, to, subject, text: text || html })
+        caught.unshift({ at: new Date().toISOString(), from, to, subject, text, html })
         caught.splice(kept)
         done()
       })
@@ -39,9 +33,8 @@ const http = createServer((request, response) => {
   if (request.url === '/messages') {
     return void response.setHeader('Content-Type', 'application/json').end(JSON.stringify(caught))
   }
-  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-  response.write(WARNING)
-  response.end(caught.map(asText).join('\n\n') || 'No mail yet.\n')
+  response.setHeader('Content-Type', 'text/html; charset=utf-8').setHeader('Content-Security-Policy', MAIL_PAGE_POLICY)
+  response.end(mailPage(caught))
 })
 http.listen(Number(process.env.MAIL_HTTP_PORT ?? 8025), host)
 
@@ -51,8 +44,4 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     http.close()
     http.closeAllConnections()
   })
-}
-
-function asText({ at, from, to, subject, text }: CaughtMail): string {
-  return `${at}  from ${from} to ${to.join(', ')}\n${subject}\n\n${text.trim()}\n${'-'.repeat(60)}`
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { readEnvFile, stateDirectory } from '#shared/platform/process/local-env.ts'
-import { down, status } from './down.ts'
+import { down } from './down.ts'
+import { status } from './status.ts'
 import { up } from './up.ts'
 
 const say = (line: string) => console.log(line)
@@ -10,7 +11,9 @@ const commands: Record<string, () => Promise<void>> = {
   // A .env file is for settings one wants every time; the environment of this very command beats it.
   up: () => up({ ...readEnvFile(resolve(root, '.env')), ...process.env }, stateDirectory, say),
   down: () => down(stateDirectory, say),
-  status: () => status(stateDirectory, say),
+  status: async () => {
+    if (!(await status(stateDirectory, say))) process.exitCode = 1
+  },
 }
 
 const command = commandOf(process.argv.slice(2))

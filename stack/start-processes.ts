@@ -4,7 +4,7 @@ import { freePort, portTrouble } from './free-port.ts'
 import { INGRESS_HEAP } from './ingress-heap.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
-import type { StackState } from './state.ts'
+import type { MailPorts, StackState } from './state.ts'
 import { httpReady, NotReady, portOpen, untilReady } from './wait-until-ready.ts'
 
 /** Time a process gets to finish what is in flight before it is forced. */
@@ -34,6 +34,13 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
       say(`${plan.name} restarts with its new settings or code`)
     stale.push(plan)
   }
+  const superfluous = Object.keys(state.processes).filter((name) => !plans.some((plan) => plan.name === name))
+  for (const name of superfluous) {
+    const old = state.processes[name]
+    if (old && (await stopProcess(old, 'SIGTERM', patienceMs))) say(`stopped ${name}, which is not needed any more`)
+    forgetProcess(folder, name)
+    delete state.processes[name]
+  }
   for (const plan of stale) await refuseTakenPort(plan)
   for (const plan of stale) {
     state.processes[plan.name] = await startProcess(plan, folder, code)
@@ -48,6 +55,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     // Only the metrics port says why a process is not ready.
     const ownAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
     const ready = {
+      ...(state.mail && { mail: portOpen(state.mail.http) }),
       smtp: portOpen(Number(settings.SMTP_PORT)),
       workers: ownAccount('workers'),
       ingress: ownAccount('ingress'),
@@ -82,7 +90,20 @@ async function processPlans(settings: Readonly<Record<string, string>>, state: S
     const port = keeps ? old.metricsPort : isUsable ? wanted : await freePort()
     plans.push({ name, command, settings: { ...settings, METRICS_PORT: String(port) } })
   }
-  return plans
+  return state.mail ? [mailPlan(state.mail), ...plans] : plans
+}
+
+/** The catcher has no metrics; it takes mails of this machine only. */
+function mailPlan({ smtp, http }: MailPorts): ProcessPlan {
+  const settings = { HOST: '127.0.0.1', MAIL_SMTP_PORT: String(smtp), MAIL_HTTP_PORT: String(http), METRICS_PORT: '0' }
+  return { name: 'mail', command: ['stack/mail-catcher.ts'], settings }
+}
+
+/** The ports that the catcher has already, else the usual ones or, where these are taken, others. */
+export async function mailPorts({ mail, processes }: StackState): Promise<MailPorts> {
+  if (mail && processes.mail && (await isRunning(processes.mail))) return mail
+  const free = async (port: number) => ((await portTrouble(port, '127.0.0.1')) === undefined ? port : await freePort())
+  return { smtp: await free(1025), http: await free(8025) }
 }
 
 async function refuseTakenPort({ name, settings }: ProcessPlan): Promise<void> {

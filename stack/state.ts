@@ -10,8 +10,13 @@ export type ManagedProcess = ProcessIdentity & { fingerprint: string; metricsPor
 export type StackState = {
   postgres?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
   broker?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
+  /** where mails of an installation without a mail server of its own can be read */
+  mail?: MailPorts | undefined
   processes: Record<string, ManagedProcess>
 }
+
+/** Ports of the mail catcher: where it takes mails, and where it shows them. */
+export type MailPorts = { smtp: number; http: number }
 
 /** @returns an empty state when nothing was ever started */
 export function readState(folder: string): StackState {

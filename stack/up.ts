@@ -14,7 +14,7 @@ import { mustRun } from './run-command.ts'
 import { serverFolder } from './server-folder.ts'
 import { orderOfOrigins } from './service-origins.ts'
 import { stackSettings } from './stack-settings.ts'
-import { startProcesses } from './start-processes.ts'
+import { mailPorts, startProcesses } from './start-processes.ts'
 import { readState, type StackState, writePrivately, writeState } from './state.ts'
 
 /**
@@ -43,6 +43,8 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
       readFileSync(join(secrets, 'database_login_password'), 'utf8'),
     ),
   }
+  state.mail = settings.SMTP_URL || settings.SMTP_URL_FILE ? undefined : await mailPorts(state)
+  if (state.mail) settings.SMTP_URL = `smtp://127.0.0.1:${state.mail.smtp}`
   const config = loadConfig(settings) // what no process would start with is said before anything is started
   say('migrating the database')
   const { databaseUrl, databaseOwnerUrl } = config
@@ -59,7 +61,9 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   const address = `http://localhost:${settings.PORT}`
   const demo = await demoCredentials(folder, settings, address)
   const link = await setupLink(settings)
-  say(introduction(settings.PUBLIC_URL ?? address, demo, link ? [link] : []))
+  const mail = state.mail && `mail           http://localhost:${state.mail.http}`
+  const more = [mail, link].filter((line) => line !== undefined)
+  say(introduction(settings.PUBLIC_URL ?? address, demo, more))
 }
 
 async function findServices(

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { readEnvFile } from '#shared/platform/process/local-env.ts'
+import { isRunning } from './process-identity.ts'
+import { readState, type StackState } from './state.ts'
+import { httpReady, portOpen } from './wait-until-ready.ts'
+
+/**
+ * `make status`: where it listens, then one line for each service and process, by their own account: a process that runs
+ * and cannot work says why. @returns whether all of it works
+ */
+export async function status(folder: string, say: (line: string) => void): Promise<boolean> {
+  const state = readState(folder)
+  const settings = readEnvFile(join(folder, 'env'))
+  const line = (name: string, text: string) => say(`${name.padEnd(10)} ${text}`)
+  if (Object.keys(state.processes).length === 0) {
+    say('nothing of ours is running: make up starts it')
+    return false
+  }
+  const address = `http://127.0.0.1:${settings.PORT}`
+  line('address', settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`)
+  for (const name of ['postgres', 'broker'] as const) {
+    const service = state[name]
+    if (!service) line(name, 'not started')
+    else {
+      const problem = await portOpen(service.port)()
+      line(name, `${service.origin}, port ${service.port}${problem ? ': does not answer' : ''}`)
+    }
+  }
+  const problems = await Promise.all(
+    Object.keys(state.processes).map(async (name) => {
+      const problem = await processProblem(name, state, settings)
+      return { name, problem }
+    }),
+  )
+  for (const { name, problem } of problems) {
+    const runs = `runs, pid ${state.processes[name]?.pid}`
+    line(name, problem === 'ended' ? 'ended' : problem === undefined ? runs : `${runs}, NOT READY: ${problem}`)
+  }
+  const pings = await pingsText(address)
+  line('pings', pings)
+  line('mail', mailText(state, settings))
+  return pings === 'are taken' && problems.every(({ problem }) => problem === undefined)
+}
+
+/** Why a process cannot work, by its own account; undefined when it can. */
+async function processProblem(
+  name: string,
+  { processes, mail }: StackState,
+  settings: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const process = processes[name]
+  if (!process || !(await isRunning(process))) return 'ended'
+  if (name === 'mail') return await portOpen(mail?.http ?? 0)()
+  if (name === 'smtp') return await portOpen(Number(settings.SMTP_PORT))()
+  const text = await httpReady(`http://127.0.0.1:${process.metricsPort}`)()
+  return text?.trim().replaceAll(/\s*\n\s*/g, '; ')
+}
+
+async function pingsText(address: string): Promise<string> {
+  try {
+    const { status } = await fetch(`${address}/readyz/pings`, { signal: AbortSignal.timeout(5_000) })
+    return status === 200 ? 'are taken' : 'are REFUSED with 503: the ingress cannot reach the broker'
+  } catch {
+    return 'are NOT TAKEN: the ingress does not answer'
+  }
+}
+
+function mailText({ mail }: StackState, settings: Readonly<Record<string, string>>): string {
+  if (mail) return `is caught, to be read at http://localhost:${mail.http}`
+  if (settings.SMTP_URL_FILE) return 'is sent by the server of SMTP_URL_FILE'
+  return settings.SMTP_URL ? `is sent by ${new URL(settings.SMTP_URL).host}` : 'is not sent: SMTP_URL is not set'
+}
