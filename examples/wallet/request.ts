@@ -1,0 +1,57 @@
+import { hash, X509Certificate } from 'node:crypto'
+import { CompactEncrypt, decodeProtectedHeader, importJWK, importX509, type JWK, jwtVerify } from 'jose'
+
+/** What a verifier asks for, as far as a small wallet understands it. */
+export interface Asked {
+  client_id: string
+  response_mode: 'direct_post' | 'direct_post.jwt'
+  response_uri: string
+  nonce: string
+  state: string
+  dcql_query: { credentials: { id: string; meta: { vct_values: string[] }; claims: { path: string[] }[] }[] }
+  client_metadata: { jwks?: { keys: JWK[] }; encrypted_response_enc_values_supported?: string[] }
+}
+
+/** Fetches the request that a QR code names, and believes it if whom it names has signed it. */
+export async function fetchRequest(authorizationRequest: string): Promise<Asked> {
+  const params = new URL(authorizationRequest).searchParams
+  const clientId = params.get('client_id') ?? ''
+  const answer = await fetch(params.get('request_uri') ?? '')
+  if (!answer.ok) throw new Error(`the request cannot be had: ${answer.status}`)
+  const jwt = await answer.text()
+  const { payload } = await jwtVerify<Asked>(jwt, await verifierKey(jwt, clientId), { typ: 'oauth-authz-req+jwt' })
+  if (payload.client_id !== clientId) throw new Error('the request is of somebody else')
+  return payload
+}
+
+/** The key behind a client id: in the identifier itself, or in a certificate for the host that it names. */
+async function verifierKey(jwt: string, clientId: string) {
+  const { alg = '', x5c } = decodeProtectedHeader(jwt)
+  const did = /^decentralized_identifier:did:jwk:([\w-]+)$/.exec(clientId)?.[1]
+  if (did !== undefined) return await importJWK(JSON.parse(Buffer.from(did, 'base64url').toString()), alg)
+  const certificate = new X509Certificate(Buffer.from(x5c?.[0] ?? '', 'base64'))
+  const digest = /^x509_hash:(.+)$/.exec(clientId)?.[1]
+  const host = /^x509_san_dns:(.+)$/.exec(clientId)?.[1]
+  const isNamed =
+    host === undefined ? digest === hash('sha256', certificate.raw, 'base64url') : certificate.checkHost(host)
+  if (!isNamed) throw new Error('nobody I know signed this request')
+  // Which authorities to believe is for a real wallet to know; this one takes any.
+  return await importX509(certificate.toString(), alg)
+}
+
+/** Answers a request. @returns what the verifier said */
+export async function answer(asked: Asked, vpToken: Record<string, string[]>): Promise<Response> {
+  return await fetch(asked.response_uri, { method: 'POST', body: await formOf(asked, vpToken) })
+}
+
+async function formOf(asked: Asked, vpToken: Record<string, string[]>): Promise<URLSearchParams> {
+  if (asked.response_mode === 'direct_post') {
+    return new URLSearchParams({ vp_token: JSON.stringify(vpToken), state: asked.state })
+  }
+  const [jwk] = asked.client_metadata.jwks?.keys ?? []
+  if (!jwk) throw new Error('the verifier names no key to encrypt to')
+  const header = { alg: jwk.alg ?? '', enc: 'A256GCM', ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) }
+  const text = JSON.stringify({ vp_token: vpToken, state: asked.state })
+  const jwe = new CompactEncrypt(Buffer.from(text)).setProtectedHeader(header)
+  return new URLSearchParams({ response: await jwe.encrypt(await importJWK(jwk, jwk.alg)) })
+}
