@@ -115,6 +115,11 @@ test.serial(
       async () => (await deps.db('notifications').where({ state: 'delivered' })).length === 1,
     )
 
+    await eventually(
+      'the listener to have proven that it takes pings',
+      async () => (await deps.db('beats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
+    )
+
     const admin = adminOf(before)
     // As if it had been due at the moment of the backup: its sender was in the middle of it.
     await deps.db('notifications').update({
