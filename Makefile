@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring backup-drill e2e bench openapi assurance secrets release-files check
+.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring pooler backup-drill e2e bench openapi assurance secrets release-files check
 
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
@@ -57,6 +57,9 @@ memory: $(STAMP) ## what 10,000 idle connections hold (10,500 open files), slow 
 
 monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or that of the path)
 	@PROMTOOL=$${PROMTOOL:-promtool} npm run -s test -- test/examples/monitoring.test.ts
+
+pooler: $(STAMP) ## the product behind pgbouncer (PGBOUNCER, or that of the path)
+	@PGBOUNCER=$${PGBOUNCER:-pgbouncer} npm run -s test -- test/faults/pooler.test.ts
 
 backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a database of its own, compare, drop that
 	@folder=$${BACKUP_FOLDER:-.local/backup}; npm run -s admin -- backup write --to $$folder && npm run -s admin -- backup verify --from $$folder

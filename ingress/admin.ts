@@ -21,6 +21,7 @@ async function openContext(): Promise<AdminContext & AsyncDisposable> {
     name: 'signalbox-admin',
     poolSize: 2,
     timeoutMs: config.databaseTimeoutMs,
+    pooler: config.databasePooler,
   })
   return {
     config,

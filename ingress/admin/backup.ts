@@ -7,9 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import knex, { type Knex } from 'knex'
 import { z } from 'zod'
-import { UnavailableError } from '#shared/errors.ts'
+import { UnavailableError, ValidationError } from '#shared/errors.ts'
 import { createDatabase, dropDatabase, exportSnapshot } from '#shared/platform/database/copy-store.ts'
 import { primaryAddress } from '#shared/platform/database/hosts.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, textOf } from './command.ts'
 import { compareInventories, databaseFindings, type Inventory, takeInventory } from './database-findings.ts'
@@ -46,6 +47,7 @@ const write: Command = {
   options: { to: { description: 'a folder; made when it is not there', value: 'FOLDER', required: true } },
   async run(given, { config }) {
     const folder = textOf(given, 'to')
+    refuseSharedSessions(config)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const url = await primaryAddress(config.databaseOwnerUrl ?? config.databaseUrl)
     const file = join(folder, DUMP)
@@ -100,6 +102,14 @@ const verify: Command = {
 }
 
 export const backupCommands: readonly Command[] = [write, verify]
+
+/** What pg_dump sets in a session (an empty search_path among it) would stay with the next to have it from the pooler. */
+function refuseSharedSessions({ databasePooler, databaseUrl, databaseOwnerUrl = databaseUrl }: Config): void {
+  const hostsOf = (url: string) => /@?([^@/]+)\//.exec(url.replace(/^\w+:\/\//, ''))?.[1]
+  if (databasePooler === 'transaction' && hostsOf(databaseUrl) === hostsOf(databaseOwnerUrl)) {
+    throw new ValidationError('a backup needs a session of its own: DATABASE_OWNER_URL must lead past the pooler')
+  }
+}
 
 async function restoreInto(
   name: string,

@@ -1,3 +1,4 @@
+import { PoolerError } from './pooler.ts'
 import { ReplacedServerError } from './timeline-fence.ts'
 
 const CLASSES: readonly [code: RegExp, words: string][] = [
@@ -20,6 +21,9 @@ const CLASSES: readonly [code: RegExp, words: string][] = [
  */
 export function databaseFailure(error: unknown): string {
   if (error instanceof ReplacedServerError) return `the address leads to a server that was replaced: ${error.message}`
+  if (error instanceof PoolerError) return error.message
+  if (error instanceof Error && /unsupported startup parameter/.test(error.message))
+    return 'a pooler refuses the settings of a session: DATABASE_POOLER must say what it keeps'
   const code = codeOf(error)
   const [, words] = CLASSES.find(([pattern]) => pattern.test(code)) ?? []
   if (words !== undefined) return `${words} (${code})`

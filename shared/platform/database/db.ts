@@ -4,7 +4,8 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import pg from 'pg'
 import { UnavailableError } from '../../errors.ts'
 import { createDatabaseHosts, type DatabaseHosts } from './hosts.ts'
-import { type KnexQuery, runScoped, type ScopedConnection, takePipelineRole } from './scoped-connection.ts'
+import { deadlines, type Pooler, PoolerError } from './pooler.ts'
+import { beginSession, type KnexQuery, runScoped, type ScopedConnection } from './scoped-connection.ts'
 import {
   createTimelineFence,
   type FencedConnection,
@@ -22,6 +23,8 @@ export interface DatabaseOptions {
   name: string
   poolSize: number
   timeoutMs: number
+  /** what the address leads to; PostgreSQL itself when absent */
+  pooler?: Pooler
   /** that of the process's other pools, which then learn together that the server was replaced */
   fence?: TimelineFence
 }
@@ -82,13 +85,14 @@ type PooledConnection = FencedConnection &
  * A deadline that passes destroys the connection, since its answer may yet arrive.
  */
 export function openDatabase(options: DatabaseOptions): Knex {
-  const { timeoutMs, fence = createTimelineFence() } = options
+  const { timeoutMs, pooler = 'none', fence = createTimelineFence() } = options
+  const { lock_timeout, ...limits } = deadlines(timeoutMs)
   const hosts = createDatabaseHosts(options.url)
   const prepare = async (connection: PooledConnection) => {
     connection.hosts = hosts
     try {
       await fence.admit(connection)
-      await takePipelineRole(connection)
+      await beginSession(connection, pooler, timeoutMs)
     } catch (error) {
       hosts.doubt()
       connection.connection?.stream?.destroy() // the pool forgets a connection that it could not make ready
@@ -103,9 +107,8 @@ export function openDatabase(options: DatabaseOptions): Knex {
       expirationChecker: hosts.isDoubted,
       application_name: options.name,
       connectionTimeoutMillis: timeoutMs,
-      statement_timeout: timeoutMs,
-      options: `-c lock_timeout=${Math.ceil(timeoutMs * 0.8)}`,
-      idle_in_transaction_session_timeout: timeoutMs * 3,
+      // A pooler refuses them; without one declared, that refusal tells of it.
+      ...(pooler === 'none' ? { ...limits, options: `-c lock_timeout=${lock_timeout}` } : {}),
       // Slightly later than the server's own limit, so that it only fires when the server cannot be heard.
       query_timeout: timeoutMs + 1000,
       keepAlive: true,
@@ -138,6 +141,7 @@ const LOST =
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'KnexTimeoutError' || error instanceof ReplacedServerError) return true
+  if (error instanceof PoolerError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (DISCARD.test(code)) return true
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true

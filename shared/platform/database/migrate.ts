@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
+import { ValidationError } from '../../errors.ts'
 import { loadConfig } from '../process/config.ts'
 import { withLocalEnv } from '../process/local-env.ts'
 import { primaryAddress, splitHosts } from './hosts.ts'
-import { secureRows } from './row-security.ts'
+import type { Pooler } from './pooler.ts'
+import { poolerDefaults, secureRows } from './row-security.ts'
 import { query } from './sql.ts'
 
 const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))
@@ -37,40 +39,38 @@ export async function migrateLatest(databaseUrl: string): Promise<string[]> {
 /**
  * Brings the schema up to date as its owner and, where another login is to work with it, binds that one by row security.
  * @returns the migrations applied, and a warning in words where row security cannot be had
+ * @throws ValidationError for a pooler that shares sessions without a login whose own they could be
  */
 export async function migrateAndSecure(addresses: {
   databaseUrl: string
   databaseOwnerUrl?: string | undefined
+  databasePooler?: Pooler
+  databaseTimeoutMs?: number
 }): Promise<{ applied: string[]; warning?: string }> {
-  const { databaseUrl, databaseOwnerUrl = databaseUrl } = addresses
-  const applied = await migrateLatest(databaseOwnerUrl)
+  const { databaseUrl, databaseOwnerUrl = databaseUrl, databasePooler = 'none', databaseTimeoutMs = 0 } = addresses
   const login = loginOf(databaseUrl)
-  if (login.role === loginOf(databaseOwnerUrl).role) {
-    return { applied, warning: 'row security is off: DATABASE_URL is the login that owns the tables' }
-  }
-  const owner = new pg.Client({ connectionString: await primaryAddress(databaseOwnerUrl) })
-  await owner.connect()
-  try {
-    await untilOwnerLocked(owner)
-    await secureRows(owner, login)
-    return { applied }
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error
-    return { applied, warning: `row security is off: the owner may not make it so (${error.message})` }
-  } finally {
-    await owner.end()
-  }
-}
-
-/** As `untilLocked`, for a lock that ends with the connection. */
-async function untilOwnerLocked(owner: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await owner.query<{ isMine: boolean }>(
-      `SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS "isMine"`,
+  const isOwner = login.role === loginOf(databaseOwnerUrl).role
+  if (isOwner && databasePooler === 'transaction') {
+    throw new ValidationError(
+      'DATABASE_POOLER=transaction needs DATABASE_OWNER_URL: deadlines become those of the login, and migrations have none',
     )
-    if (rows[0]?.isMine) return
-    await sleep(LOCK_AGAIN_MS)
   }
+  return await withMigrationLock(databaseOwnerUrl, async (db) => {
+    const [, applied] = await db.migrate.latest(settings)
+    if (isOwner) return { applied, warning: 'row security is off: DATABASE_URL is the login that owns the tables' }
+    const owner = new pg.Client({ connectionString: await primaryAddress(databaseOwnerUrl) })
+    await owner.connect()
+    try {
+      await secureRows(owner, login)
+      await poolerDefaults(owner, login.role, databasePooler === 'transaction' ? databaseTimeoutMs : null)
+      return { applied }
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error
+      return { applied, warning: `row security is off: the owner may not make it so (${error.message})` }
+    } finally {
+      await owner.end()
+    }
+  })
 }
 
 function loginOf(url: string): { role: string; password: string } {

@@ -27,7 +27,7 @@ const COMMIT: Prepared = { name: 'commit', text: 'COMMIT' }
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
   // knex's pool hands out the driver's clients; its types do not say so.
-  const connection = (await db.client.acquireConnection().catch(rethrow)) as Client & { __knex__disposed?: unknown }
+  const connection = (await db.client.acquireConnection().catch(rethrow)) as PooledClient
   const trips = openTrips(connection)
   try {
     trips.run.later(BEGIN, [])
@@ -45,7 +45,9 @@ export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) 
   }
 }
 
-function openTrips(connection: Client): { run: RunPrepared; wasUsed: () => boolean } {
+type PooledClient = Client & { __knex__disposed?: unknown; isShared?: boolean }
+
+function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () => boolean } {
   let waiting: Step[] = []
   let isPlanned = false
   let wasUsed = false
@@ -55,7 +57,7 @@ function openTrips(connection: Client): { run: RunPrepared; wasUsed: () => boole
     wasUsed = true
     const steps = waiting
     waiting = []
-    connection.query(new RoundTrip(steps))
+    connection.query(new RoundTrip(steps, connection.isShared !== true))
   }
 
   function run<Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]> {

@@ -32,6 +32,7 @@ const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
  */
 export class RoundTrip implements Submittable {
   readonly #steps: readonly Step[]
+  readonly #isKept: boolean
   readonly #rows: Record<string, unknown>[][]
   #fields: (Field[] | undefined)[] = []
   #at = 0
@@ -39,15 +40,19 @@ export class RoundTrip implements Submittable {
   /** Called by the driver when the trip ended, or took too long. */
   callback: (error: unknown) => void
 
-  constructor(steps: readonly Step[]) {
+  /** @param isKept whether the session, and so what it has parsed, is there for the next trip */
+  constructor(steps: readonly Step[], isKept = true) {
     this.#steps = steps
+    this.#isKept = isKept
     this.#rows = steps.map(() => [])
     this.callback = (error) => this.#settle(error)
   }
 
   submit(connection: Connection): void {
-    this.#known = parsedOn.get(connection) ?? new Map()
-    parsedOn.set(connection, this.#known)
+    if (this.#isKept) {
+      this.#known = parsedOn.get(connection) ?? new Map()
+      parsedOn.set(connection, this.#known)
+    }
     const { stream } = connection
     stream.cork()
     try {
@@ -60,13 +65,14 @@ export class RoundTrip implements Submittable {
 
   #send(connection: Connection, { name, text }: Prepared, values: readonly SqlValue[]): void {
     const fields = this.#known.get(name)
+    const statement = this.#isKept ? name : ''
     this.#fields.push(fields)
     if (fields === undefined) {
       // A trip that failed may have left it parsed; closing what is not there is no error.
-      connection.close({ type: 'S', name }, true)
-      connection.parse({ name, text, types: [] }, true)
+      if (this.#isKept) connection.close({ type: 'S', name }, true)
+      connection.parse({ name: statement, text, types: [] }, true)
     }
-    connection.bind({ statement: name, values: values.map(parameterOf) }, true)
+    connection.bind({ statement, values: values.map(parameterOf) }, true)
     if (fields === undefined) connection.describe({ type: 'P' }, true)
     connection.execute({}, true)
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { deadlines } from './pooler.ts'
 
 /** The role of everything that crosses tenants: workers, the ping listener, sign-in. It owns nothing and bypasses nothing. */
 export const PIPELINE_ROLE = 'signalbox_pipeline'
@@ -137,6 +138,29 @@ export async function secureRows(owner: pg.Client, login: { role: string; passwo
   for (const { name, secured } of rows) {
     const rule = tenantTables[name]
     if (rule !== undefined) await secureTable(owner, name, rule, secured)
+  }
+}
+
+/**
+ * Lets every session of the login in this database begin with the pipeline's role and with deadlines: where sessions are
+ * shared, nobody can set them later (ADR 25). For other installations, takes back what an earlier setting had made.
+ * @param timeoutMs DATABASE_TIMEOUT_MS; null for sessions that are not shared
+ */
+export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs: number | null): Promise<void> {
+  const { rows } = await owner.query<{ database: string; had: boolean }>(
+    `SELECT current_database() AS database, EXISTS (
+       SELECT FROM pg_db_role_setting AS setting JOIN pg_database ON pg_database.oid = setdatabase
+       JOIN pg_roles ON pg_roles.oid = setrole WHERE datname = current_database() AND rolname = $1) AS had`,
+    [login],
+  )
+  const [{ database, had } = { database: '', had: false }] = rows
+  const alter = `ALTER ROLE ${pg.escapeIdentifier(login)} IN DATABASE ${pg.escapeIdentifier(database)}`
+  if (timeoutMs === null) {
+    if (had) await changeRoles(owner, `${alter} RESET ALL`)
+    return
+  }
+  for (const [name, value] of Object.entries({ ...deadlines(timeoutMs), role: PIPELINE_ROLE })) {
+    await changeRoles(owner, `${alter} SET ${name} = '${value}'`)
   }
 }
 

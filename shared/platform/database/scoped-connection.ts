@@ -1,3 +1,4 @@
+import { deadlines, type Pooler, PoolerError } from './pooler.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
 import { currentTenant, type Tenant } from './tenant.ts'
 
@@ -8,9 +9,11 @@ export interface SocketHolder {
 
 /** A pooled connection of the driver, with what we know of its session. */
 export interface ScopedConnection {
-  query(text: string): Promise<{ rowCount: number | null }>
+  query(text: string): Promise<{ rowCount: number | null; rows: unknown[] }>
   /** whether its login is bound by row security and so can be narrowed to a tenant */
   isBound?: boolean
+  /** whether the next transaction may find itself in another session, which knows no statement by name */
+  isShared?: boolean
   /** how the transaction under way began; absent outside of one */
   transaction?: 'pipeline' | 'tenant' | undefined
 }
@@ -21,21 +24,49 @@ export interface KnexQuery {
   response?: unknown
 }
 
+/** Whether the login is a member of the pipeline's role and owns no table: such a login sees no row by itself. */
+const NEEDS_ROLE = `EXISTS (
+  SELECT FROM pg_roles AS login
+  WHERE login.rolname = session_user AND NOT login.rolsuper
+    AND EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS role ON role.oid = roleid
+                WHERE member = login.oid AND role.rolname = '${PIPELINE_ROLE}')
+    AND NOT EXISTS (SELECT FROM pg_class
+                    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relowner = login.oid))`
+
+interface Session {
+  role: string
+  needsRole: boolean
+  /** `0` is none */
+  deadline: string
+}
+
 /**
- * Gives a new session the pipeline's role, where its login is a member and owns no table: such a login sees no row by
- * itself. Another login (a superuser on a developer's machine) stays as it is, and row security does not bind it.
+ * Gives a new session its deadlines and the pipeline's role, where row security binds its login. Another login (a
+ * superuser on a developer's machine) stays as it is. Where sessions are shared, both belong to the login (`migrate`),
+ * and nothing may be set here: it would stay with a session of somebody else.
+ * @throws PoolerError when what was set does not hold
  */
-export async function takePipelineRole(connection: ScopedConnection): Promise<void> {
-  const { rowCount } = await connection.query(
-    `SELECT set_config('role', '${PIPELINE_ROLE}', false)
-     FROM pg_roles AS login
-     WHERE login.rolname = session_user AND NOT login.rolsuper
-       AND EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS role ON role.oid = roleid
-                   WHERE member = login.oid AND role.rolname = '${PIPELINE_ROLE}')
-       AND NOT EXISTS (SELECT FROM pg_class
-                       WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relowner = login.oid)`,
+export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
+  connection.isShared = pooler === 'transaction'
+  if (pooler === 'session') {
+    const wanted = Object.entries(deadlines(timeoutMs)).map(([name, ms]) => `set_config('${name}', '${ms}', false)`)
+    await connection.query(`SELECT ${wanted.join(', ')}`)
+  }
+  if (!connection.isShared) {
+    await connection.query(`SELECT set_config('role', '${PIPELINE_ROLE}', false) WHERE ${NEEDS_ROLE}`)
+  }
+  const { rows } = await connection.query(
+    `SELECT current_user AS role, ${NEEDS_ROLE} AS "needsRole", current_setting('statement_timeout') AS deadline`,
   )
-  connection.isBound = rowCount === 1
+  // The statement's own text decides what its rows are.
+  const [session] = rows as Session[]
+  connection.isBound = session?.needsRole === true
+  if (session?.deadline !== '0' && (!connection.isBound || session?.role === PIPELINE_ROLE)) return
+  throw new PoolerError(
+    connection.isShared
+      ? 'sessions behind the pooler lack deadlines or role: npm run -s migrate with DATABASE_POOLER=transaction, then RECONNECT the pooler'
+      : 'a pooler drops what is set for a session: DATABASE_POOLER must say what it keeps',
+  )
 }
 
 /**

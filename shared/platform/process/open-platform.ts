@@ -61,7 +61,12 @@ export async function openPlatform(
   log: Log,
 ): Promise<Platform> {
   const metrics = createMetrics()
-  const database = { url: config.databaseUrl, timeoutMs: config.databaseTimeoutMs, fence: createTimelineFence() }
+  const database = {
+    url: config.databaseUrl,
+    timeoutMs: config.databaseTimeoutMs,
+    pooler: config.databasePooler,
+    fence: createTimelineFence(),
+  }
   const db = openDatabase({ ...database, name, poolSize: config.dbPool })
   resources.defer(() => db.destroy())
   const reserveDb = openDatabase({ ...database, name: `${name}:reserve`, poolSize: 3 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { poolers } from '../database/pooler.ts'
 import {
   databaseUrl,
   integer,
@@ -193,6 +194,11 @@ export const settings = {
     { fallback: 'false' },
   ),
   DB_POOL: setting(integer(1, 200), 'Database connections per process.', { fallback: '10' }),
+  DATABASE_POOLER: setting(
+    z.enum(poolers),
+    'What `DATABASE_URL` leads to: PostgreSQL itself (`none`), or a pooler that keeps a session for each connection (`session`) or for each transaction alone (`transaction`). A pooler that does other than this says is refused.',
+    { fallback: 'none' },
+  ),
   DATABASE_SYNC_STANDBYS: setting(
     integer(0, 9),
     'Standbys that a commit has to wait for in this installation; fewer are a finding of doctor and an alert.',
