@@ -65,7 +65,8 @@ test('F04, F12: a broker out of memory or disk, or with full queues, makes us re
   const [first] = checks
   if (!first) throw new Error('there are checks')
   await tell(product.db, [first], [await addWebhook(deps, project.id, sink.url)])
-  await product.workers(['notifier'])
+  // The sweeper publishes anew what a broker did not confirm in time, as it does in production.
+  await product.workers(['notifier', 'sweeper'])
   const flip = { checkId: first.id, at: nowMicros(), from: 'up', to: 'down', reason: 'fail', processed: false } as const
   deps.outbox.publishLater(await preparedTransaction(product.db, (run) => recordFlips(run, [flip])))
   await sink.waitFor(1)

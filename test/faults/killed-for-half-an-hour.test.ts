@@ -96,15 +96,18 @@ test('F20: the whole service is killed for half an hour with 200 checks pinging:
   t.is((await db('flips').where({ to_status: 'down' })).length, 0, 'not one false alert')
   t.is(sink.requests.length, 0)
 
-  await letPassForThese(
-    db,
-    dead.map(({ id }) => id),
-  )
-  await sink.waitFor(DEAD)
-  const excused = await db('unknowns').first('gap_until')
+  const ids = dead.map(({ id }) => id)
+  const waiting = () =>
+    db('checks').whereIn('id', ids).whereNot({ status: 'down' }).where('alert_after', '>', db.fn.now())
+  await eventually('the dead to be told', async () => {
+    // A machine that stalls for seconds is blind anew, and excuses them once more: their time passes again.
+    if ((await waiting()).length === DEAD) await letPassForThese(db, ids)
+    return sink.requests.length === DEAD
+  })
+  const excused = await db('unknowns').whereIn('check_id', ids).max('gap_until as until').first()
   const flips = await db('flips').where({ to_status: 'down' })
-  t.deepEqual(flips.map(({ check_id: id }) => id).sort(), dead.map(({ id }) => id).sort())
-  for (const { at } of flips) t.is(at.getTime() - excused.gap_until.getTime(), 120_000, 'one period plus grace later')
+  t.deepEqual(flips.map(({ check_id: id }) => id).sort(), ids.toSorted())
+  for (const { at } of flips) t.is(at.getTime() - excused?.until.getTime(), 120_000, 'one period plus grace later')
   t.deepEqual(sink.requests.map(({ body }) => body.toString()).sort(), dead.map(({ uuid }) => uuid).sort())
   for (const one of second.processes) await one.stop()
 })
