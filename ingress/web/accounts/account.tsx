@@ -108,7 +108,7 @@ async function show(
         <Reports context={context} settings={reports} problem={problems.reports ?? null} />
         {config.oidcIssuer !== undefined && (
           <section class="card" aria-labelledby="identities">
-            <h2 id="identities">Sign-in by {new URL(config.oidcIssuer).host}</h2>
+            <h2 id="identities">Sign-in with {config.oidcName}</h2>
             {identities.length > 0 ? (
               <ul>
                 {identities.map(({ issuer, subject }) => (

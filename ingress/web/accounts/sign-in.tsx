@@ -83,16 +83,16 @@ async function show(context: Context, state: { email?: string; problem?: string 
           Sign in
         </button>
       </Form>
+      <p class="foot">
+        <a href="/reset-password">Forgot the password?</a>
+      </p>
       {passkey}
       {config.oidcIssuer !== undefined && (
         <Form context={context} action="/sign-in/oidc" class="stack or">
           <input type="hidden" name="next" value={next} />
-          <button type="submit">Sign in with {new URL(config.oidcIssuer).host}</button>
+          <button type="submit">Sign in with {config.oidcName}</button>
         </Form>
       )}
-      <p class="foot">
-        <a href="/reset-password">Forgot the password?</a>
-      </p>
     </section>,
     status,
   )

@@ -19,7 +19,7 @@ export async function changeRules(
   const changed = await transaction(db, async (tx) => {
     const check = await requireLocked(tx, project.id, uuid)
     const stored = await storeRules(tx, check, { body, path: '' }, deps)
-    await auditCheck(tx, actor, project, 'check.changed', check)
+    await auditCheck(tx, actor, project, 'check.changed', check, ': rules')
     return stored
   })
   deps.announce({ kind: 'check', uuid, projectId: project.id })

@@ -3,6 +3,7 @@ import { NotFoundError, ValidationError } from '../../errors.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { listChannels } from '../channels/store.ts'
+import { changedWords } from '../checks/changed-words.ts'
 import { resolveChannels } from '../checks/channels-field.ts'
 import type { Check } from '../checks/check.ts'
 import type { JsonObject } from '../checks/json-body.ts'
@@ -37,22 +38,26 @@ export async function requireLocked(tx: Knex, projectId: number, uuid: string): 
   return check
 }
 
-/** Changes what the spec names. Locked, so that the instant of going down is computed from what the last ping left. */
+/**
+ * Changes what the spec names, and writes what of it is different now into the audit log. Locked, so that the instant
+ * of going down is computed from what the last ping left.
+ */
 export async function applyUpdate(
   tx: Knex,
-  projectId: number,
-  uuid: string,
-  spec: CheckSpec,
-  options: { slugFromName: boolean },
+  actor: Actor,
+  project: Pick<Project, 'id' | 'organisationId'>,
+  { uuid, spec, slugFromName }: { uuid: string; spec: CheckSpec; slugFromName: boolean },
 ): Promise<AssignedCheck> {
-  const check = await requireLocked(tx, projectId, uuid)
-  const channels = await chooseChannels(tx, projectId, spec)
-  const changes = applySpec(check, spec, options)
+  const check = await requireLocked(tx, project.id, uuid)
+  const channels = await chooseChannels(tx, project.id, spec)
+  const changes = applySpec(check, spec, { slugFromName })
   const changed = { ...check, ...changes }
   await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
   if (channels) await assignChannels(tx, check, channels)
   const stored = await findCheck(tx, uuid)
   if (!stored) throw new NotFoundError('The check is gone.')
+  const words = changedWords(check, stored)
+  await auditCheck(tx, actor, project, 'check.changed', stored, words.length === 0 ? '' : `: ${words.join(', ')}`)
   return stored
 }
 

@@ -45,8 +45,7 @@ export async function createCheck(
     await lockProject(tx, project.id)
     const match = criteria ? await findUnique(tx, project.id, criteria) : null
     if (match) {
-      const updated = await applyUpdate(tx, project.id, match.uuid, spec, { slugFromName })
-      await auditCheck(tx, actor, project, 'check.changed', updated)
+      const updated = await applyUpdate(tx, actor, project, { uuid: match.uuid, spec, slugFromName })
       return { ...(await withRules(tx, updated, rules, deps)), isNew: false }
     }
     await requireRoom(tx, project, deps)

@@ -3,7 +3,7 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import type { AssignedCheck } from '../checks/store.ts'
-import { applyUpdate, auditCheck, type OwnCheck, parseSpec } from './check-changes.ts'
+import { applyUpdate, type OwnCheck, parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 
@@ -27,8 +27,7 @@ export async function updateCheck(
   const rules = takesRules ? rulesOf(body) : null
   const lagMs = await deps.barrier.pass([id])
   const stored = await transaction(db, async (tx) => {
-    const updated = await applyUpdate(tx, project.id, uuid, spec, { slugFromName })
-    await auditCheck(tx, actor, project, 'check.changed', updated)
+    const updated = await applyUpdate(tx, actor, project, { uuid, spec, slugFromName })
     return await withRules(tx, updated, rules, deps)
   })
   deps.announce({ kind: 'check', uuid, projectId: project.id })

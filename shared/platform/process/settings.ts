@@ -265,6 +265,9 @@ export const settings = {
   WITNESS_KEYS: setting(list, 'Verifier keys of those witnesses, in the same order.', { fallback: '' }),
   OTS_CALENDAR_URLS: setting(list, 'OpenTimestamps calendars that checkpoints are submitted to.', { fallback: '' }),
   OIDC_ISSUER: setting(url(['http:', 'https:']).optional(), 'OpenID Connect issuer for sign-in to the pages.'),
+  OIDC_NAME: setting(text, 'What people know the issuer as: the button says “Sign in with” it.', {
+    fallback: 'single sign-on',
+  }),
   OIDC_CLIENT_ID: setting(optionalText, 'Client id at the issuer.'),
   OIDC_CLIENT_SECRET: setting(optionalText, 'Client secret at the issuer.', { secret: true }),
   CRASH_AT: setting(

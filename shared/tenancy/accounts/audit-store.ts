@@ -74,17 +74,28 @@ export interface ListedAudit {
   address: string
 }
 
-/** What was done in an organisation, newest first. @param beforeId only older entries */
-export async function listAudit(
-  db: Knex,
-  organisationId: number,
-  beforeId: number | null,
-  limit: number,
-): Promise<ListedAudit[]> {
+/** Which entries of an organisation are asked for. */
+export interface AuditFilter {
+  /** what actions begin with; null for all */
+  nouns: readonly string[] | null
+  /** part of who did it, to what, or from where; empty for all */
+  text: string
+  /** only entries older than this one; null for the newest */
+  beforeId: number | null
+  limit: number
+}
+
+/** What was done in an organisation, newest first. */
+export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
+  const { nouns, text, beforeId, limit } = filter
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   return await query<ListedAudit>(
     db,
     `SELECT id, at, actor, action, target, address FROM audit_log
-     WHERE organisation_id = ? AND (?::bigint IS NULL OR id < ?) ORDER BY id DESC LIMIT ?`,
-    [organisationId, beforeId, beforeId, limit],
+     WHERE organisation_id = ? AND (?::bigint IS NULL OR id < ?)
+       AND (?::text[] IS NULL OR split_part(action, '.', 1) = ANY(?::text[]))
+       AND (? = '' OR concat_ws(' ', actor, target, address) ILIKE ?)
+     ORDER BY id DESC LIMIT ?`,
+    [organisationId, beforeId, beforeId, nouns, nouns, text, pattern, limit],
   )
 }

@@ -57,6 +57,6 @@ test('somebody is invited to look, looks, and finds nothing to change', async (t
   await guest.reload()
   await guest.getByRole('link', { name: 'Edit' }).waitFor()
   await owner.getByRole('link', { name: 'Audit log' }).click()
-  await owner.getByText('member.role-changed').waitFor()
-  await owner.getByText('invitation.accepted').waitFor()
+  await owner.getByText('changed the role of a member').waitFor()
+  await owner.getByText('accepted an invitation').waitFor()
 })

@@ -16,6 +16,7 @@ test.before(async () => {
     listener: 'http',
     env: {
       OIDC_ISSUER: issuer.url,
+      OIDC_NAME: 'Acme accounts',
       OIDC_CLIENT_ID: 'signalbox',
       OIDC_CLIENT_SECRET: 'a secret of the client',
     },
@@ -60,6 +61,19 @@ test.serial('B16: an identity that nobody has connected is refused, though its a
     t.is((await visitor.get(back)).status, 403)
     t.is((await visitor.get('/account')).status, 303, 'nobody is signed in')
   }
+})
+
+test.serial('the button has the name that people know, below all that belongs to the password', async (t) => {
+  const { text } = await createVisitor(app.url).get('/sign-in')
+  const places = ['name="password"', 'Forgot the password?', 'Sign in with Acme accounts'].map((part) =>
+    text.indexOf(part),
+  )
+  t.true(places.every((place) => place > 0))
+  t.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  )
+  t.false(text.includes(`with ${new URL(issuer.url).host}`))
 })
 
 test.serial('a connected identity signs in, by issuer and subject', async (t) => {

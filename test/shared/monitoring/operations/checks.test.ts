@@ -65,7 +65,7 @@ test('what is done with a check is audited by the name of who did it, and announ
   await deleteCheck(db, operator, own, deps)
   t.deepEqual(await entries(project.organisationId), [
     'operator root: check.created Job',
-    'agent key K7 (helper): check.changed Job',
+    'agent key K7 (helper): check.changed Job: tags',
     'agent key K7 (helper): check.paused Job',
     'agent key K7 (helper): check.resumed Job',
     'operator root: check.deleted Job',

@@ -1,0 +1,34 @@
+import type { CheckSettings } from './settings.ts'
+import type { AssignedCheck } from './store.ts'
+
+const WORDS: Readonly<Record<keyof CheckSettings, string>> = {
+  name: 'name',
+  slug: 'slug',
+  tags: 'tags',
+  desc: 'description',
+  kind: 'schedule',
+  schedule: 'schedule',
+  timeoutSeconds: 'period',
+  tz: 'time zone',
+  graceSeconds: 'grace time',
+  manualResume: 'how a pause ends',
+  methods: 'methods that count',
+  startKw: 'keywords',
+  successKw: 'keywords',
+  failureKw: 'keywords',
+  filterSubject: 'keywords',
+  filterBody: 'keywords',
+  filterHttpBody: 'keywords',
+  filterDefaultFail: 'keywords',
+}
+
+/** Which settings of a check are different now, each once, as forms call them; a changed name says the one before. */
+export function changedWords(before: AssignedCheck, after: AssignedCheck): string[] {
+  // The keys of WORDS, which Object.keys forgets.
+  const names = Object.keys(WORDS) as (keyof CheckSettings)[]
+  const words = names
+    .filter((name) => before[name] !== after[name])
+    .map((name) => (name === 'name' && before.name !== '' ? `name (was “${before.name}”)` : WORDS[name]))
+  const told = (check: AssignedCheck) => check.channelIds.toSorted().join()
+  return [...new Set(words), ...(told(before) === told(after) ? [] : ['integrations'])]
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { auditParts, auditWords, nounsOf } from '../../../ingress/web/organisations/audit-words.ts'
+import { root, sourcesBelow } from '../../support/imports.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, createTeam, join as joinTeam, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http' })
+  team = await createTeam(app, 'Acme')
+  owner = await joinTeam(app, team, 'owner', 'ada@example.com')
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+/** The actions that the sources write into the log, as they stand there. */
+function writtenActions(): string[] {
+  const calls =
+    /(?:\baction: |\b(?:note|audit|auditAccount|auditCheck|noted|change)\((?:[^()']|\(\w*\))*?)'([a-z-]+\.[a-z_-]+)'/g
+  const files = ['shared', 'ingress'].flatMap(sourcesBelow).filter((file) => !file.includes('audit-words'))
+  return [
+    ...new Set(
+      files.flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(calls)].map(([, it = '']) => it)),
+    ),
+  ].toSorted()
+}
+
+const written = writtenActions()
+
+test('the actions of the sources are found', (t) => {
+  for (const known of [
+    'check.changed',
+    'sign-in.failed',
+    'webhook.resent',
+    'pool.cut',
+    'member.removed',
+    'subject.moved',
+  ])
+    t.true(written.includes(known), known)
+})
+
+for (const action of writtenActions())
+  test(`the log says ${action} in words, in one of its parts`, (t) => {
+    t.notRegex(auditWords(action), /[._]/)
+    t.not(auditWords(action), action)
+    t.is(auditParts.filter(({ value }) => nounsOf(value).includes(action.split('.')[0] ?? '')).length, 1)
+  })
+
+const path = () => `/organisations/${team.organisationUuid}/audit`
+const said = (html: string) =>
+  [...html.matchAll(/<tr><td>.*?<\/tr>/g)].map(([row]) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)]
+      .slice(1, 4)
+      .map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, ''))
+      .join(' | '),
+  )
+
+test.serial('an entry says who did what to what, and of a changed check what changed', async (t) => {
+  const uuid = await addCheck(owner, team, { name: 'Night job' })
+  const fields = {
+    name: 'Day job',
+    kind: 'simple',
+    timeout: '2',
+    timeout_unit: 'hours',
+    grace: '5',
+    grace_unit: 'minutes',
+  }
+  t.is((await owner.post(`/checks/${uuid}/edit`, { ...fields, slug: 'night-job' }, `/checks/${uuid}/edit`)).status, 303)
+  const { text } = await owner.get(path())
+  t.deepEqual(said(text).slice(0, 3), [
+    'ada@example.com | changed a check | Day job: name (was “Night job”), period',
+    'ada@example.com | created a check | Night job',
+    'ada@example.com | signed in | ',
+  ])
+  t.regex(text, /title="check\.changed"/, 'the code stays within reach')
+})
+
+test.serial('the log is filtered by what it is about and by a text, page by page', async (t) => {
+  const about = async (query: string) => said((await owner.get(`${path()}?${query}`)).text)
+  t.deepEqual(await about('part=people'), ['ada@example.com | signed in | '])
+  t.deepEqual(await about('q=NIGHT+job'), [
+    'ada@example.com | changed a check | Day job: name (was “Night job”), period',
+    'ada@example.com | created a check | Night job',
+  ])
+  t.deepEqual(await about('part=people&q=night'), [])
+  t.deepEqual(await about('q=%25'), [], 'a sign of patterns is a sign')
+  t.is((await about('part=nothing&before=x')).length, 3, 'what makes no sense is as if it were not there')
+  await app.deps.db.raw(
+    `INSERT INTO audit_log (organisation_id, actor, action, target, address)
+     SELECT ?, 'operator root', 'check.created', 'Many ' || n, '' FROM generate_series(1, 150) n`,
+    [team.organisationId],
+  )
+  const first = (await owner.get(`${path()}?part=checks&q=many`)).text
+  const older = /href="([^"]+)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  t.deepEqual([said(first).length, said((await owner.get(older)).text).length], [100, 50])
+})
+
+test.serial('whoever may not manage the organisation sees no entry', async (t) => {
+  const member = await joinTeam(app, team, 'member')
+  t.is((await member.get(`${path()}?q=ada`)).status, 403)
+})
