@@ -16,7 +16,7 @@ import { isUuid } from '#shared/uuid.ts'
 import { safeNext } from '../accounts/safe-next.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type Flash, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
+import { goBack } from '../frame/go-back.ts'
 import { sendQuestion } from '../frame/question.tsx'
 import { deny, openCheck, openProject } from '../frame/workspace.ts'
 
@@ -29,14 +29,6 @@ export function checkActions(pages: Pages): void {
   pages.post('/checks/:check/transfer', transfer)
   pages.post('/checks/:check/delete', remove)
   pages.post('/projects/:project/checks/bulk', bulk)
-}
-
-/** Goes back to where the form was, with what is said there once. */
-function goBack(context: FormContext, otherwise: string, flash?: Flash): void {
-  const back = safeNext(context.form.get('back'))
-  const address = back === '/' ? otherwise : back
-  if (flash) leaveFlash(context, address.replace(/[?#].*/, ''), flash)
-  redirect(context, address)
 }
 
 /** More do not fit what a browser keeps for the next page. */

@@ -1,4 +1,5 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { ChannelTrouble } from '../components/channel-trouble.tsx'
 import { CheckBox, DurationField, Form, TextArea, TextField, TimeZones } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
@@ -158,7 +159,8 @@ function Recipients({ channels, chosen }: { channels: readonly StoredChannel[]; 
               isChecked={chosen.has(channel.uuid)}
               label={
                 <>
-                  {channel.name || labelOfKind(channel.kind)} <small>{labelOfKind(channel.kind)}</small>
+                  {channel.name || labelOfKind(channel.kind)} <small>{labelOfKind(channel.kind)}</small>{' '}
+                  <ChannelTrouble channel={channel} />
                 </>
               }
             />

@@ -7,6 +7,7 @@ import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { troubleOf } from '../components/channel-trouble.tsx'
 import { DayBar } from '../components/day-bar.tsx'
 import { Form } from '../components/form.tsx'
 import { Icon, KindIcon, StatusGlyph } from '../components/icons.tsx'
@@ -156,14 +157,15 @@ function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
       <input type="hidden" name="back" value={context.request.originalUrl} />
       {shown.map((channel) => {
         const isOn = check.channelIds.includes(channel.uuid)
-        const label = `${channel.name || labelOfKind(channel.kind)} (${labelOfKind(channel.kind)})`
+        const trouble = troubleOf(channel)
+        const label = `${channel.name || labelOfKind(channel.kind)} (${labelOfKind(channel.kind)}${trouble && `, ${trouble}`})`
         return (
           <button
             key={channel.uuid}
             type="submit"
             name="channel"
             value={channel.uuid}
-            class={isOn ? 'toggle on' : 'toggle'}
+            class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
             aria-pressed={isOn ? 'true' : 'false'}
             aria-label={`${label} for ${nameOf(check)}`}
             title={`${label}: ${isOn ? 'on' : 'off'}`}

@@ -16,8 +16,6 @@ const notices: Readonly<Record<string, string>> = {
   'recipient-asked': 'The recipient is asked by mail. Alerts go out once they agree.',
   'integration-saved': 'The integration is saved.',
   'integration-deleted': 'The integration is deleted.',
-  'integration-enabled': 'The integration is switched on again.',
-  'test-queued': 'A test message is on its way. Its result appears below.',
   'policy-saved': 'The policy is saved. It counts from now.',
   'policy-deleted': 'The policy is deleted.',
   'window-saved': 'The maintenance is planned.',

@@ -42,7 +42,8 @@ export function IntegrationPage({ context, view }: Props) {
         <Messages view={view} isStuck={context.pingRefusal !== null} />
         <div>
           {view.options && <Options options={view.options} />}
-          <UsedBy context={context} view={view} />
+          <UsedBy view={view} />
+          {view.mayEdit && <Delete context={context} view={view} />}
         </div>
       </div>
     </>
@@ -102,25 +103,41 @@ function Messages({ view, isStuck }: Pick<Props, 'view'> & { isStuck: boolean })
   )
 }
 
-function UsedBy({ context, view }: Props) {
+function UsedBy({ view }: Pick<Props, 'view'>) {
+  const more = view.uses - view.users.length
   return (
     <section class="card" aria-labelledby="used">
       <h2 id="used">Used by</h2>
       <p>
         {view.uses} {view.uses === 1 ? 'check' : 'checks'} of {view.project.name}
       </p>
-      {view.mayEdit && (
-        <Form
-          context={context}
-          action={`${view.path}/delete`}
-          confirm={`Delete ${view.name}? ${view.uses === 1 ? '1 check notifies' : `${view.uses} checks notify`} it, and will no more.`}
-          yes="Delete integration"
-        >
-          <button type="submit" class="danger">
-            Delete integration
-          </button>
-        </Form>
-      )}
+      <ul class="bare">
+        {view.users.map((check) => (
+          <li key={check.uuid}>
+            <a href={checkPath(check, view.project)}>{nameOf(check)}</a>
+          </li>
+        ))}
+        {more > 0 && <li class="muted">and {more} more</li>}
+      </ul>
+    </section>
+  )
+}
+
+function Delete({ context, view }: Props) {
+  return (
+    <section class="card" aria-labelledby="delete">
+      <h2 id="delete">Delete</h2>
+      <p class="muted">Its messages are gone with it. Switched off, it stays as it is and tells nobody.</p>
+      <Form
+        context={context}
+        action={`${view.path}/delete`}
+        confirm={`Delete ${view.name}? ${view.uses === 1 ? '1 check notifies' : `${view.uses} checks notify`} it, and will no more.`}
+        yes="Delete integration"
+      >
+        <button type="submit" class="danger">
+          Delete integration
+        </button>
+      </Form>
     </section>
   )
 }

@@ -4,19 +4,31 @@ import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
 import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { countUses, listSentMessages, type SentMessage } from '#shared/monitoring/pages/integration-store.ts'
+import {
+  countUses,
+  listSentMessages,
+  listUsers,
+  recentMessages,
+  type SentMessage,
+} from '#shared/monitoring/pages/integration-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
+import { MESSAGES_IN_BAR } from '../components/message-bar.tsx'
 import { optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 
 const MESSAGES_SHOWN = 30
+const USERS_SHOWN = 12
 
 export type ListedIntegration = StoredChannel & {
   /** checks that notify it */
   uses: number
+  /** of its last messages, oldest first */
+  states: readonly SentMessage['state'][]
+  /** when the newest of them that arrived was sent; null when none did */
+  lastSentAt: Date | null
 }
 
 export interface IntegrationListView {
@@ -32,12 +44,21 @@ export async function loadIntegrations(
   { db, now }: { db: Knex; now(): Micros },
   project: MemberProject,
 ): Promise<IntegrationListView> {
-  const [channels, uses] = await Promise.all([listChannels(db, project.id), countUses(db, project.id)])
+  const [channels, uses, recent] = await Promise.all([
+    listChannels(db, project.id),
+    countUses(db, project.id),
+    recentMessages(db, project.id, MESSAGES_IN_BAR),
+  ])
   return {
     projectName: project.name,
     base: `/projects/${project.uuid}/integrations`,
     mayEdit: may(project.role, 'edit'),
-    channels: channels.map((channel) => ({ ...channel, uses: uses.get(channel.uuid) ?? 0 })),
+    channels: channels.map((channel) => ({
+      ...channel,
+      uses: uses.get(channel.uuid) ?? 0,
+      states: recent.get(channel.id)?.states ?? [],
+      lastSentAt: recent.get(channel.id)?.lastSentAt ?? null,
+    })),
     now: now(),
   }
 }
@@ -53,6 +74,8 @@ export interface IntegrationView {
   messages: readonly SentMessage[]
   /** checks that notify it */
   uses: number
+  /** the first of them, by name */
+  users: readonly { uuid: string; name: string }[]
   /** null when it is of a kind that is no more */
   options: { kind: string; fields: readonly { name: string; label: string; text: string; isHidden: boolean }[] } | null
   now: Micros
@@ -62,9 +85,10 @@ export async function loadIntegration(
   { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
   { channel, project }: { channel: StoredChannel; project: MemberProject },
 ): Promise<IntegrationView> {
-  const [messages, uses] = await Promise.all([
+  const [messages, uses, users] = await Promise.all([
     listSentMessages(db, channel.id, MESSAGES_SHOWN),
     countUses(db, project.id),
+    listUsers(db, channel.id, USERS_SHOWN),
   ])
   const kind = findKind(channel.kind)
   const mayEdit = may(project.role, 'edit')
@@ -76,6 +100,7 @@ export async function loadIntegration(
     mayEdit,
     messages,
     uses: uses.get(channel.uuid) ?? 0,
+    users,
     options: kind ? { kind: kind.label, fields: shownOptions(kind, openConfig(channel, secrets), mayEdit) } : null,
     now: now(),
   }

@@ -1,12 +1,20 @@
 import type { Config } from '#shared/platform/process/config.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
+import { Form } from '../components/form.tsx'
 import { KindIcon } from '../components/icons.tsx'
+import { MESSAGES_IN_BAR, MessageBar } from '../components/message-bar.tsx'
 import { Ago } from '../components/time.tsx'
+import type { Context } from '../frame/context.ts'
 import { catalogue, whyNot } from './catalogue.ts'
 import type { IntegrationListView, ListedIntegration } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 
-export function IntegrationListPage({ view }: { view: IntegrationListView }) {
+interface Props {
+  context: Context
+  view: IntegrationListView
+}
+
+export function IntegrationListPage({ context, view }: Props) {
   return (
     <>
       <div class="page-head">
@@ -17,7 +25,7 @@ export function IntegrationListPage({ view }: { view: IntegrationListView }) {
           </a>
         )}
       </div>
-      {view.channels.length === 0 ? <NoIntegrations view={view} /> : <Integrations view={view} />}
+      {view.channels.length === 0 ? <NoIntegrations view={view} /> : <Integrations context={context} view={view} />}
     </>
   )
 }
@@ -36,35 +44,82 @@ function NoIntegrations({ view }: { view: IntegrationListView }) {
   )
 }
 
-function Integrations({ view }: { view: IntegrationListView }) {
+function Integrations({ context, view }: Props) {
   return (
-    <section class="card table-card">
-      <table class="plain-table integrations">
+    <section class="card table-card" data-region="integrations">
+      <table class="plain-table integrations stacked">
         <caption class="hidden">Integrations of {view.projectName}</caption>
         <thead>
           <tr>
             <th scope="col">Integration</th>
             <th scope="col">Checks</th>
+            <th scope="col">Last {MESSAGES_IN_BAR}</th>
             <th scope="col">Last message</th>
+            {view.mayEdit && (
+              <th scope="col">
+                <span class="hidden">Actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {view.channels.map((channel) => (
-            <tr key={channel.uuid}>
+            <tr key={channel.uuid} id={`integration-${channel.uuid}`}>
               <td>
-                <KindIcon kind={channel.kind} />{' '}
-                <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>{' '}
+                <KindIcon kind={channel.kind} /> <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>{' '}
                 <small>{labelOfKind(channel.kind)}</small>
               </td>
-              <td>{channel.uses}</td>
+              <td>
+                {channel.uses} <span class="when-stacked">{channel.uses === 1 ? 'check' : 'checks'}</span>
+              </td>
+              <td>
+                <MessageBar states={channel.states} />
+              </td>
               <td>
                 <LastResult channel={channel} now={view.now} />
               </td>
+              {view.mayEdit && (
+                <td>
+                  <Actions context={context} channel={channel} base={view.base} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </section>
+  )
+}
+
+const nameOf = ({ name, kind }: ListedIntegration) => name || labelOfKind(kind)
+
+/** Trying it and switching it, from where one sees all of them. What cannot send now is not tried. */
+function Actions(props: { context: Context; channel: ListedIntegration; base: string }) {
+  const { context, channel, base } = props
+  const path = `/integrations/${channel.uuid}`
+  const isOn = channel.disabledAt === null
+  return (
+    <div class="row integration-actions">
+      {isOn && channel.isEmailVerified && (
+        <Form context={context} action={`${path}/test`} inline="A test message is on its way">
+          <input type="hidden" name="back" value={base} />
+          <button type="submit" class="quiet" aria-label={`Send a test to ${nameOf(channel)}`}>
+            Test
+          </button>
+        </Form>
+      )}
+      <Form
+        context={context}
+        id={`switch-${channel.uuid}`}
+        action={`${path}/${isOn ? 'disable' : 'enable'}`}
+        inline="Saved"
+      >
+        <input type="hidden" name="back" value={base} />
+        <button type="submit" role="switch" class="switch" aria-checked={isOn} aria-label={`${nameOf(channel)} tells`}>
+          {isOn ? 'On' : 'Off'}
+        </button>
+      </Form>
+    </div>
   )
 }
 
@@ -85,7 +140,17 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
         </span>
       )}{' '}
       {at !== null && <Ago at={at} now={now} />}
-      {channel.lastError !== '' && <small class="breakable">{channel.lastError}</small>}
+      {channel.lastError !== '' && (
+        <small class="breakable">
+          {channel.lastError}
+          {channel.lastSentAt !== null && (
+            <>
+              {' · the last one sent '}
+              <Ago at={microsOfDate(channel.lastSentAt)} now={now} />
+            </>
+          )}
+        </small>
+      )}
     </>
   )
 }

@@ -9,6 +9,9 @@ import { loadIntegration, loadIntegrations } from './integrations-view.ts'
 import { CataloguePage, IntegrationListPage } from './list-page.tsx'
 import { openIntegration } from './open-integration.ts'
 
+/** The list has no events of its own; a test that was sent from it should be seen to arrive. */
+const POLL_SECONDS = 10
+
 export function integrationPages(pages: Pages): void {
   pages.get('/projects/:project/integrations', showList)
   pages.get('/projects/:project/integrations/new', showCatalogue)
@@ -21,8 +24,8 @@ async function showList(context: Context): Promise<void> {
   const view = await loadIntegrations(context.deps, project)
   sendPage(
     context,
-    { title: `Integrations · ${project.name}`, workspace, project, area: 'integrations' },
-    h(IntegrationListPage, { view }),
+    { title: `Integrations · ${project.name}`, workspace, project, area: 'integrations', pollSeconds: POLL_SECONDS },
+    h(IntegrationListPage, { context, view }),
   )
 }
 

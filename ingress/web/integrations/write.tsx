@@ -11,7 +11,7 @@ import { testIntegration } from '#shared/monitoring/operations/test-integration.
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
+import { goBack } from '../frame/go-back.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { configOf, optionFields } from './fields.ts'
@@ -34,7 +34,8 @@ export function integrationWritePages(pages: Pages): void {
   })
   pages.post('/integrations/:integration/edit', change)
   pages.post('/integrations/:integration/test', sendTest)
-  pages.post('/integrations/:integration/enable', enable)
+  pages.post('/integrations/:integration/enable', (context) => switchTo(context, true))
+  pages.post('/integrations/:integration/disable', (context) => switchTo(context, false))
   pages.post('/integrations/:integration/ask', askOnceMore)
   pages.post('/integrations/:integration/delete', remove)
 }
@@ -88,19 +89,19 @@ function sentence(error: ValidationError): string {
 async function sendTest(context: FormContext): Promise<void> {
   const { channel, project, session } = await openIntegration(context, 'edit')
   await testIntegration(personOf(context, session), { project, channel }, context.deps)
-  const path = `/integrations/${channel.uuid}`
-  if (context.pingRefusal === null) return redirect(context, `${path}?done=test-queued`)
-  leaveFlash(context, path, {
-    notice: 'The test message is stored. It is sent once the message broker can be reached.',
-  })
-  redirect(context, path)
+  const notice =
+    context.pingRefusal === null
+      ? 'A test message is on its way. What came of it is shown in a moment.'
+      : 'The test message is stored. It is sent once the message broker can be reached.'
+  goBack(context, `/integrations/${channel.uuid}`, { notice })
 }
 
-async function enable(context: FormContext): Promise<void> {
+async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
   const { channel, project, session } = await openIntegration(context, 'edit')
   const { deps } = context
-  await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: false }, deps)
-  redirect(context, `/integrations/${channel.uuid}?done=integration-enabled`)
+  await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: !isOn }, deps)
+  const notice = isOn ? 'The integration is switched on.' : 'The integration is switched off: it tells nobody.'
+  goBack(context, `/integrations/${channel.uuid}`, { notice })
 }
 
 async function askOnceMore(context: FormContext): Promise<void> {

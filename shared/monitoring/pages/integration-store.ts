@@ -12,6 +12,40 @@ export async function countUses(db: Knex, projectId: number): Promise<Map<string
   return new Map(rows.map(({ uuid, count }) => [uuid, count]))
 }
 
+/** What became of the newest messages of an integration. */
+interface RecentMessages {
+  /** oldest first */
+  states: SentMessage['state'][]
+  /** when the newest of them that arrived was sent; null when none of them did */
+  lastSentAt: Date | null
+}
+
+/** Per id of an integration of a project, of its newest messages; those without any are left out. @param limit messages of each */
+export async function recentMessages(db: Knex, projectId: number, limit: number): Promise<Map<number, RecentMessages>> {
+  const rows = await query<RecentMessages & { id: number }>(
+    db,
+    `SELECT c.id, r.states, r."lastSentAt"
+     FROM channels c CROSS JOIN LATERAL (
+       SELECT array_agg(n.state ORDER BY n.created_at) AS states,
+              max(n.finished_at) FILTER (WHERE n.state = 'delivered') AS "lastSentAt"
+       FROM (SELECT state, created_at, finished_at FROM notifications WHERE channel_id = c.id
+             ORDER BY created_at DESC LIMIT ?) n) r
+     WHERE c.project_id = ? AND r.states IS NOT NULL`,
+    [limit, projectId],
+  )
+  return new Map(rows.map(({ id, ...recent }) => [id, recent]))
+}
+
+/** Checks that use an integration, by name. */
+export async function listUsers(db: Knex, channelId: number, limit: number): Promise<{ uuid: string; name: string }[]> {
+  return await query<{ uuid: string; name: string }>(
+    db,
+    `SELECT c.uuid, c.name FROM check_channels a JOIN checks c ON c.id = a.check_id
+     WHERE a.channel_id = ? ORDER BY lower(c.name), c.id LIMIT ?`,
+    [channelId, limit],
+  )
+}
+
 /** What happened to the newest messages through an integration. */
 export interface SentMessage {
   id: string

@@ -228,6 +228,23 @@ test.serial('switching an integration in a row leaves the page where it is', asy
   t.true((await page.evaluate(() => scrollY)) > 0)
 })
 
+test.serial('an integration is switched in its row, where the page is and the focus stays', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 1280, height: 300 } })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.integrations)
+  const control = page.getByRole('switch', { name: 'On-call tells' })
+  t.is(await control.getAttribute('aria-checked'), 'true')
+  await control.focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('it tells nobody').waitFor()
+  t.is(await control.getAttribute('aria-checked'), 'false')
+  t.true(await control.evaluate((element) => element === document.activeElement))
+  t.is(new URL(page.url()).pathname, paths.integrations ?? '')
+  await page.keyboard.press('Enter')
+  await page.getByText('is switched on').waitFor()
+})
+
 test.serial('without scripts nothing is deleted before a page has asked', async (t) => {
   const url = await addCheck('Kept until asked')
   await using browser = await openBrowser({ javaScriptEnabled: false })

@@ -1,0 +1,110 @@
+import test from 'ava'
+import { addWebhook } from '../../support/alerts.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import type { Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let base: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http' })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  base = `/projects/${team.project.uuid}/integrations`
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+const add = (name: string) => addWebhook(app.deps, team.project.id, `https://example.org/${name}`)
+
+/** Messages of an integration, the newest last. */
+async function addMessages(channelId: number, states: readonly string[]): Promise<void> {
+  for (const [n, state] of states.entries())
+    await app.deps.db.raw(
+      `INSERT INTO notifications (id, channel_id, check_status, state, created_at, finished_at)
+       VALUES (gen_random_uuid(), ?, 'down', ?, now() - ? * interval '1 minute', now() - ? * interval '1 minute')`,
+      [channelId, state, states.length - n, states.length - n],
+    )
+}
+
+test.serial('a row shows what became of the last twenty messages, and when one arrived last', async (t) => {
+  const [good, bad] = [await add('good'), await add('bad')]
+  await addMessages(
+    good.id,
+    Array.from({ length: 25 }, () => 'delivered'),
+  )
+  await addMessages(bad.id, ['delivered', 'failed', 'failed'])
+  await app.deps
+    .db('channels')
+    .where({ id: bad.id })
+    .update({ last_error: 'Received status code 500', last_notify_at: new Date() })
+  const { text } = await owner.get(base)
+  t.true(text.includes('20 of the last 20 were sent.'))
+  t.true(text.includes('1 of the last 3 were sent.'))
+  t.regex(text, /Received status code 500 · the last one sent <time[^>]*>3 min ago/)
+})
+
+test.serial('an integration is tried and switched from its row, which leads back to the list', async (t) => {
+  const channel = await add('hook')
+  const path = `/integrations/${channel.uuid}`
+  const sent = await owner.post(`${path}/test`, { back: base }, base)
+  t.is(sent.headers.location, base)
+  t.true((await owner.get(base)).text.includes('A test message is on its way'))
+  t.is((await app.deps.db('notifications').where({ channel_id: channel.id, what: 'test' })).length, 1)
+
+  const isOff = async () => (await app.deps.db('channels').where({ id: channel.id }).first())?.disabled_at !== null
+  t.is((await owner.post(`${path}/disable`, { back: base }, base)).headers.location, base)
+  t.true(await isOff())
+  const { text } = await owner.get(base)
+  t.regex(text, /role="switch"[^>]*aria-checked="false"[^>]*>Off</)
+  t.false(text.includes(`${path}/test`), 'what is off is not tried')
+  t.is(
+    (await owner.post(`${path}/enable`, {}, base)).headers.location,
+    path,
+    'a form that names no place goes to its page',
+  )
+  t.false(await isOff())
+  const actions = await app.deps.db('audit_log').where({ organisation_id: team.organisationId }).pluck('action')
+  t.deepEqual(actions.filter((action) => action.startsWith('integration.')).toSorted(), [
+    'integration.disabled',
+    'integration.enabled',
+    'integration.tested',
+  ])
+})
+
+test.serial('a switch of another site’s address leads nowhere else', async (t) => {
+  const { uuid } = await add('hook')
+  const answer = await owner.post(`/integrations/${uuid}/disable`, { back: '//evil.example/' }, base)
+  t.is(answer.headers.location, `/integrations/${uuid}`)
+})
+
+test.serial('who may only look tries and switches nothing', async (t) => {
+  const { uuid } = await add('hook')
+  const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
+  const { text } = await viewer.get(base)
+  t.false(/role="switch"|>Test</.test(text))
+  for (const verb of ['test', 'disable', 'enable'])
+    t.is((await viewer.post(`/integrations/${uuid}/${verb}`, {}, '/account')).status, 403, verb)
+})
+
+test.serial(
+  'an integration that fails is marked where it is chosen, and lists the checks that it is for',
+  async (t) => {
+    const channel = await add('hook')
+    await app.deps.db('channels').where({ id: channel.id }).update({ last_error: 'Received status code 500' })
+    const uuid = await addCheck(owner, team, { name: 'Night job', channel: channel.uuid })
+    t.regex(
+      (await owner.get(`/checks/${uuid}/edit`)).text,
+      /webhook <small>Webhook<\/small> <span class="pill bad">failing</,
+    )
+    t.regex(
+      (await owner.get(`/projects/${team.project.uuid}/checks`)).text,
+      /aria-label="webhook \(Webhook, failing\) for Night job"/,
+    )
+    t.true((await owner.get(`/integrations/${channel.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`))
+  },
+)
