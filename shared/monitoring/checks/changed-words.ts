@@ -1,5 +1,4 @@
 import type { CheckSettings } from './settings.ts'
-import type { AssignedCheck } from './store.ts'
 
 const WORDS: Readonly<Record<keyof CheckSettings, string>> = {
   name: 'name',
@@ -22,13 +21,16 @@ const WORDS: Readonly<Record<keyof CheckSettings, string>> = {
   filterDefaultFail: 'keywords',
 }
 
+/** A check with the uuids of its integrations, in any order. */
+type Told = CheckSettings & { channelIds: readonly string[] }
+
 /** Which settings of a check are different now, each once, as forms call them; a changed name says the one before. */
-export function changedWords(before: AssignedCheck, after: AssignedCheck): string[] {
+export function changedWords(before: Told, after: Told): string[] {
   // The keys of WORDS, which Object.keys forgets.
   const names = Object.keys(WORDS) as (keyof CheckSettings)[]
   const words = names
     .filter((name) => before[name] !== after[name])
     .map((name) => (name === 'name' && before.name !== '' ? `name (was “${before.name}”)` : WORDS[name]))
-  const told = (check: AssignedCheck) => check.channelIds.toSorted().join()
+  const told = (check: Told) => check.channelIds.toSorted().join()
   return [...new Set(words), ...(told(before) === told(after) ? [] : ['integrations'])]
 }
