@@ -59,7 +59,13 @@ export interface Product extends AsyncDisposable {
   mail(): Promise<{ port: number; deps: MailDeps }>
   /** starts workers in this process; all of them when none is named */
   workers(names?: readonly string[], override?: Partial<WorkerDeps>): Promise<WorkerDeps & AsyncDisposable>
-  spawn(what: keyof typeof entryFiles, args?: readonly string[], env?: Record<string, string>): SpawnedProcess
+  /** @param folder where the release stands; by default this one */
+  spawn(
+    what: keyof typeof entryFiles,
+    args?: readonly string[],
+    env?: Record<string, string>,
+    folder?: string,
+  ): SpawnedProcess
   project(): Promise<TestProject>
 }
 
@@ -201,10 +207,10 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       resources.use(own)
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
-    spawn(what, args = [], extra = {}) {
+    spawn(what, args = [], extra = {}, folder = root) {
       const heap = what === 'ingress' ? INGRESS_HEAP : []
       const child = spawn(process.execPath, [...heap, '--import', 'tsx', entryFiles[what], ...withAlerter(args)], {
-        cwd: root,
+        cwd: folder,
         env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

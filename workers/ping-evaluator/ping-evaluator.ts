@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
-import { decodePingBatch, MalformedBatchError, type PingBatch, pingQueue } from '#shared/contracts/ping-batch.ts'
+import { MalformedBatchError, PING_BATCH_VERSION, pingQueue } from '#shared/contracts/ping-batch.ts'
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
+import { isLeftToNewer, LEAVE_MS } from '#shared/platform/broker/newer-release.ts'
 import { MAX_STARTS, wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
 import { forgetStarts, recordStart } from '#shared/platform/broker/redelivery-store.ts'
 import { countWaiting } from '#shared/platform/broker/waiting.ts'
@@ -11,12 +11,11 @@ import { isMessagesFault, schemaMatches } from '#shared/platform/database/whose-
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { applyBatches } from './apply.ts'
+import { type Arrival, decode, groupsOf, isBarrier, isUrgent, type Taken } from './arrivals.ts'
 import { createGathering } from './gathering.ts'
 
 /** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300
-/** Pings in one transaction: larger ones gain nothing and hold locks longer. */
-const MAX_PINGS = 2_000
 /** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
 const GATHER_MS = 8
 /** So many messages need no more company. */
@@ -26,17 +25,6 @@ const RETRY_MS = { first: 100, longest: 3_000 }
 const MAY_WAIT_SECONDS = 15
 /** Tries of a message that fails alone, before it is given up. */
 const TRIES_ALONE = 3
-
-interface Arrival {
-  shard: number
-  delivery: Delivery
-  /** monotonic milliseconds */
-  at: number
-}
-
-interface Taken extends Omit<Arrival, 'at'> {
-  batch: PingBatch
-}
 
 /**
  * Applies pings, shard by shard in the order in which the queues hold them. The shards that one process has share its
@@ -125,7 +113,14 @@ class Evaluator {
 
   async #settle(arrivals: readonly Arrival[]): Promise<void> {
     const taken: Taken[] = []
-    for (const { shard, delivery } of arrivals) {
+    const left = new Map<number, Delivery>()
+    const settled: Arrival[] = []
+    for (const arrival of arrivals) {
+      const { shard, delivery } = arrival
+      if (!left.has(shard) && isLeftToNewer(delivery, PING_BATCH_VERSION, Date.now() / 1000)) left.set(shard, delivery)
+      // What comes after it goes back as well: the pings of a check are applied in their order.
+      if (left.has(shard)) continue
+      settled.push(arrival)
       if (isBarrier(delivery)) continue
       if (wasRedelivered(delivery) && !(await this.#begin(shard, delivery))) return
       const batch = decode(delivery)
@@ -143,10 +138,11 @@ class Evaluator {
     this.#deps.crashPoint('before-ack')
     for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
     // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
-    const open = arrivals.filter(({ delivery }) => !delivery.isSettled)
+    const open = settled.filter(({ delivery }) => !delivery.isSettled)
     const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
     for (const delivery of last.values()) delivery.ackUpTo()
-    for (const { delivery } of arrivals) if (isBarrier(delivery)) this.#answer(delivery)
+    for (const { delivery } of settled) if (isBarrier(delivery)) this.#answer(delivery)
+    for (const delivery of left.values()) delivery.leave(LEAVE_MS)
   }
 
   /**
@@ -253,39 +249,6 @@ class Evaluator {
 }
 
 const EMPTY = Buffer.alloc(0)
-
-function isBarrier({ message }: Delivery): boolean {
-  return message.properties.type === BARRIER_TYPE
-}
-
-/** Somebody waits for a barrier's answer; what was handed out before is handled alone, and has waited enough. */
-function isUrgent(delivery: Delivery): boolean {
-  const isAwaited = isBarrier(delivery) && delivery.message.properties.replyTo !== undefined
-  return isAwaited || wasRedelivered(delivery)
-}
-
-function groupsOf(taken: readonly Taken[]): Taken[][] {
-  const groups: Taken[][] = []
-  let size = Number.POSITIVE_INFINITY
-  for (const one of taken) {
-    if (size + one.batch.pings.length > MAX_PINGS) {
-      groups.push([])
-      size = 0
-    }
-    groups.at(-1)?.push(one)
-    size += one.batch.pings.length
-  }
-  return groups
-}
-
-function decode({ message }: Delivery): PingBatch | MalformedBatchError {
-  try {
-    return decodePingBatch(message.content)
-  } catch (error) {
-    if (error instanceof MalformedBatchError) return error
-    throw error
-  }
-}
 
 function retryMs(failures: number): number {
   return Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures)

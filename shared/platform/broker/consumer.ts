@@ -13,6 +13,8 @@ export interface Delivery {
   ackUpTo(): void
   /** gives it back, to be handed out again at once (up to the delivery limit of its queue) */
   requeue(): void
+  /** Takes nothing more from the queue for so long: this message and all that are in hand go back to their places. */
+  leave(ms: number): void
   /** whether it was acknowledged by itself, or given back; a second time would be a breach of the protocol */
   readonly isSettled: boolean
   /** false once the channel it came through is gone */
@@ -58,6 +60,8 @@ export class Consumer implements AsyncDisposable {
   /** since when, in monotonic milliseconds, nothing can come; null while it can */
   #closedSince: number | null = performance.now()
   #timer: NodeJS.Timeout | null = null
+  /** until when, in monotonic milliseconds, the queue is left to others */
+  #awayUntil = 0
   /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
   #opening: ChannelModel | null = null
 
@@ -85,6 +89,8 @@ export class Consumer implements AsyncDisposable {
 
   /** why its messages do not come; empty when they can */
   problems(): string[] {
+    if (performance.now() < this.#awayUntil && !this.#isClosing)
+      return [`consumer of ${this.kind}: leaves a message to a newer release: update this process`]
     const since = this.#closedSince
     const closedMs = since === null || this.#isClosing ? 0 : performance.now() - since
     if (closedMs <= MAY_BE_CLOSED_MS) return []
@@ -105,7 +111,7 @@ export class Consumer implements AsyncDisposable {
 
   #openSoon(delayMs: number): void {
     if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#tryOpen(), delayMs)
+    this.#timer = setTimeout(() => this.#tryOpen(), Math.max(delayMs, this.#awayUntil - performance.now()))
     this.#timer.unref()
   }
 
@@ -187,6 +193,13 @@ export class Consumer implements AsyncDisposable {
       ack: () => settle(() => on.ack(message)),
       ackUpTo: () => settle(() => on.ack(message, true)),
       requeue: () => settle(() => on.nack(message, false, true)),
+      leave: (ms) => {
+        if (this.#channel !== on) return
+        this.#awayUntil = performance.now() + ms
+        this.#log.warn({ queue }, 'consumer.left-to-newer')
+        this.#lost(on)
+        discard(on)
+      },
       get isSettled() {
         return isSettled
       },

@@ -8,6 +8,7 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 import type { Consumer, Delivery } from './consumer.ts'
+import { isLeftToNewer, LEAVE_MS } from './newer-release.ts'
 import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
 import { forgetStarts, recordStart } from './redelivery-store.ts'
 import { countWaiting } from './waiting.ts'
@@ -59,7 +60,7 @@ const HANDLER_MS = 120_000
 
 /**
  * Runs one subscription. How a message ends is decided here alone: return is ack; PermanentError and a payload that
- * does not fit the contract go to the dead-letter queue with a reason; a fault that is not the message's (whose-fault.ts)
+ * does not fit the contract go to the dead-letter queue with a reason, but for one of a newer release; a fault that is not the message's (whose-fault.ts)
  * keeps it waiting in flight until that has ended; anything else is tried again a few times and then dead-lettered with its
  * last error. So is a handler that does not end.
  *
@@ -111,7 +112,9 @@ class Handling {
   }
 
   async settle(delivery: Delivery): Promise<void> {
-    const parsed = parsePayload(this.#subscription.message, delivery)
+    const { message } = this.#subscription
+    if (isLeftToNewer(delivery, message.version, Date.now() / 1000)) return delivery.leave(LEAVE_MS)
+    const parsed = parsePayload(message, delivery)
     if ('reason' in parsed) {
       await this.#giveUp(delivery, parsed.reason, null)
       return

@@ -128,3 +128,28 @@ test('a fault that is not of the message never counts against it, and shows in a
   await eventually('the patient one to be done', async () => faults.length === 0 && (await waiting()) === 0, 60_000)
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
 })
+
+test('a message of a newer release goes back for it, and is given up when none comes', async (t) => {
+  await using worker = await runWorker(async () => {})
+  const now = Math.floor(Date.now() / 1000)
+  const put = async (name: string, timestamp: number) =>
+    await worker.probe.put(queue, Buffer.from(JSON.stringify({ name })), {
+      messageId: randomUUID(),
+      headers: { v: 2 },
+      timestamp,
+    })
+  await put('nobody read it', now - 3_600)
+  const [letter] = await worker.probe.take(`${queue}.dead`, 1)
+  t.is(letter?.properties.headers?.['x-signalbox-reason'], 'UNKNOWN_VERSION')
+
+  await put('of today', now)
+  const seen = await eventually('somebody else to get it', async () => {
+    const message = await worker.probe.channel.get(queue, { noAck: true })
+    return message || undefined
+  })
+  t.is(seen.properties.headers?.v, 2)
+  t.is(await worker.probe.depth(`${queue}.dead`), 0)
+  await worker.put('meant for all')
+  t.is(await worker.probe.consumers(queue), 0, 'for a minute it leaves the queue to others')
+  t.deepEqual(worker.handled, [])
+})

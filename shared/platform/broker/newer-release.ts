@@ -1,0 +1,22 @@
+import { DELIVERY_LIMIT } from '../../contracts/topology.ts'
+import type { Delivery } from './consumer.ts'
+
+/** For how long a process takes nothing from a queue in which it met a message of a newer release. */
+export const LEAVE_MS = 60_000
+/** A message that nobody could read for so long will not be read. */
+const GIVE_UP_AFTER_SECONDS = 3_600
+/** Before the broker throws it away without a reason. */
+const GIVE_UP_AFTER_DELIVERIES = DELIVERY_LIMIT - 10
+
+/**
+ * Whether a message is left to the processes of a newer release, which run beside this one during an update (ADR 29).
+ * One that says no time was not written by us, and one of an older release will not be read by waiting.
+ * @param known the newest version that this process reads
+ * @param nowSeconds since 1970
+ */
+export function isLeftToNewer({ message, redeliveries }: Delivery, known: number, nowSeconds: number): boolean {
+  const { headers, timestamp } = message.properties
+  const version: unknown = headers?.v
+  if (typeof version !== 'number' || version <= known || typeof timestamp !== 'number') return false
+  return nowSeconds - timestamp < GIVE_UP_AFTER_SECONDS && redeliveries < GIVE_UP_AFTER_DELIVERIES
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mustRun, runCommand } from '../../stack/run-command.ts'
+import { root } from './imports.ts'
+
+/**
+ * The release before this one in a folder of its own, on the packages of this one: the newest tag, or while there is none
+ * what stood before the newest migration.
+ * @returns null where the history is not there, as in a shallow copy
+ */
+export async function previousRelease(): Promise<({ folder: string } & AsyncDisposable) | null> {
+  const commit = (await tagged()) ?? (await beforeNewestMigration())
+  if (commit === null) return null
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-previous-'))
+  const archive = join(folder, 'release.tar')
+  await mustRun(['git', 'archive', '--format=tar', `--output=${archive}`, commit], { cwd: root })
+  await mustRun(['tar', '-xf', archive, '-C', folder], {})
+  rmSync(archive)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return {
+    folder,
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const tagged = () => git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD')
+
+async function beforeNewestMigration(): Promise<string | null> {
+  const newest = await git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'migrations')
+  return newest === null ? null : await git('rev-parse', '--verify', '--quiet', `${newest}^`)
+}
+
+async function git(...args: string[]): Promise<string | null> {
+  const { code, stdout } = await runCommand(['git', ...args], { cwd: root })
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null
+}

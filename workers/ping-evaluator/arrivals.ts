@@ -1,0 +1,56 @@
+import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
+import { decodePingBatch, MalformedBatchError, type PingBatch } from '#shared/contracts/ping-batch.ts'
+import type { Delivery } from '#shared/platform/broker/consumer.ts'
+import { wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
+
+/** Pings in one transaction: larger ones gain nothing and hold locks longer. */
+const MAX_PINGS = 2_000
+
+/** A message that was taken and is not settled yet. */
+export interface Arrival {
+  shard: number
+  delivery: Delivery
+  /** monotonic milliseconds */
+  at: number
+}
+
+/** One that holds pings. */
+export interface Taken extends Omit<Arrival, 'at'> {
+  batch: PingBatch
+}
+
+/** Whether somebody asks for an answer once everything before it is applied. */
+export function isBarrier({ message }: Delivery): boolean {
+  return message.properties.type === BARRIER_TYPE
+}
+
+/** Whether somebody waits for a barrier's answer; what was handed out before is handled alone, and has waited enough. */
+export function isUrgent(delivery: Delivery): boolean {
+  const isAwaited = isBarrier(delivery) && delivery.message.properties.replyTo !== undefined
+  return isAwaited || wasRedelivered(delivery)
+}
+
+/** What is applied in one transaction each, in order. */
+export function groupsOf(taken: readonly Taken[]): Taken[][] {
+  const groups: Taken[][] = []
+  let size = Number.POSITIVE_INFINITY
+  for (const one of taken) {
+    if (size + one.batch.pings.length > MAX_PINGS) {
+      groups.push([])
+      size = 0
+    }
+    groups.at(-1)?.push(one)
+    size += one.batch.pings.length
+  }
+  return groups
+}
+
+/** @returns why it is no batch, where it is none */
+export function decode({ message }: Delivery): PingBatch | MalformedBatchError {
+  try {
+    return decodePingBatch(message.content)
+  } catch (error) {
+    if (error instanceof MalformedBatchError) return error
+    throw error
+  }
+}
