@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { connect as connectTcp } from 'node:net'
 import type { Knex } from 'knex'
 import { workQueues } from '#shared/contracts/topology.ts'
+import { readWatchdog } from '#shared/monitoring/beats/watchdog-store.ts'
 import { openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
@@ -78,7 +79,9 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
         `${pending.length} migrations pending: npm run -s migrate`,
       ),
       replicationFinding(await readReplication(db), config.databaseSyncStandbys),
-      ...(pending.length === 0 ? [await pingShards(db, config.pingShards), await doors(db)] : []),
+      ...(pending.length === 0
+        ? [await pingShards(db, config.pingShards), await doors(db), await watchdog(db, config.watchdogUrl)]
+        : []),
       handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
     ]
   } catch (error) {
@@ -95,6 +98,18 @@ async function doors(db: Knex): Promise<Finding> {
       `start its listener, or give it up with admin gaps close --door ${door}`,
   )
   return handling('doors', open.length === 0, 'take pings', ill.join('; '))
+}
+
+/** The monitor outside has missed us by then: it is told once a minute. */
+const MISSED_SECONDS = 180
+
+async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
+  const what = 'WATCHDOG_URL'
+  if (url === undefined) return { what, ok: true, text: 'not set: nobody elsewhere notices when this service stops' }
+  const { now, fedAt, problem } = await readWatchdog(db)
+  const isFed = fedAt !== null && toSeconds(now - fedAt) < MISSED_SECONDS
+  const since = fedAt === null ? 'has never answered' : `has not answered since ${toIsoSeconds(fedAt)}`
+  return handling(what, isFed, 'answers', `${since}: ${problem ?? 'start workers, the sweeper among them'}`)
 }
 
 async function broker({ config, db }: AdminContext): Promise<Finding[]> {

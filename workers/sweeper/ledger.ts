@@ -22,17 +22,17 @@ const KEEP_EVERY: Micros = microsOfSeconds(60)
 /** Finds and keeps gaps (alerting 5.2). One per sweeper: it remembers what it stored last. */
 export interface Ledger {
   look(tick: Tick): Promise<Sight>
-  /** doors that take no pings at this moment; for `/readyz` */
-  problems(): string[]
+  /** doors that take no pings at this moment, and have not for so many seconds */
+  problems(patienceSeconds: number): string[]
 }
 
 export function createLedger(): Ledger {
   let kept = { signature: '', at: 0 }
   let counted: ReadonlySet<string> | null = null
-  let problems: string[] = []
+  let shut: readonly Gap[] = []
 
   return {
-    problems: () => problems,
+    problems: (patienceSeconds) => problemsOf(shut, microsOfSeconds(patienceSeconds)),
     async look({ deps }) {
       const { pingShards } = deps.config
       const { now, since, proofs } = await readProofs(deps.reserveDb)
@@ -49,7 +49,7 @@ export function createLedger(): Ledger {
       for (const door of ['http', 'smtp'] as const) {
         deps.metrics.gapOpen.set({ door }, open.some((gap) => gap.door === door) ? 1 : 0)
       }
-      problems = problemsOf(open)
+      shut = open
       const last = open.length > 0 ? now : await lastDoubt(deps.reserveDb)
       const blind = open.filter(({ door }) => door === 'http').reduce((mask, { shards }) => mask | shards, 0n)
       return {
@@ -63,13 +63,10 @@ export function createLedger(): Ledger {
   }
 }
 
-/** A restart takes less: only what lasts longer needs somebody. */
-const MAY_BE_SHUT: Micros = microsOfSeconds(30)
-
-function problemsOf(open: readonly Gap[]): string[] {
+function problemsOf(open: readonly Gap[], patience: Micros): string[] {
   const present = nowMicros()
   return [...new Map(open.map((gap) => [gap.door, gap])).values()]
-    .filter(({ from }) => present - from > MAY_BE_SHUT)
+    .filter(({ from }) => present - from >= patience)
     .map(({ door, from, cause }) => `gaps: ${door} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 

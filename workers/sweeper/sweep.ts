@@ -10,6 +10,8 @@ export interface Tick {
   now: Micros
   /** a start, a jump of the clock or a time without the database is not long ago: deadlines are not judged yet */
   isUnsettled?: boolean
+  /** what is wrong with the other sweeps of this process: not once at their end since the start, late, or in vain */
+  ills?(): string[]
 }
 
 /** Something that looks for what did not happen. Safe to run in any number of processes at once. */
@@ -17,6 +19,6 @@ export interface Sweep {
   name: string
   everySeconds: number
   run(tick: Tick): Promise<void>
-  /** why it does not find everything, although it comes to its end; for `/readyz` */
-  problems?(): string[]
+  /** why it does not find everything, although it comes to its end; what is younger than `patienceSeconds` is left out */
+  problems?(patienceSeconds: number): string[]
 }

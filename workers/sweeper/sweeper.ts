@@ -4,6 +4,7 @@ import { addClockGap, cutClockGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { readServerClock } from '#shared/platform/database/server.ts'
+import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
@@ -29,13 +30,17 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks } from './sweeps/unknown-checks.ts'
 import { unknownNotices } from './sweeps/unknown-notices.ts'
 import { unsentMessages } from './sweeps/unsent-messages.ts'
+import { watchdog } from './sweeps/watchdog.ts'
 
 /** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
 /** A database whose time moved otherwise than ours was set, or a machine slept: nothing is swept until that is settled. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
 
-/** What a restart of the database or the broker may take, before a sweep that is late makes the process unready. */
+/** The watchdog's monitor outside is the operator's choice, on whatever network; it answers at once or not at all. */
+const WATCHDOG_TIMEOUT_MS = 10_000
+
+/** What a restart of a listener, an evaluator, the database or the broker may take, before it makes the process unready. */
 const MAY_BE_LATE_SECONDS = 30
 
 /**
@@ -45,8 +50,11 @@ const MAY_BE_LATE_SECONDS = 30
 export const sweeper: Worker = {
   name: 'sweeper',
   sends: true,
-  start: (deps) =>
-    startSweeper(deps, [
+  start(deps) {
+    const { watchdogUrl, siteName: userAgent } = deps.config
+    const policy = { plainHttp: 'anywhere', allowPrivate: true } as const
+    const http = createHttpClient({ policy, userAgent, timeoutMs: WATCHDOG_TIMEOUT_MS })
+    const sweeps = [
       overdueChecks(),
       dueAlerts,
       dueNotifications,
@@ -67,7 +75,10 @@ export const sweeper: Worker = {
       dueReports,
       abandonedImports,
       servers(),
-    ]),
+      ...(watchdogUrl === undefined ? [] : [watchdog(watchdogUrl, http)]),
+    ]
+    return [http, ...startSweeper(deps, sweeps)]
+  },
 }
 
 /** @param sweeps own instances: some remember what they saw last */
@@ -78,17 +89,26 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   const lastRun = new Map<string, number>()
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
-  const lastComplete = new Map(sweeps.map(({ name }) => [name, startedAt]))
+  const lastComplete = new Map<string, number>()
+  const completeOf = ({ name }: Sweep) => lastComplete.get(name) ?? startedAt
   deps.metrics.sweepLag.read((gauge) => {
-    for (const [sweep, at] of lastComplete) gauge.set({ sweep }, (performance.now() - at) / 1000)
+    for (const sweep of sweeps) gauge.set({ sweep: sweep.name }, (performance.now() - completeOf(sweep)) / 1000)
   })
 
-  deps.readiness.add(() =>
-    sweeps.flatMap((sweep) => [
-      ...latenessOf(sweep, lastComplete.get(sweep.name) ?? startedAt),
-      ...(sweep.problems?.() ?? []),
-    ]),
-  )
+  const problemsOf = (sweep: Sweep, patienceSeconds: number) => [
+    ...latenessOf(sweep, completeOf(sweep)),
+    ...(sweep.problems?.(patienceSeconds) ?? []),
+  ]
+  deps.readiness.add(() => sweeps.flatMap((sweep) => problemsOf(sweep, MAY_BE_LATE_SECONDS)))
+
+  function illsBut(own: Sweep): string[] {
+    const others = sweeps.filter((sweep) => sweep !== own)
+    const begun = others.filter(({ name }) => !lastComplete.has(name))
+    return [
+      ...begun.map(({ name }) => `sweep: ${name} has not come to its end since the start`),
+      ...others.flatMap((sweep) => problemsOf(sweep, 0)),
+    ]
+  }
 
   async function tick(): Promise<void> {
     const now = await databaseClock()
@@ -97,11 +117,13 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       const sinceLast = performance.now() - (lastRun.get(sweep.name) ?? Number.NEGATIVE_INFINITY)
       if (sinceLast < sweep.everySeconds * 1000 - 200 || underWay.has(sweep.name)) continue
       lastRun.set(sweep.name, performance.now())
-      const run = sweep.run({ deps, barriers, now, isUnsettled: !watch.isCalm(monotonicMicros()) }).then(
+      const isUnsettled = !watch.isCalm(monotonicMicros())
+      const run = sweep.run({ deps, barriers, now, isUnsettled, ills: () => illsBut(sweep) }).then(
         () => void lastComplete.set(sweep.name, performance.now()),
         (error: unknown) => {
           // What the database cannot serve now is tried at the next tick; anything else is ours to mend.
           const level = isRetryable(error) ? 'warn' : 'error'
+          if (level === 'warn') lastRun.delete(sweep.name)
           deps.log[level]({ sweep: sweep.name, ...describeError(error) }, 'sweep.failed')
         },
       )

@@ -216,6 +216,11 @@ export const settings = {
     'For how long nothing goes down after a start of the sweeper, a jump of the clock or a time without the database: what others saw of that time is stored first, and clients try again.',
     { fallback: '10' },
   ),
+  WATCHDOG_URL: setting(
+    url(['http:', 'https:']).optional(),
+    'Address at a monitor elsewhere, which the sweeper fetches once a minute while sweeps complete, pings can be taken and nothing has been due for two minutes: that monitor notices when this installation stops.',
+    { secret: true },
+  ),
   FLIP_RETENTION_DAYS: setting(integer(93, 3650), 'Days for which flips are kept at least.', { fallback: '93' }),
   AUDIT_RETENTION_DAYS: setting(integer(30, 36_500), 'Days for which the audit log is kept.', { fallback: '400' }),
   TWILIO_URL: setting(url(['http:', 'https:']), 'SMS, call and WhatsApp gateway with the Twilio API.', {

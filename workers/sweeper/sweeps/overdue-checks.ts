@@ -6,8 +6,6 @@ import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
-/** What an evaluator may take to be restarted, before shards that do not answer make the process unready. */
-const MAY_BE_SILENT_SECONDS = 30
 /** Without anything overdue the shards are still asked now and then: an evaluator that is gone should be noticed. */
 const PROBE_EVERY = 10
 
@@ -44,10 +42,10 @@ export function overdueChecks(): Sweep {
       if (isDue && !tick.isUnsettled && judged.length > 0)
         await takeAllDown(tick, { before, answered: judged, doubts: sight.doubts })
     },
-    problems() {
-      const seconds = silent ? secondsOf(silent) : 0
-      if (seconds <= MAY_BE_SILENT_SECONDS) return ledger.problems()
-      return [...ledger.problems(), `sweep: shards ${silent?.shards.join(', ')} have not answered for ${seconds} s`]
+    problems(patienceSeconds) {
+      const blind = ledger.problems(patienceSeconds)
+      if (silent === null || secondsOf(silent) < patienceSeconds) return blind
+      return [...blind, `sweep: shards ${silent.shards.join(', ')} have not answered for ${secondsOf(silent)} s`]
     },
   }
 }

@@ -1,0 +1,38 @@
+import test from 'ava'
+import { recordFed, recordUnfed, takeWatchdogTurn } from '#shared/monitoring/beats/watchdog-store.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { commands } from '../../../ingress/admin/registry.ts'
+import { runAdmin } from '../../../ingress/admin/run.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+
+async function doctor({ config, db }: Pick<Product, 'config' | 'db'>): Promise<string> {
+  const context = async () => ({
+    config,
+    db,
+    secrets: createSecrets(config.secretKey),
+    log: createLog('silent', 'test'),
+    actor: 'tester',
+    [Symbol.asyncDispose]: async () => {},
+  })
+  return (await runAdmin(['doctor'], commands, context)).stdout
+}
+
+test('the doctor says whether the monitor outside has answered lately, and why not', async (t) => {
+  await using product = await openProduct({ env: { WATCHDOG_URL: 'https://outside.example/ping/hidden' } })
+  const { db, config } = product
+  t.regex(
+    await doctor({ db, config: { ...config, watchdogUrl: undefined } }),
+    /ok\s+WATCHDOG_URL: not set: nobody elsewhere notices/,
+  )
+  t.regex(await doctor(product), /WRONG\s+WATCHDOG_URL: has never answered: start workers, the sweeper among them/)
+  await takeWatchdogTurn(db)
+  await recordFed(db)
+  t.regex(await doctor(product), /ok\s+WATCHDOG_URL: answers/)
+  await recordUnfed(db, 'the monitor answered 503')
+  t.regex(await doctor(product), /ok\s+WATCHDOG_URL: answers/, 'one that was missed is no news yet')
+  await db('installation').update({ watchdog_fed_at: db.raw(`now() - interval '181 seconds'`) })
+  const text = await doctor(product)
+  t.regex(text, /WRONG\s+WATCHDOG_URL: has not answered since 20\S+: the monitor answered 503/)
+  t.false(text.includes('hidden'), 'the address may be a secret')
+})

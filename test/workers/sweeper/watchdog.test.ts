@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import type { Knex } from 'knex'
+import { lateWork } from '#shared/monitoring/beats/late-work-store.ts'
+import { readWatchdog, takeWatchdogTurn } from '#shared/monitoring/beats/watchdog-store.ts'
+import { watchdog } from '../../../workers/sweeper/sweeps/watchdog.ts'
+import { addChat, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { openProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+
+const openWatched = (sink: HttpSink) =>
+  openProduct({ env: { WATCHDOG_URL: `${sink.url}/outside?key=hidden`, PING_SHARDS: '1' } })
+
+/** The minute of the last turn passes, whoever had it. */
+const nextMinute = (db: Knex) =>
+  db.raw(`UPDATE installation SET watchdog_tried_at = watchdog_tried_at - interval '61 seconds'`)
+const isSaid = (db: Knex, why: RegExp) =>
+  eventually(`${why} to be said`, async () => why.test((await readWatchdog(db)).problem ?? ''))
+
+test('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openWatched(sink)
+  const { db } = product
+  await product.workers(['ping-evaluator'])
+  for (let started = 0; started < 3; started++) await product.workers(['sweeper'])
+  await sink.waitFor(1)
+  await eventually('the answer to be noted', async () => (await readWatchdog(db)).fedAt !== null)
+  await nextMinute(db)
+  await sink.waitFor(2)
+  t.deepEqual(
+    sink.requests.map(({ method, url }) => `${method} ${url}`),
+    ['GET /outside?key=hidden', 'GET /outside?key=hidden'],
+  )
+  const turns = async () => await Promise.all(Array.from({ length: 10 }, () => takeWatchdogTurn(db)))
+  t.is((await turns()).filter(Boolean).length, 0, 'the minute is not over')
+  await nextMinute(db)
+  t.is((await turns()).filter(Boolean).length, 1, 'of ten at once one has the turn')
+})
+
+test('it is not fetched before every sweep has come to its end, and the shards have answered', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openWatched(sink)
+  const { db } = product
+  await db.raw('ALTER TABLE financing_registrations RENAME TO set_aside')
+  await product.workers(['sweeper'])
+  await isSaid(db, /sweep: lapsed-registrations has not come to its end since the start/)
+  await isSaid(db, /sweep: shards 0 have not answered for \d+ s/)
+  await db.raw('ALTER TABLE set_aside RENAME TO financing_registrations')
+  await eventually('the failed sweep to come to its end', async () => {
+    return !/lapsed-registrations/.test((await readWatchdog(db)).problem ?? '')
+  })
+  t.is(sink.requests.length, 0, 'it would have gone out with deadlines that nobody judges')
+  await product.workers(['ping-evaluator'])
+  await sink.waitFor(1)
+  await eventually('all to be well', async () => (await readWatchdog(db)).problem === null)
+})
+
+test('it is not fetched while a door takes no pings', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openWatched(sink)
+  const { db } = product
+  await db.raw(
+    `INSERT INTO beats (instance, kind, span, shards, from_at, until_at)
+     VALUES (?, 'http', 1, 1, now() - interval '1 hour', now() - interval '1 minute')`,
+    [randomUUID()],
+  )
+  await product.workers(['ping-evaluator', 'sweeper'])
+  await isSaid(db, /gaps: http takes no pings since \S+ \(process lost\)/)
+  t.is(sink.requests.length, 0)
+  await product.ingress()
+  await sink.waitFor(1)
+})
+
+test('it is not fetched while a change waits that no alerter hands on', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openWatched(sink)
+  const { db } = product
+  const { deps } = await product.ingress()
+  const { project } = await addProject(deps)
+  const check = await addCheck(deps, project.id)
+  await tell(db, [check], [await addChat(deps, project.id, `${sink.url}/chat`)])
+  await db.raw(`UPDATE checks SET status = 'down' WHERE id = ?`, [check.id])
+  await db.raw(
+    `INSERT INTO flips (check_id, at, from_status, to_status, reason)
+     VALUES (?, now() - interval '3 minutes', 'up', 'down', 'timeout')`,
+    [check.id],
+  )
+  await product.workers(['ping-evaluator', 'sweeper'])
+  await isSaid(db, /changes of checks wait to be handed on for more than 2 minutes/)
+  t.is(sink.requests.length, 0)
+  await product.workers(['notifier'])
+  await sink.waitFor(({ path }) => path === '/outside')
+  t.is((await db('flips').whereNull('processed_at')).length, 0)
+  await sink.waitFor(({ path }) => path === '/chat')
+})
+
+test('a monitor that does not answer is said, and is tried again a minute later', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openWatched(sink)
+  const { db } = product
+  sink.enqueue({ status: 503 }, { misbehave: 'reset' }, { status: 302, headers: { location: '/elsewhere' } })
+  await product.workers(['ping-evaluator', 'sweeper'])
+  await isSaid(db, /^the monitor answered 503$/)
+  await nextMinute(db)
+  await isSaid(db, /^the monitor did not answer \(reset\)$/)
+  t.is((await readWatchdog(db)).fedAt, null)
+  await nextMinute(db)
+  await eventually('the answer to be noted', async () => (await readWatchdog(db)).problem === null)
+  t.is(sink.requests.at(-1)?.path, '/elsewhere', 'a redirect is followed')
+})
+
+test('each kind of work is late when it has been due for more than two minutes, and not before', async (t) => {
+  await using product = await openProduct({ listener: 'http', workers: [] })
+  const { db, deps } = product
+  const { project } = await addProject(deps)
+  const check = await addCheck(deps, project.id)
+  const channel = await addChat(deps, project.id, 'http://127.0.0.1:1')
+  t.deepEqual(await lateWork(db), [])
+  const ago = (seconds: number) => db.raw('clock_timestamp() - make_interval(secs => ?::float)', [seconds])
+  const [policy] = await db('policies')
+    .insert({ project_id: project.id, name: 'P', match: '', plan: '{}' })
+    .returning('id')
+  const id = randomUUID()
+  const common = { project_id: project.id, policy_id: policy.id }
+  await db('check_marks')
+    .insert({ check_id: check.id, look_at: ago(60) })
+    .onConflict('check_id')
+    .merge()
+  await db('flips').insert({ check_id: check.id, at: ago(60), from_status: 'up', to_status: 'down', reason: 'fail' })
+  await db('incidents').insert({
+    id,
+    ...common,
+    check_id: check.id,
+    state: 'alerting',
+    is_direct: false,
+    severity: 'critical',
+    down_at: ago(900),
+    next_at: ago(60),
+  })
+  await db('bundles').insert({ id, ...common, direction: 'up', opened_at: ago(200), send_at: ago(60) })
+  await db('notifications').insert({
+    id,
+    channel_id: channel.id,
+    check_status: 'down',
+    what: 'test',
+    next_attempt_at: ago(60),
+  })
+  await db('outgoing_mails').insert({ id, sealed_mail: '', next_attempt_at: ago(60), queued_until: ago(0) })
+  await db('outbox').insert({ message_id: id, message: 'alerts.wake', payload: '{}', created_at: ago(60) })
+  t.deepEqual(await lateWork(db), [])
+  const older = async (table: string, column: string) =>
+    await db(table).update({ [column]: db.raw(`${column} - interval '61 seconds'`) })
+  for (const [table, column, what] of [
+    ['check_marks', 'look_at', 'checks are overdue and were not looked at'],
+    ['flips', 'at', 'changes of checks wait to be handed on'],
+    ['incidents', 'next_at', 'incidents wait to be decided on'],
+    ['bundles', 'send_at', 'digests wait to be sent'],
+    ['notifications', 'next_attempt_at', 'notifications wait for a notifier'],
+    ['outgoing_mails', 'next_attempt_at', 'mails wait for a mailer'],
+    ['outbox', 'created_at', 'messages wait for the broker'],
+  ] as const) {
+    await older(table, column)
+    t.deepEqual((await lateWork(db)).slice(-1), [`${what} for more than 2 minutes`])
+  }
+  t.is((await lateWork(db)).length, 7)
+
+  const sweep = watchdog('http://127.0.0.1:1', { request: () => Promise.reject(new Error('it is held back')) })
+  await using workers = await product.workers([])
+  const barriers = { sweepable: async () => [] }
+  await sweep.run({ deps: workers, barriers, now: workers.now() })
+  t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
+  t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is handed on within seconds')
+  await db('check_marks').del()
+  for (const table of ['flips', 'notifications', 'bundles', 'incidents', 'outgoing_mails', 'outbox'])
+    await db(table).del()
+  await takeWatchdogTurn(db)
+  await sweep.run({ deps: workers, barriers, now: workers.now() })
+  t.deepEqual(sweep.problems?.(0), [])
+})
