@@ -1,7 +1,9 @@
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import { countChildren, type Depended } from '#shared/monitoring/dependencies/parent-store.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
 import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
 import type { AlertPlace, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
@@ -32,6 +34,7 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
   const flipOf = batched((ids: readonly number[]) => flipsForSending(db, ids), BATCH)
   const incidentOf = batched((ids: readonly string[]) => incidentsForSending(db, ids), BATCH)
   const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
+  const childrenOf = batched((asked: readonly Depended[]) => countChildren(db, asked), BATCH)
   const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
 
   return async ({ claimed, channel }) => {
@@ -47,8 +50,12 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
     ])
     const told = flip ?? (incident && flipOfIncident(incident, claimed.status))
     if (!told || !check) return null
-    const lastPing = await pingUntil({ checkId, until: told.at })
-    const notification = notificationOf(deps, { claimed, channel }, { flip: told, check, lastPing, incident })
+    const [lastPing, dependents] = await Promise.all([
+      pingUntil({ checkId, until: told.at }),
+      claimed.status === 'down' ? childrenOf({ ...check, tags: splitTags(check.tags) }) : 0,
+    ])
+    const about = { flip: told, check, lastPing, incident, dependents }
+    const notification = notificationOf(deps, { claimed, channel }, about)
     const reader = await readerOf(deps, channel)
     if (!reader) return notification
     return { ...notification, overview: reader.overview, timeZone: reader.timeZone ?? notification.timeZone }
@@ -68,11 +75,13 @@ interface Subject {
   check: AssignedCheck
   lastPing: NotifiedPing | null
   incident: IncidentForSending | null
+  /** checks that depend on it */
+  dependents: number
 }
 
 function testSubject({ config, now }: BuildDeps, status: 'up' | 'down'): Subject {
   const flip = { at: now(), reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
-  return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null }
+  return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null, dependents: 0 }
 }
 
 function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, status: 'up' | 'down'): FlipForSending {
@@ -83,7 +92,7 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
 function notificationOf(
   deps: BuildDeps,
   { claimed, channel }: Claim,
-  { flip, check, lastPing, incident }: Subject,
+  { flip, check, lastPing, incident, dependents }: Subject,
 ): Notification {
   const now = deps.now()
   const site = deps.config.publicUrl
@@ -107,6 +116,7 @@ function notificationOf(
     timeZone: check.tz,
     overview: null,
     isTest: claimed.what === 'test',
+    ...(dependents > 0 && { dependents }),
     ...(incident && { alert: placeOf(deps, { claimed, channel }, incident) }),
   }
 }

@@ -6,7 +6,7 @@ import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { type AssignedCheck, listChecks } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { countChildren } from '#shared/monitoring/dependencies/parent-store.ts'
-import type { ParentsMode } from '#shared/monitoring/dependencies/parents.ts'
+import { dependentsText, type ParentsMode } from '#shared/monitoring/dependencies/parents.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { StatusGlyph } from '../components/icons.tsx'
@@ -21,9 +21,9 @@ export interface Relatives {
 
 /** What a check depends on, and how much depends on it. */
 export async function loadRelatives(db: Knex, check: AssignedCheck, now: Micros): Promise<Relatives> {
-  const [rules, children] = await Promise.all([
+  const [rules, [children = 0]] = await Promise.all([
     findRules(db, check.id),
-    countChildren(db, { projectId: check.projectId, uuid: check.uuid, tags: splitTags(check.tags) }),
+    countChildren(db, [{ ...check, tags: splitTags(check.tags) }]),
   ])
   if (rules.parents.length === 0) return { parents: [], mode: rules.parents_mode, children }
   const uuids = new Set(rules.parents.flatMap((parent) => ('check' in parent ? [parent.check] : [])))
@@ -100,7 +100,7 @@ export function DependsOn(props: { relatives: Relatives; path: string; mayEdit: 
           </p>
         </>
       )}
-      {children > 0 && <p>{children === 1 ? '1 check depends on it.' : `${children} checks depend on it.`}</p>}
+      {children > 0 && <p>{dependentsText(children)}</p>}
       {props.mayEdit && <a href={`${props.path}/rules`}>Change</a>}
     </section>
   )

@@ -72,18 +72,38 @@ export async function wakeChildren(tx: Knex, projectIds: readonly number[]): Pro
   )
 }
 
-/** How many checks of a project name a check as what they depend on, by itself or by one of its tags. */
-export async function countChildren(
-  db: Knex,
-  { projectId, uuid, tags }: { projectId: number; uuid: string; tags: readonly string[] },
-): Promise<number> {
-  const [row] = await query<{ count: number }>(
-    db,
-    `SELECT count(*) FROM check_rules r JOIN checks c ON c.id = r.check_id
-     WHERE c.project_id = ? AND c.uuid <> ?::uuid AND EXISTS (
-       SELECT 1 FROM jsonb_array_elements(r.parents) parent
-       WHERE parent ->> 'check' = ? OR parent ->> 'tag' = ANY(?::text[]))`,
-    [projectId, uuid, uuid, tags],
+/** A check that others may depend on. */
+export interface Depended {
+  projectId: number
+  uuid: string
+  tags: readonly string[]
+}
+
+/** For each check, in their order, how many others of its project name it as what they depend on, by itself or by a tag. */
+export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {
+  const asked = checks.flatMap(({ projectId, uuid, tags }, place) =>
+    [{ name: 'check', value: uuid }, ...tags.map((tag) => ({ name: 'tag', value: tag }))].map((key) => ({
+      place,
+      projectId,
+      uuid,
+      ...key,
+    })),
   )
-  return row?.count ?? 0
+  const rows = await query<{ place: number; count: number }>(
+    db,
+    `WITH asked AS (
+       SELECT * FROM jsonb_to_recordset(?::jsonb) AS t(place int, "projectId" bigint, uuid uuid, name text, value text)),
+     named AS (
+       SELECT c.project_id, c.uuid, parent.key AS name, parent.value
+       FROM checks c JOIN check_rules r ON r.check_id = c.id
+         CROSS JOIN LATERAL jsonb_array_elements(r.parents) AS one
+         CROSS JOIN LATERAL jsonb_each_text(one) AS parent
+       WHERE c.project_id = ANY(?::bigint[]))
+     SELECT a.place, count(DISTINCT n.uuid) AS count
+     FROM asked a JOIN named n ON n.project_id = a."projectId" AND n.name = a.name AND n.value = a.value AND n.uuid <> a.uuid
+     GROUP BY a.place`,
+    [JSON.stringify(asked), [...new Set(checks.map(({ projectId }) => projectId))]],
+  )
+  const counts = new Map(rows.map(({ place, count }) => [place, count]))
+  return checks.map((_, place) => counts.get(place) ?? 0)
 }

@@ -99,3 +99,9 @@ export function cycleOf(start: Node, graph: Graph): Node[] | null {
   }
   return walk(start, [start])
 }
+
+/** `14 checks depend on it.`; empty when none does. */
+export function dependentsText(count: number): string {
+  if (count === 0) return ''
+  return count === 1 ? '1 check depends on it.' : `${count} checks depend on it.`
+}

@@ -1,3 +1,4 @@
+import { dependentsText } from '../dependencies/parents.ts'
 import { stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { type EmailContent, emailHtml } from './email-html.ts'
@@ -47,10 +48,13 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   }
 }
 
-function leadOf({ status, reason, downFor, isTest, summary }: Notification): string {
+function leadOf({ status, reason, downFor, isTest, summary, dependents = 0 }: Notification): string {
   if (summary) return summary.text
   if (isTest) return `Somebody tries this integration. No check is ${status}, and nothing needs to be done.`
-  if (status === 'down') return reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
+  if (status === 'down') {
+    const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
+    return `${went} ${dependentsText(dependents)}`.trimEnd()
+  }
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
 }
 

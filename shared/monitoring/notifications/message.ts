@@ -1,5 +1,6 @@
 import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
+import { dependentsText } from '../dependencies/parents.ts'
 import { alertFacts, stateWord } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
@@ -29,14 +30,15 @@ export function titleOf(notification: Notification): string {
   return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
 }
 
-/** The title with why it went down, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
+/** The title with why it went down and what depends on it, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
 export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
   if (notification.isTest) return `${titleOf(notification)} (no check is ${status})`
   const reason = reasonText(notification.reason)
+  const dependents = dependentsText(notification.dependents ?? 0)
   if (status === 'down' || notification.alert?.what === 'flapping')
-    return `${titleOf(notification)}${reason && ` (${reason})`}`
+    return `${titleOf(notification)}${reason && ` (${reason})`}${dependents && `. ${dependents.slice(0, -1)}`}`
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 

@@ -29,6 +29,8 @@ export interface Notification {
   isTest: boolean
   /** its place in an incident; absent where no policy applies */
   alert?: AlertPlace
+  /** of a check that is down: how many checks depend on it (alerting 4); absent when none does */
+  dependents?: number
   /** of a message about several checks: what it says, in place of one change */
   summary?: Summary
 }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addChat, addWebhook, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -111,6 +111,35 @@ test.serial(
     t.deepEqual(toldOf(sink), [`down ${router?.uuid}`, `up ${router?.uuid}`])
     const decision = await product.db('decisions').where({ check_id: web?.id, reason: 'PARENT_DOWN' }).first()
     t.like(decision, { outcome: 'held', detail: { check: router?.uuid, name: 'router' } })
+  },
+)
+
+test.serial(
+  'what a parent says when it is down names how many depend on it, with a policy or without; its recovery does not',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: WORKERS })
+    const { db, deps } = product
+    const names = ['plain', 'planned', 'a', 'b', 'c']
+    const { checks, post, ping } = await withChecks(product, sink, names)
+    const [plain, planned, a, b, c] = checks
+    if (!plain || !planned) return t.fail()
+    await tell(db, [plain, planned], [await addChat(deps, plain.projectId, `${sink.url}/chat`)])
+    await post('/policies/', { name: 'On call', match: 'planned', steps: [{}] })
+    await post(`/checks/${a?.uuid}/rules`, { parents: [{ check: plain.uuid }, { tag: 'plain' }, { tag: 'planned' }] })
+    await post(`/checks/${b?.uuid}/rules`, { parents: [{ tag: 'plain' }] })
+    await post(`/checks/${c?.uuid}/rules`, { parents: [{ check: a?.uuid }] })
+    const said = async (status: string, of: { uuid: string; name: string }, end = '') => {
+      await ping(of, end)
+      const title = `\\"${of.name}\\" is ${status}`
+      const isIt = (request: { path: string; body: Buffer }) =>
+        request.path === '/chat' && request.body.toString().includes(title)
+      return (await sink.waitFor(isIt)).body.toString()
+    }
+    for (const check of [plain, planned]) await ping(check)
+    t.regex(await said('DOWN', plain, '/fail'), /\(a failure signal was received\)\. 2 checks depend on it\./)
+    t.notRegex(await said('UP', plain), /depend/)
+    t.regex(await said('DOWN', planned, '/fail'), /\. 1 check depends on it\./)
   },
 )
 

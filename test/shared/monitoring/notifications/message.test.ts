@@ -1,9 +1,17 @@
 import test from 'ava'
-import { htmlText, markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { formatDuration, formatPeriod } from '#shared/monitoring/notifications/durations.ts'
 import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
-import { factsOf, formatInstant, smsText, summaryOf } from '#shared/monitoring/notifications/message.ts'
+import {
+  factsOf,
+  formatInstant,
+  sentenceOf,
+  smsText,
+  spokenText,
+  summaryOf,
+} from '#shared/monitoring/notifications/message.ts'
+import { slackMessage } from '../../../../workers/notifier/transports/slack-format.ts'
 import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
 
 for (const [seconds, text] of [
@@ -87,6 +95,35 @@ test('hostile names and bodies stay text in Markdown and HTML messages', (t) => 
   t.false(htmlText(hostile, '\n').includes('<img'))
   t.false(htmlText(hostile, '\n').includes('<script'))
   t.false(markdownText(hostile).includes('[a](b)'))
+})
+
+test('what depends on a check that is down is said in every form, and not when it is up', (t) => {
+  const forms = (dependents: number, make = someNotification) => {
+    const told = make({ dependents })
+    const { text, html } = emailMessage(told, 'Signalbox')
+    const [card] = slackMessage(told, 'Signalbox').attachments
+    return {
+      sms: smsText(told, 'Signalbox'),
+      call: spokenText(told, 'Signalbox'),
+      sentence: sentenceOf(told),
+      plain: plainText(told),
+      markdown: markdownText(told),
+      chat: htmlText(told, ' '),
+      mail: text,
+      html,
+      slack: `${card?.text} ${card?.fallback}`,
+    }
+  }
+  for (const [form, text] of Object.entries(forms(14))) t.regex(text, /\. 14 checks depend on it\.?[^,]/, form)
+  for (const [form, text] of Object.entries(forms(1))) t.regex(text, /1 check depends on it/, form)
+  t.is(
+    forms(14).sms,
+    'Signalbox: The check "db-backup" is DOWN (no success signal came in time and the grace time is over). 14 checks depend on it.',
+  )
+  for (const text of Object.values(forms(14, someRecovery))) t.notRegex(text, /depend/)
+  const plain = someNotification()
+  t.is(sentenceOf(someNotification({ dependents: 0 })), sentenceOf(plain))
+  for (const text of Object.values(forms(0))) t.notRegex(text, /depend/)
 })
 
 test('a test message says that it is one, in every form', (t) => {
