@@ -178,7 +178,7 @@ test('a configuration goes out with its secrets only when asked to, and comes ba
   )
 })
 
-test('what was given up is listed, explained, handed out again once, and the act is noted', async (t) => {
+test.serial('what was given up is listed, explained, handed out again once, and the act is noted', async (t) => {
   const { projectId: _, ...project } = await json<CreatedProject>('project', 'create', '--name', 'D')
   await send(app.url, `/ping/${project.pingKey}/given-up?create=1`)
   const rows = await query<{ id: number; nPings: number }>(
