@@ -1,7 +1,7 @@
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { type ClusterIlls, type ClusterState, judgeCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
-import type { ReplicationState } from '#shared/platform/database/replication.ts'
+import type { ArchivingState, ReplicationState } from '#shared/platform/database/replication.ts'
 import type { AdminContext } from './command.ts'
 import type { Finding } from './finding.ts'
 
@@ -69,6 +69,14 @@ function findingsOf({ nodes, queues }: ClusterState, ills: ClusterIlls): Finding
 function few(names: readonly string[]): string {
   const rest = names.length - NAMED
   return names.slice(0, NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+}
+
+/** Whether the log of the database reaches the archive from which it can be restored to a moment. */
+export function archivingFinding({ isOn, isFailing, ageSeconds }: ArchivingState): Finding {
+  const what = 'archive'
+  if (!isOn) return { what, ok: true, text: 'off: between two backups nothing can be restored (archive_mode)' }
+  const age = ageSeconds === null ? 'nothing was archived yet' : `last ${Math.round(ageSeconds)} s ago`
+  return { what, ok: !isFailing, text: isFailing ? `the last attempt failed, ${age}: see archive_command` : age }
 }
 
 /** What a 2xx answer is worth when the database's server is lost (docs/scale.md). */

@@ -59,11 +59,18 @@ export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>)
     finding('numbers', behind.length > 0 ? `${behind.join(', ')} would be given twice` : '', 'go on after the last'),
     finding('pings', few > 0 ? `${few} checks have logged more pings than they count` : '', 'are counted'),
   ]
+  return [...findings, ...(await logFindings(db))]
+}
+
+/** Whether each transparency log, rebuilt from its entries, is what was signed. */
+export async function logFindings(db: Knex): Promise<Finding[]> {
+  const findings: Finding[] = []
   for (const env of ENVS) {
     const key = await findLogKey(db, env)
     if (!key) continue
     const { size, root, problem } = await verifyStoredLog(db, env, key)
-    findings.push(finding(`log of ${env}`, problem ?? '', `${size} entries, root ${root.slice(0, 16) || 'none'}`))
+    const text = problem ?? `${size} entries, root ${root.slice(0, 16) || 'none'}`
+    findings.push({ what: `log of ${env}`, ok: problem === null, text })
   }
   return findings
 }

@@ -7,12 +7,15 @@ import { openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
-import { readReplication } from '#shared/platform/database/replication.ts'
+import { readArchiving, readReplication } from '#shared/platform/database/replication.ts'
+import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
 import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
+import { keptMarks } from '#shared/platform/process/kept-marks.ts'
 import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
-import { clusterFindings, replicationFinding } from './cluster-findings.ts'
-import type { AdminContext, Command } from './command.ts'
+import { archivingFinding, clusterFindings, replicationFinding } from './cluster-findings.ts'
+import { type AdminContext, type Command, UsageError } from './command.ts'
+import { drill } from './drill.ts'
 import type { Finding } from './finding.ts'
 
 /** The oldest servers that the product is tested with. */
@@ -21,14 +24,24 @@ const POSTGRES_VERSION = 150_000
 export const doctorCommand: Command = {
   noun: 'doctor',
   summary: 'Check settings, database, broker and mail server, and say what to mend',
-  options: {},
-  async run(_given, context) {
+  help: [
+    'With --drill a check of its own goes all the way through the running product (pinged, read, overdue, told of) with the',
+    'time of each step, and every transparency log is rebuilt: to be run after an update, a fail-over, a restore.',
+  ],
+  options: {
+    drill: { description: 'send a check of its own all the way' },
+    url: { description: 'the listener for the drill (default: PUBLIC_URL)', value: 'URL' },
+  },
+  async run(given, context) {
+    if (given.url !== undefined && !given.drill) throw new UsageError('--url goes with --drill')
+    const base = typeof given.url === 'string' ? given.url.replace(/\/+$/, '') : context.config.publicUrl
     const findings = [
       ...settings(context),
       ...(await database(context)),
       ...(await broker(context)),
       ...(await clusterFindings(context)),
       ...(await mailServer(context)),
+      ...(given.drill ? await drilled(base, context) : []),
     ]
     const failed = findings.some(({ ok }) => !ok)
     const text = findings.map(({ what, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${what}: ${text}`).join('\n')
@@ -79,14 +92,36 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
         `${pending.length} migrations pending: npm run -s migrate`,
       ),
       replicationFinding(await readReplication(db), config.databaseSyncStandbys),
+      archivingFinding(await readArchiving(db)),
       ...(pending.length === 0
-        ? [await pingShards(db, config.pingShards), await doors(db), await watchdog(db, config.watchdogUrl)]
+        ? [
+            await pingShards(db, config.pingShards),
+            await doors(db),
+            await watchdog(db, config.watchdogUrl),
+            await checkpointFolder({ db, config }),
+          ]
         : []),
       handling('clock', offset < 5, 'agrees with the database', `differs by ${offset.toFixed(1)} s: set up NTP`),
     ]
   } catch (error) {
     return [{ what: 'database', ok: false, text: `cannot be reached (${codeOf(error)}): check DATABASE_URL` }]
   }
+}
+
+async function drilled(base: string, context: AdminContext): Promise<Finding[]> {
+  try {
+    return await drill(base, context)
+  } catch (error) {
+    return [{ what: 'drill', ok: false, text: `cannot be begun or ended: ${codeOf(error)}` }]
+  }
+}
+
+/** A restored database is noticed by what this folder holds, and by nothing when it holds nothing (ADR 32). */
+async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
+  const { path, read } = keptMarks(config.checkpointDir, (await readInstallation(db)).id)
+  const isKept = (await read()).length > 0
+  const ill = `${path} is not there: fine where no worker runs that sends, else its folder does not last, and a restored database would send old alerts and sign an older log unnoticed`
+  return { what: 'CHECKPOINT_DIR', ok: true, text: isKept ? 'holds marks of this database' : ill }
 }
 
 /** Checks whose pings may come through a door that is not there do not go down, so that somebody must know. */

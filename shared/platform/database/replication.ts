@@ -25,3 +25,24 @@ export async function readReplication(db: Knex): Promise<ReplicationState> {
   if (!row) throw new Error('the database did not tell its standbys')
   return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
 }
+
+/** Whether the server copies its log elsewhere. */
+export interface ArchivingState {
+  isOn: boolean
+  /** whether the newest attempt failed */
+  isFailing: boolean
+  /** since the newest segment was copied; null before the first */
+  ageSeconds: number | null
+}
+
+export async function readArchiving(db: Knex): Promise<ArchivingState> {
+  const [row] = await query<ArchivingState>(
+    db,
+    `SELECT current_setting('archive_mode') <> 'off' AS "isOn",
+            coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS "isFailing",
+            extract(epoch FROM now() - last_archived_time)::float AS "ageSeconds"
+     FROM pg_stat_archiver`,
+  )
+  if (!row) throw new Error('the database did not tell its archiver')
+  return row
+}

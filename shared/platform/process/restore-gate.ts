@@ -65,7 +65,10 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
       await recordRestore(db)
       return await findProblems()
     }
-    await keep(await makeMark(db))
+    const marks = await makeMark(db)
+    // A second copy of a process, or a folder that is lost with each of them: nobody can tell but the operator.
+    if (kept.length === 0 && marks.length > 1) log.warn({ path: file.path }, 'restore.unguarded')
+    await keep(marks)
     return []
 
     async function keep(marks: Awaited<ReturnType<typeof makeMark>>): Promise<void> {

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import { listChannels, listNotifications } from '#shared/monitoring/channels/store.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import { createProjectWithKeys } from '#shared/monitoring/operations/create-project.ts'
+import { deleteProject } from '#shared/monitoring/operations/delete-project.ts'
+import { announceOnce } from '#shared/platform/broker/announce-once.ts'
+import { type AdminContext, operatorOf } from './command.ts'
+import { logFindings } from './database-findings.ts'
+import type { Finding } from './finding.ts'
+
+/** Longest wait for one step, in milliseconds: a sweep and a barrier take seconds. */
+const STEP_MS = 30_000
+/** A key may ask a hundred times a minute. */
+const LOOK_EVERY_MS = 500
+
+const channelShape = z.object({ id: z.string() })
+const flipsShape = z.array(z.object({ up: z.number() }))
+const pingsShape = z.object({ pings: z.array(z.object({ type: z.string() })) })
+
+/** What the drill does as a customer would, and what it looks up where customers cannot. */
+interface Stage {
+  base: string
+  uuid: string
+  apiKey: string
+  projectId: number
+  context: AdminContext
+}
+
+/**
+ * Sends a check of its own all the way: pinged, read, overdue, told of, through the listener that customers use. The
+ * integration it tells is the log address of the same check, so that the message comes back as a ping and no receiver is
+ * needed. Nothing of it stays but an organisation without projects and the entries of the audit log.
+ * @param base address of a listener, without a slash at the end
+ * @returns a finding for each step with the time it took; after one that is wrong there are no more
+ */
+export async function drill(base: string, context: AdminContext): Promise<Finding[]> {
+  const actor = operatorOf(context)
+  const owner = { organisationName: 'Drill' }
+  const { project, keys } = await createProjectWithKeys(context.db, actor, { name: 'Drill', owner }, context)
+  try {
+    // Shorter than customers may ask for: it goes down within seconds.
+    const settings = { ...DEFAULT_SETTINGS, name: 'Drill', timeoutSeconds: 1, graceSeconds: 1 }
+    const { uuid } = await insertCheck(context.db, project.id, settings)
+    const findings = await steps({ base, uuid, apiKey: keys.rw, projectId: project.id, context })
+    return [...findings, ...(await logFindings(context.db))]
+  } finally {
+    const changes: CacheChange[] = []
+    await deleteProject(context.db, actor, project, { announce: (change) => void changes.push(change) })
+    await announceOnce(context.config.amqpUrl, changes)
+  }
+}
+
+async function steps(stage: Stage): Promise<Finding[]> {
+  const { base, uuid } = stage
+  const all: [what: string, run: () => Promise<string | null>][] = [
+    ['integration', async () => await addIntegration(stage)],
+    ['ping', async () => refusal(await fetch(`${base}/ping/${uuid}`, deadline()))],
+    ['read', async () => await until(stage, '', z.object({ n_pings: z.literal(1), status: z.enum(['up', 'grace']) }))],
+    [
+      'overdue',
+      async () =>
+        await until(
+          stage,
+          'flips/',
+          flipsShape.min(1).refine(([newest]) => newest?.up === 0),
+        ),
+    ],
+    ['notification', async () => await cameBack(stage)],
+  ]
+  const findings: Finding[] = []
+  for (const [what, run] of all) {
+    const began = performance.now()
+    const ill = await run().catch((error: unknown) => (error instanceof Error ? error.message : 'failed'))
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    findings.push({ what: `drill: ${what}`, ok: ill === null, text: ill ?? `${seconds} s` })
+    if (ill !== null) break
+  }
+  return findings
+}
+
+/** @throws Error with what the listener said */
+async function addIntegration(stage: Stage): Promise<null> {
+  const url = `${stage.base}/ping/${stage.uuid}/log`
+  const config = { url_down: url, method_down: 'POST', body_down: '', headers_down: {} }
+  const made = await call(stage, 'channels/', { kind: 'webhook', name: 'Drill', config })
+  const { id } = channelShape.parse(made)
+  await call(stage, `checks/${stage.uuid}`, { channels: id })
+  return null
+}
+
+async function cameBack(stage: Stage): Promise<string | null> {
+  const ill = await until(
+    stage,
+    'pings/',
+    pingsShape.refine(({ pings }) => pings.some(({ type }) => type === 'log')),
+  )
+  if (ill === null) return null
+  const { db } = stage.context
+  const [stored] = await listChannels(db, stage.projectId)
+  const [newest] = stored ? await listNotifications(db, stored.id, 1) : []
+  return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: nothing was to be sent`
+}
+
+/** @returns null once what the API says of the check is this; else what it says at the end */
+async function until(stage: Stage, path: string, shape: z.ZodType<unknown>): Promise<string | null> {
+  const end = performance.now() + STEP_MS
+  for (;;) {
+    const said = await call(stage, `checks/${stage.uuid}${path === '' ? '' : `/${path}`}`)
+    if (shape.safeParse(said).success) return null
+    if (performance.now() > end) return `not within ${STEP_MS / 1000} s`
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
+async function call({ base, apiKey }: Stage, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${base}/api/v3/${path}`, {
+    ...deadline(),
+    headers: { 'X-Api-Key': apiKey },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text.slice(0, 200)}`)
+  return JSON.parse(text)
+}
+
+function refusal(response: Response): string | null {
+  return response.ok ? null : `was answered ${response.status}`
+}
+
+const deadline = () => ({ signal: AbortSignal.timeout(STEP_MS) })
