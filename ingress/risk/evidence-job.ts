@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { MessageContract } from '#shared/contracts/define-message.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import { preparedRead } from '#shared/platform/database/prepared.ts'
 import type { JobKind, JobOutcome, Owner } from '#shared/risk/jobs/job.ts'
 import { findOutcome, insertJob } from '#shared/risk/jobs/store.ts'
 import {
@@ -139,14 +140,14 @@ export async function askWorker(context: AskContext, asked: Asked): Promise<Stor
   const id = randomUUID()
   const provisional = pendingAnswer(asked.folder, id)
   const { replyTo } = deps.risk.packReplies
-  const replay = await deps.outbox.run(async (tx, enqueue) => {
+  const replay = await deps.outbox.runPrepared(async ({ tx, writes }, enqueue) => {
     const known = await findReplay(tx, once)
     if (known) return known
     await asked.before?.(tx, enqueue)
     const { organisationId, env } = caller
     const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify(asked.request))
     const { kind } = asked
-    await insertJob(tx, {
+    await insertJob(writes, {
       id,
       organisationId,
       env,
@@ -155,8 +156,8 @@ export async function askWorker(context: AskContext, asked: Asked): Promise<Stor
       sealedRequest,
       question: null,
     })
-    if (waitMs === 0) await storeAnswer(tx, once.scope, once.fingerprint, provisional)
-    else await leaseKey(tx, once.scope, once.fingerprint, provisional)
+    if (waitMs === 0) await storeAnswer(writes, once.scope, once.fingerprint, provisional)
+    else await leaseKey(writes, once.scope, once.fingerprint, provisional)
     await enqueue(asked.message, waitMs === 0 ? { jobId: id } : { jobId: id, replyTo })
     return undefined
   })
@@ -183,7 +184,7 @@ async function awaitOutcome(
   for (let left = waitMs; left > 0; left = deadline - performance.now()) {
     await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
     signal?.throwIfAborted()
-    const outcome = await findOutcome(deps.db, owner, kind, id)
+    const outcome = await preparedRead(deps.db, (tx) => findOutcome(tx, owner, kind, id))
     if (outcome && outcome.state !== 'QUEUED') return outcome
   }
   return { state: 'QUEUED' }

@@ -15,7 +15,7 @@ import type {
 import { disputeView, registrationView } from '#shared/risk/first-financing/view.ts'
 import { finishJobs, takeJobs } from '#shared/risk/jobs/store.ts'
 import { acceptTransfer } from '#shared/risk/operations/accept-transfer.ts'
-import { checkReceivables, type ReceivableCheck } from '#shared/risk/operations/check-receivables.ts'
+import { checkReceivables, type ReceivableCheck, seekReceivables } from '#shared/risk/operations/check-receivables.ts'
 import { disputeRegistration } from '#shared/risk/operations/dispute-registration.ts'
 import { registerReceivable } from '#shared/risk/operations/register-receivable.ts'
 import { indianDay } from '#shared/risk/packs/calendar.ts'
@@ -86,9 +86,9 @@ function createHandlers(deps: WorkerDeps) {
       const request = job.request as RegistrationBody
       const { isHeldElsewhere } = await scenarioOf(job.env, request.fields)
       const keys = await keysOf(job.env)
-      await endJob(deps, job, async (tx, enqueue) => {
+      await endJob(deps, job, async (tx, enqueue, writes) => {
         const wanted = { ...request, isHeldElsewhere }
-        const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, given(enqueue))
+        const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, { ...given(enqueue), writes })
         if ('refusal' in made) return made
         return { status: made.isNew ? 201 : 200, body: registrationView(made.registration) }
       })
@@ -120,20 +120,16 @@ interface OpenCheck {
 
 /** Answers the checks that came together in one transaction; those that a copy of their message ended stay as they are. */
 async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Promise<true[]> {
-  await deps.outbox.run(async (tx) => {
-    const open = await takeJobs(
-      tx,
-      checks.map(({ job }) => job.id),
-    )
+  const ids = checks.map(({ job }) => job.id)
+  const asked = checks.map(({ check }) => check)
+  await deps.outbox.runPrepared(async ({ tx, writes }) => {
+    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, asked)])
     const taken = checks.filter(({ job }) => open.has(job.id))
     if (taken.length === 0) return
-    const answers = await checkReceivables(
-      tx,
-      taken.map(({ check }) => check),
-      deps,
-    )
+    const answered = taken.map(({ check }) => check)
+    const answers = await checkReceivables(tx, answered, found, { now: deps.now, writes })
     await finishJobs(
-      tx,
+      writes,
       taken.map(({ job }, index) => ({ job, body: JSON.stringify(answers[index]) })),
     )
     deps.crashPoint('job-half-stored')

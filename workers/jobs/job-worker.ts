@@ -4,6 +4,7 @@ import { type DomainError, UnavailableError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
+import { preparedRead } from '#shared/platform/database/prepared.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { type EvidenceJob, JobFailedError, type JobKind, type Owner } from '#shared/risk/jobs/job.ts'
@@ -36,7 +37,8 @@ export function subscribeJobs(
 ): AsyncDisposable {
   const findJob = batched(
     async (ids: readonly string[]) => {
-      const jobs = new Map((await findJobs(deps.db, ids)).map((job) => [job.id, job]))
+      const found = await preparedRead(deps.db, (tx) => findJobs(tx, ids))
+      const jobs = new Map(found.map((job) => [job.id, job]))
       return ids.map((id) => jobs.get(id) ?? null)
     },
     { largest: PREFETCH },
@@ -64,17 +66,20 @@ export function subscribeJobs(
   return subscribe(worker, on(message, PREFETCH, handle), deps)
 }
 
-/** Ends a job in one transaction with its effect; a copy of the message finds it ended and leaves no trace. */
+/**
+ * Ends a job in one transaction with its effect; a copy of the message finds it ended and leaves no trace.
+ * @param work is given, beside the transaction, the same for what needs no answer (`RunPrepared`)
+ */
 export async function endJob(
   deps: Pick<WorkerDeps, 'outbox' | 'crashPoint'>,
   job: EvidenceJob,
-  work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<JobResult>,
+  work: (tx: Knex.Transaction, enqueue: Enqueue, writes: Knex.Transaction) => Promise<JobResult>,
 ): Promise<void> {
-  await deps.outbox.run(async (tx, enqueue) => {
+  await deps.outbox.runPrepared(async ({ tx, writes }, enqueue) => {
     if (!(await takeJobs(tx, [job.id])).has(job.id)) return
-    const result = await work(tx, enqueue)
-    if ('refusal' in result) await refuseJob(tx, job, result.refusal)
-    else await finishJob(tx, job, { ...result, body: JSON.stringify(result.body) })
+    const result = await work(tx, enqueue, writes)
+    if ('refusal' in result) await refuseJob(writes, job, result.refusal)
+    else await finishJob(writes, job, { ...result, body: JSON.stringify(result.body) })
     deps.crashPoint('job-half-stored')
   })
   deps.crashPoint('job-stored')

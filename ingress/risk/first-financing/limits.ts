@@ -40,11 +40,11 @@ export async function countEvaluation(
   { elements, isCheck }: { elements: number; isCheck: boolean },
   { config }: IngressDeps,
 ): Promise<void> {
-  const left =
-    elements > 0 ? [await takeOfDay(tx, owner, 'financing.elements', elements, config.financingElementsPerDay)] : []
-  if (isCheck) left.push(await takeOfDay(tx, owner, 'financing.checks', 1, config.financingChecksPerDay))
-  const seconds = left.find((wait) => wait !== null)
-  if (seconds !== undefined && seconds !== null) {
+  const seconds = await takeOfDay(tx, owner, [
+    { name: 'financing.elements', count: elements, limit: config.financingElementsPerDay },
+    { name: 'financing.checks', count: isCheck ? 1 : 0, limit: config.financingChecksPerDay },
+  ])
+  if (seconds !== null) {
     throw new RateLimitedError('the organisation has evaluated as much as it may today', seconds)
   }
 }

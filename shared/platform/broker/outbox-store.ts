@@ -11,14 +11,17 @@ export interface OutboxRow {
   payload: unknown
 }
 
+/** A message that is to be stored. */
+export interface Outgoing {
+  message: MessageContract<never> | MessageContract<unknown>
+  payload: unknown
+}
+
 /** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
 export const RESEND_AFTER = '10 seconds'
 
 /** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
-export async function insertMessages(
-  tx: Knex,
-  outgoing: readonly { message: MessageContract<never> | MessageContract<unknown>; payload: unknown }[],
-): Promise<OutboxRow[]> {
+export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
   return await query<OutboxRow>(
     tx,

@@ -46,8 +46,7 @@ class DiscardingClient extends PostgresClient {
       return await runScoped(connection, query, () => super._query(connection, query))
     } catch (error) {
       if (isConnectionFailure(error)) {
-        connection.__knex__disposed = error
-        connection.hosts?.doubt()
+        discardConnection(connection, error)
         // Without this, the rollback that follows would wait for the same silent server once more.
         connection.connection?.stream?.destroy()
       }
@@ -79,6 +78,12 @@ type PooledConnection = FencedConnection &
     __knex__disposed?: unknown
     hosts?: DatabaseHosts
   }
+
+/** Has a connection destroyed instead of lent again, and the servers asked anew which of them is the primary. */
+export function discardConnection(connection: Pick<PooledConnection, '__knex__disposed' | 'hosts'>, error: unknown) {
+  connection.__knex__disposed = error
+  connection.hosts?.doubt()
+}
 
 /**
  * A pool with a finite wait for everything: for a connection, for a lock, for an answer, and for the answer's packets.
@@ -165,15 +170,31 @@ export function isRetryable(error: unknown): boolean {
  * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
  */
 export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => Promise<T>, tries = 4): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  return await againOnConflict(() => db.transaction(work), tries)
+}
+
+/**
+ * Makes another attempt after one that was in another's way, or whose connection no longer knew its statements; each
+ * attempt is a transaction of its own.
+ * @throws UnavailableError when the database cannot serve; anything else that the last attempt throws, unchanged
+ */
+export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
+  for (let made = 1; ; made++) {
     try {
-      return await db.transaction(work)
+      return await attempt()
     } catch (error) {
-      const conflict = error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
-      if (!conflict || attempt >= tries) throw asUnavailable(error)
-      await sleep(Math.random() * 20 * 2 ** attempt)
+      if (!isConflict(error instanceof UnavailableError ? error.cause : error) || made >= tries)
+        throw asUnavailable(error)
+      await sleep(Math.random() * 20 * 2 ** made)
     }
   }
+}
+
+/** Nothing of such an attempt was committed, and the next one may fare better. */
+const CONFLICT = /^(40001|40P01|26000|0A000)$/
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && CONFLICT.test(error.code)
 }
 
 /** Wraps what is the database's fault into an UnavailableError; returns everything else as it came. */

@@ -1,8 +1,12 @@
+import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
-import { asUnavailable, isConnectionFailure } from './db.ts'
-import { type Prepared, RoundTrip, type Step } from './round-trip.ts'
+import { againOnConflict, asUnavailable, discardConnection, isConnectionFailure } from './db.ts'
+import { type Prepared, type Result, RoundTrip, type Step } from './round-trip.ts'
+import { PIPELINE_ROLE } from './row-security.ts'
+import type { ScopedConnection } from './scoped-connection.ts'
 import type { SqlValue } from './sql.ts'
+import { currentTenant, type Tenant } from './tenant.ts'
 
 export type { Prepared } from './round-trip.ts'
 
@@ -14,15 +18,30 @@ export interface RunPrepared {
   <Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]>
   /** Runs a statement whose rows nobody needs: it travels with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void
+  /** The transaction as stores take it: each of their texts is a prepared statement. */
+  tx: Knex.Transaction
+  /** The same for what only writes: it travels as with `later`, and neither rows nor a count come back. */
+  writes: Knex.Transaction
 }
 
 const BEGIN: Prepared = { name: 'begin', text: 'BEGIN' }
 const COMMIT: Prepared = { name: 'commit', text: 'COMMIT' }
+/** What `runScoped` says in texts, with parameters. */
+const NARROW: Prepared = {
+  name: 'narrow',
+  text: `SELECT set_config('role', 'none', true), set_config('signalbox.organisation_id', $1, true),
+    set_config('signalbox.project_id', $2, true)`,
+}
+const WIDEN: Prepared = { name: 'widen', text: `SELECT set_config('role', '${PIPELINE_ROLE}', true)` }
+const NARROW_AGAIN: Prepared = { name: 'narrow-again', text: "SELECT set_config('role', 'none', true)" }
+
+type PooledClient = Client & ScopedConnection & { __knex__disposed?: unknown }
 
 /**
  * A transaction of prepared statements on one pooled connection, for the paths that run hundreds of times a second:
  * the query builder's own work, the server's parsing and a wait for each answer would cost more there than the statements
- * themselves. The begin travels with the first statement and the commit with the last.
+ * themselves. The begin travels with the first statement and the commit with the last. A tenant's request sees its own
+ * rows alone, as with the query builder (`runScoped`).
  * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
@@ -30,22 +49,45 @@ export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) 
   const connection = (await db.client.acquireConnection().catch(rethrow)) as PooledClient
   const trips = openTrips(connection)
   try {
+    const tenant = connection.isBound ? currentTenant() : undefined
     trips.run.later(BEGIN, [])
+    if (tenant !== undefined) trips.run.later(NARROW, [idText(tenant.organisationId), idText(tenant.projectId)])
+    connection.transaction = tenant === undefined ? 'pipeline' : 'tenant'
     const result = await work(trips.run)
     await trips.run(COMMIT, [])
     return result
   } catch (error) {
-    if (isConnectionFailure(error)) connection.__knex__disposed = error
+    if (isConnectionFailure(error)) discardConnection(connection, error)
     else if (trips.wasUsed()) {
-      await connection.query('ROLLBACK').catch((failure: unknown) => (connection.__knex__disposed = failure))
+      await connection.query('ROLLBACK').catch((failure: unknown) => discardConnection(connection, failure))
     }
     throw asUnavailable(error)
   } finally {
+    connection.transaction = undefined
     await db.client.releaseConnection(connection)
   }
 }
 
-type PooledClient = Client & { __knex__disposed?: unknown; isShared?: boolean }
+/**
+ * One read, by a prepared statement in one round trip, with what keeps tenants apart around it.
+ * @param read begins its statement at once
+ * @throws UnavailableError when the database cannot serve
+ */
+export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>): Promise<T> {
+  const { asked } = await againOnConflict(() =>
+    preparedTransaction(db, async (run) => {
+      const asked = read(run.tx)
+      // Not waited for here, so that the commit travels along; where it fails, so does the commit.
+      asked.catch(() => {})
+      return { asked }
+    }),
+  )
+  return await asked
+}
+
+function idText(id: Tenant['organisationId']): string {
+  return id === undefined ? '' : String(id)
+}
 
 function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () => boolean } {
   let waiting: Step[] = []
@@ -60,8 +102,8 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     connection.query(new RoundTrip(steps, connection.isShared !== true))
   }
 
-  function run<Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]> {
-    return new Promise<Row[]>((resolve, reject) => {
+  function ask(statement: Prepared, values: readonly SqlValue[]): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
       waiting.push({ statement, values, resolve, reject })
       if (isPlanned) return
       isPlanned = true
@@ -69,10 +111,47 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     })
   }
 
+  async function run<Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]> {
+    // The text of each statement decides what its rows are.
+    return (await ask(statement, values)).rows as Row[]
+  }
+
   const later = (statement: Prepared, values: readonly SqlValue[]) => {
     waiting.push({ statement, values, resolve: () => {}, reject: () => {} })
   }
-  return { run: Object.assign(run, { later }), wasUsed: () => wasUsed }
+
+  /** Statements of a store; one that crosses tenants in a tenant's transaction is given the pipeline's role. */
+  const asStores = (put: (statement: Prepared, values: readonly SqlValue[]) => Promise<Result>) => {
+    const raw = (text: string, values: readonly SqlValue[]) => {
+      const isWider = connection.transaction === 'tenant' && currentTenant() === undefined
+      if (isWider) later(WIDEN, [])
+      const result = put(preparedOf(text), values)
+      if (isWider) later(NARROW_AGAIN, [])
+      return result
+    }
+    // Stores use this one function of it (`sql.ts`).
+    return { raw } as unknown as Knex.Transaction
+  }
+  const write = (statement: Prepared, values: readonly SqlValue[]) => {
+    later(statement, values)
+    return NOTHING
+  }
+  return { run: Object.assign(run, { later, tx: asStores(ask), writes: asStores(write) }), wasUsed: () => wasUsed }
+}
+
+const NOTHING: Promise<Result> = Promise.resolve({ rows: [], rowCount: null })
+
+/** By the text of a store, with `?` for its values; there are as many as the product's code has. */
+const texts = new Map<string, Prepared>()
+
+function preparedOf(text: string): Prepared {
+  const known = texts.get(text)
+  if (known) return known
+  let count = 0
+  const numbered = text.replaceAll('?', () => `$${++count}`)
+  const prepared = { name: `text-${hash('sha256', text, 'hex').slice(0, 32)}`, text: numbered }
+  texts.set(text, prepared)
+  return prepared
 }
 
 function rethrow(error: unknown): never {

@@ -9,11 +9,17 @@ export interface Prepared {
   text: string
 }
 
-/** A statement under way; its rows are handed over once the whole trip is done. */
+/** What a statement gave; `rowCount` is null for one that neither reads nor changes rows. */
+export interface Result {
+  rows: Record<string, unknown>[]
+  rowCount: number | null
+}
+
+/** A statement under way; its result is handed over once the whole trip is done. */
 export interface Step {
   statement: Prepared
   values: readonly SqlValue[]
-  resolve: (rows: never[]) => void
+  resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
 
@@ -33,7 +39,7 @@ const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 export class RoundTrip implements Submittable {
   readonly #steps: readonly Step[]
   readonly #isKept: boolean
-  readonly #rows: Record<string, unknown>[][]
+  readonly #results: Result[]
   #fields: (Field[] | undefined)[] = []
   #at = 0
   #known = new Map<string, Field[]>()
@@ -44,7 +50,7 @@ export class RoundTrip implements Submittable {
   constructor(steps: readonly Step[], isKept = true) {
     this.#steps = steps
     this.#isKept = isKept
-    this.#rows = steps.map(() => [])
+    this.#results = steps.map(() => ({ rows: [], rowCount: null }))
     this.callback = (error) => this.#settle(error)
   }
 
@@ -92,10 +98,14 @@ export class RoundTrip implements Submittable {
       const value = values[index] ?? null
       if (field) row[field.name] = value === null ? null : field.parse(value)
     }
-    this.#rows[this.#at]?.push(row)
+    this.#results[this.#at]?.rows.push(row)
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { text: string }): void {
+    // The tag ends with how many: INSERT 0 1, UPDATE 2, SELECT 3.
+    const count = / (\d+)$/.exec(text)?.[1]
+    const result = this.#results[this.#at]
+    if (result && count !== undefined) result.rowCount = Number(count)
     const name = this.#steps[this.#at]?.statement.name
     if (name !== undefined && !this.#known.has(name)) this.#known.set(name, this.#fields[this.#at] ?? [])
     this.#at += 1
@@ -111,8 +121,8 @@ export class RoundTrip implements Submittable {
 
   #settle(error: unknown): void {
     for (const [index, step] of this.#steps.entries()) {
-      // The text of each statement decides what its rows are.
-      if (error === null || error === undefined) step.resolve(this.#rows[index] as never[])
+      const result = this.#results[index]
+      if ((error === null || error === undefined) && result) step.resolve(result)
       else step.reject(error)
     }
   }

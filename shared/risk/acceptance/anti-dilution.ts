@@ -33,8 +33,11 @@ export const AntiDilutionSchema = z
     creditNoteRatioBps: nullableInt,
     creditNoteRatio: z.number().nullable(),
     worstMonth: z.object({ month: z.string(), ratioBps: z.int() }).nullable(),
-    creditInMonthsWithoutSalesInr: z.number().nullable(),
-    amendedInvoiceCount: nullableInt,
+    creditInMonthsWithoutSalesInr: z
+      .number()
+      .nullable()
+      .meta({ description: 'credit notes of known months in which nothing was invoiced' }),
+    amendedInvoiceCount: nullableInt.meta({ description: 'invoices of the window that a later return changed' }),
     linked: z
       .object({ notes: z.int(), medianDaysInvoiceToNote: z.number(), above5PercentCount: z.int() })
       .nullable()
@@ -136,7 +139,7 @@ function returnsOf(result: RegistryResult<TradeLedger>) {
     creditNoteRatio: ratioBps === null ? null : ratioBps / 10_000,
     worstMonth: dilution.worst,
     creditInMonthsWithoutSalesInr: toInr(Number(dilution.creditWithoutSales)),
-    amendedInvoiceCount: result.data.amendments.length,
+    amendedInvoiceCount: window.amendedInvoices,
   }
   return { figures, isHigh, isSpike }
 }

@@ -2,28 +2,36 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
+/** What is taken of a limit of a day. */
+export interface Taking {
+  name: string
+  count: number
+  /** 0 is no limit */
+  limit: number
+}
+
 /**
- * Takes of a limit per organisation, environment and Indian day.
- * @param limit 0 is no limit
- * @returns seconds until the next Indian day when there is not enough left; null when it was taken
+ * Takes of limits per organisation, environment and Indian day, in the transaction of what is limited. Limits are taken
+ * in their order, so two callers never wait for each other; what is refused is to be rolled back.
+ * @returns seconds until the next Indian day when there is not enough left of one; null when all were taken
  */
-export async function takeOfDay(
-  tx: Knex,
-  owner: Owner,
-  name: string,
-  count: number,
-  limit: number,
-): Promise<number | null> {
-  if (limit === 0) return null
+export async function takeOfDay(tx: Knex, owner: Owner, takings: readonly Taking[]): Promise<number | null> {
+  const limited = takings.filter(({ limit, count }) => limit > 0 && count > 0)
+  if (limited.length === 0) return null
+  const names = limited.map(({ name }) => name)
+  const limits = limited.map(({ limit }) => limit)
   const taken = await execute(
     tx,
     `INSERT INTO daily_counters AS c (organisation_id, env, name, on_date, count)
-     SELECT ?, ?, ?, (now() AT TIME ZONE 'Asia/Kolkata')::date, ?::int WHERE ?::int <= ?::int
+     SELECT ?, ?, t.name, (now() AT TIME ZONE 'Asia/Kolkata')::date, t.count
+     FROM unnest(?::text[], ?::int[], ?::int[]) WITH ORDINALITY AS t(name, count, most, place)
+     WHERE t.count <= t.most ORDER BY t.place
      ON CONFLICT (organisation_id, env, name, on_date) DO UPDATE SET count = c.count + excluded.count
-     WHERE c.count + excluded.count <= ?::int`,
-    [owner.organisationId, owner.env, name, count, count, limit, limit],
+     WHERE c.count + excluded.count <=
+       (SELECT l.most FROM unnest(?::text[], ?::int[]) AS l(name, most) WHERE l.name = c.name)`,
+    [owner.organisationId, owner.env, names, limited.map(({ count }) => count), limits, names, limits],
   )
-  if (taken === 1) return null
+  if (taken === limited.length) return null
   const [row] = await query<{ seconds: number }>(
     tx,
     `SELECT ceil(extract(epoch FROM (date_trunc('day', now() AT TIME ZONE 'Asia/Kolkata') + interval '1 day')

@@ -6,7 +6,7 @@ import { checkStatus, type DisclosedMatch, disclosed } from '../first-financing/
 import type { Fingerprint } from '../first-financing/fingerprint.ts'
 import { countSightings } from '../first-financing/registration-store.ts'
 import { findLatestSnapshot } from '../first-financing/snapshot-store.ts'
-import { findMatches, isAnyUncovered } from '../first-financing/store.ts'
+import { type FoundMatch, findMatches, isAnyUncovered } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUnits } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
@@ -26,23 +26,37 @@ export interface ReceivableCheck extends Owner {
   isResolved: boolean
 }
 
-/** Says whether receivables are held elsewhere, for many questions in a few statements. @returns answers, in order */
-export async function checkReceivables(
-  tx: Knex.Transaction,
+/** What is held of receivables that are asked about, by check, for many in one statement. */
+export async function seekReceivables(
+  tx: Knex,
   checks: readonly ReceivableCheck[],
-  deps: Pick<OperationDeps, 'now'>,
-): Promise<object[]> {
+): Promise<ReadonlyMap<ReceivableCheck, FoundMatch[]>> {
   const found = await findMatches(
     tx,
     checks.map(({ checkId, ...check }) => ({ ...check, recordId: checkId })),
   )
-  const byCheck = Map.groupBy(found, ({ index }) => index)
-  const asOf = instant(deps.now())
+  const byIndex = Map.groupBy(found, ({ index }) => index)
+  return new Map(checks.map((check, index) => [check, byIndex.get(index) ?? []]))
+}
+
+/**
+ * Says whether receivables are held elsewhere, for many questions in a few statements.
+ * @param found what `seekReceivables` found of them in this transaction
+ * @param writes the transaction for what needs no answer (`RunPrepared`)
+ * @returns answers, in order
+ */
+export async function checkReceivables(
+  tx: Knex.Transaction,
+  checks: readonly ReceivableCheck[],
+  found: ReadonlyMap<ReceivableCheck, readonly FoundMatch[]>,
+  { now, writes }: Pick<OperationDeps, 'now'> & { writes: Knex },
+): Promise<object[]> {
+  const asOf = instant(now())
   const covers = coversOf(tx)
   const answers: object[] = []
-  for (const [index, check] of checks.entries()) {
+  for (const check of checks) {
     const matches = disclosed([
-      ...(byCheck.get(index) ?? []).map(({ class: of, state, ownRegistration, firstSeenMonth, contested }) => ({
+      ...(found.get(check) ?? []).map(({ class: of, state, ownRegistration, firstSeenMonth, contested }) => ({
         class: of,
         state,
         ownRegistration,
@@ -63,13 +77,14 @@ export async function checkReceivables(
     })
   }
   await countSightings(
-    tx,
-    found
+    writes,
+    checks
+      .flatMap((check) => found.get(check) ?? [])
       .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.ownRegistration)
       .map(({ recordId }) => recordId),
   )
   await recordUnits(
-    tx,
+    writes,
     checks.map(({ organisationId, env, checkId }) => ({
       organisationId,
       env,

@@ -45,6 +45,11 @@ export interface RegistrationRequest {
   isHeldElsewhere: boolean
 }
 
+/** The transaction of a registration, and the same for what needs no answer (`RunPrepared`). */
+export interface RegisteringDeps extends OperationDeps {
+  writes: Knex.Transaction
+}
+
 /** The registration; or why there is none. */
 export type Registered = { registration: Registration; isNew: boolean } | { refusal: ConflictError }
 
@@ -59,20 +64,21 @@ export async function registerReceivable(
   id: string,
   request: RegistrationRequest,
   keys: FinancingKeys,
-  deps: OperationDeps,
+  deps: RegisteringDeps,
 ): Promise<Registered> {
   const sought = soughtOf(keys, request.fields, false)
   const own = ownOf(keys, request.fields)
   if (request.isHeldElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    for (const recordId of await findLapsed(tx, owner.env, sought)) await lapse(tx, recordId, sought, deps)
-    const holder = await findHolder(tx, owner.env, sought)
+    // Neither depends on the other: what is past its time holds nothing, whether it has lapsed or not.
+    const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, sought), findHolder(tx, owner.env, sought)])
+    for (const recordId of lapsed) await lapse(tx, recordId, sought, deps)
     if (!holder) {
       const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
       const record = { ...owner, recordId: id, fingerprints: own }
       // Where somebody was faster it has committed: now it is seen.
       if (!(await holdExact(tx, record, { state: 'REGISTERED', expiresAt: null }))) continue
-      await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })
+      await recordFingerprints(deps.writes, record, { state: 'REGISTERED', expiresAt: null })
       return { registration: await store(tx, owner, id, request, expiresAt, deps), isNew: true }
     }
     if (holder.organisationId !== owner.organisationId) return await refuse(tx, owner, id, request, holder, deps)
@@ -110,13 +116,14 @@ async function store(
   id: string,
   { fields, dueDate, dealId, lenderRef }: RegistrationRequest,
   expiresAt: Date,
-  deps: OperationDeps,
+  deps: RegisteringDeps,
 ): Promise<Registration> {
+  const { writes } = deps
   const timestamp = instant(deps.now())
   const mode = isBlind(fields) ? ('BLIND' as const) : ('FIELDS' as const)
   const { sealed, commitments } = commit(committedOf(fields), randomBytes)
   const facts = { registrationId: id, mode, commitments }
-  const record = canonicalize(await anchorRecord(tx, env, EVENT_TYPE, timestamp, facts))
+  const record = canonicalize(await anchorRecord(writes, env, EVENT_TYPE, timestamp, facts))
   const salts = Object.fromEntries(sealed.map(({ name, salt }) => [name, salt]))
   const receivable: SealedReceivable = isBlind(fields)
     ? { fields: null, ...committedOf(fields), lenderRef, salts }
@@ -135,16 +142,17 @@ async function store(
     firstSeenAt: new Date(timestamp),
     record,
   }
-  await insertRegistration(tx, registration)
-  await recordUsage(tx, { organisationId, env, family: 'first-financing', unitKey: `registration/${id}` })
-  await recordEvent(tx, deps.enqueue, {
+  await insertRegistration(writes, registration)
+  await recordUsage(writes, { organisationId, env, family: 'first-financing', unitKey: `registration/${id}` })
+  const event = {
     env,
     organisationId,
     type: EVENT_TYPE,
     dealId: dealId ?? id,
     fields: ['registrationId', 'state', 'expiresAt'],
     occurredAt: timestamp,
-  })
+  }
+  await recordEvent(tx, deps.enqueue, event, writes)
   return { ...registration, renewals: 0, contested: false, createdAt: new Date(timestamp) }
 }
 

@@ -9,16 +9,18 @@ import { anchorEvent, type DomainEvent, type EventPayload } from './event.ts'
 /**
  * Stores an event, its anchor and a delivery for each subscribed endpoint in the caller's transaction. `body` is the
  * canonical payload: the bytes that every endpoint is sent and that are signed.
+ * @param writes the same transaction for what needs no answer, where the caller has one (`RunPrepared`)
  */
 export async function recordEvent(
   tx: Knex.Transaction,
   enqueue: Enqueue,
   event: DomainEvent,
+  writes = tx,
 ): Promise<{ id: string; payload: EventPayload; body: string }> {
   const { id, payload, body, entry } = anchorEvent(randomUUID(), event)
-  await insertEntry(tx, event.env, payload.anchor.txId, entry)
+  await insertEntry(writes, event.env, payload.anchor.txId, entry)
   await execute(
-    tx,
+    writes,
     'INSERT INTO events (id, organisation_id, env, type, deal_id, body, occurred_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     [id, event.organisationId, event.env, event.type, event.dealId, body, event.occurredAt],
   )

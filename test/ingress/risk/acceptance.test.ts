@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
+import { microsOfDate } from '#shared/time.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
-import { type ApiClient, openClient } from '../../support/platform-client.ts'
+import { type ApiClient, clientWith, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 import { eventsOf, receivable, scenarioGstin } from './financing-support.ts'
 
@@ -168,6 +169,23 @@ for (const [what, change, path] of faults)
     t.is(status, 400, text)
     t.is(json.errors[0].path, path)
   })
+
+test('what is said to have happened is up to five minutes ahead of our clock, and not a millisecond more', async (t) => {
+  const now = Date.now()
+  const { base: address } = await product.ingress({ now: () => microsOfDate(new Date(now)) })
+  const own = clientWith(address, lender.token, lender.credentials)
+  const ahead = (ms: number) => new Date(now + ms).toISOString()
+  const writes = {
+    record: (at: string) => record(said(newRef(), 'ACCEPTED', { at }), own),
+    adjustment: (at: string) => adjust({ receivableRef: newRef(), kind: 'PAYMENT', amountInr: 1, at }, own),
+  }
+  for (const [what, write] of Object.entries(writes)) {
+    const last = await write(ahead(300_000))
+    t.is(last.status, 201, `${what}: ${last.text}`)
+    t.is(last.json.at, ahead(300_000))
+    t.like((await write(ahead(300_001))).json, { status: 400, errors: [{ path: 'at', code: 'IN_FUTURE' }] }, what)
+  }
+})
 
 const dilution = (client: ApiClient, supplierGstin: string, buyerGstin = '27AAACB1234C1ZF') =>
   client.get(`/v1/risk-signals/anti-dilution?supplierGstin=${supplierGstin}&buyerGstin=${buyerGstin}`)

@@ -2,7 +2,7 @@ import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
-import { act, eventsOf, receivable, register } from './financing-support.ts'
+import { act, check, eventsOf, receivable, register } from './financing-support.ts'
 
 let product: Product
 let base = ''
@@ -59,4 +59,46 @@ test('two weeks before what is financed lapses its owner is told, once', async (
   t.not((await rows(soon.registrationId).first('warned_at')).warned_at, null)
   t.is((await rows(later.registrationId).first('warned_at')).warned_at, null)
   t.is((await own.get(`/v1/first-financing/registrations/${soon.registrationId}`)).json.state, 'FINANCED')
+})
+
+test('a transfer’s token is open for 72 hours, and the receivable stays first seen when it was', async (t) => {
+  const [holder, buyer, third] = [
+    await openClient(product, base),
+    await openClient(product, base),
+    await openClient(product, base),
+  ]
+  const invoice = receivable()
+  const { registrationId } = (await register(holder, invoice)).json
+  await act(holder, registrationId, 'finance')
+  const seen = { first_seen_at: '2026-03-15T06:30:00.123456Z' }
+  await product.db('financing_registrations').where({ id: registrationId }).update(seen)
+  await product.db('financing_fingerprints').where({ record_id: registrationId }).update(seen)
+  const offer = async () => (await act(holder, registrationId, 'transfer')).json.transferToken
+  const accept = (transferToken: string) =>
+    buyer.post('/v1/first-financing/transfers/accept', { transferToken, receivable: invoice })
+  const older = async (age: string) => {
+    const offers = product.db('financing_transfers').where({ registration_id: registrationId })
+    await offers.update({ expires_at: product.db.raw('expires_at - ?::interval', [age]) })
+  }
+
+  const late = await offer()
+  await older('72 hours 1 second')
+  t.is((await accept(late)).status, 404, 'its time is over')
+  const token = await offer()
+  await older('71 hours 50 minutes')
+  t.is((await accept(late)).status, 404, 'a new offer replaces the one before')
+  const taken = await accept(token)
+  t.is(taken.status, 201, taken.text)
+  const firstSeen = await product.db('financing_registrations').select('id', 'first_seen_at').orderBy('created_at')
+  const own = firstSeen.filter(({ id }) => id === registrationId || id === taken.json.registrationId)
+  t.deepEqual(
+    own.map(({ first_seen_at: at }) => at.toISOString()),
+    ['2026-03-15T06:30:00.123Z', '2026-03-15T06:30:00.123Z'],
+  )
+  const { json } = await check(third, invoice)
+  t.is(json.status, 'DUPLICATE_FINANCED')
+  t.deepEqual(
+    new Set(json.matches.map(({ firstSeenMonth }: { firstSeenMonth: string }) => firstSeenMonth)),
+    new Set(['2026-03']),
+  )
 })

@@ -265,3 +265,17 @@ test('the 751st receivable of a day is 429 until midnight in India, and a refusa
     .where({ organisation_id: organisation.id, name: 'financing.elements' })
   t.is(count, 3_000)
 })
+
+test('with the checks of a day used up nothing is taken of its elements either, and registering goes on', async (t) => {
+  const asker = await openClient(product, base)
+  const organisation = await product.db('organisations').where({ uuid: asker.credentials.organisationId }).first('id')
+  await check(asker, receivable())
+  const counters = product.db('daily_counters').where({ organisation_id: organisation.id })
+  await counters.clone().where({ name: 'financing.checks' }).update({ count: 2_000 })
+  t.is((await check(asker, receivable())).status, 429)
+  t.is((await register(asker, receivable())).status, 201, 'it counts elements alone')
+  t.deepEqual(await counters.clone().orderBy('name').select('name', 'count'), [
+    { name: 'financing.checks', count: 2_000 },
+    { name: 'financing.elements', count: 8 },
+  ])
+})

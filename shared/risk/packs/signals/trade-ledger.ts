@@ -17,6 +17,8 @@ export interface LedgerWindow {
   /** what was sold and what was taken back, by month of the window; null as in `monthlyPaise` */
   movements: readonly (MonthMovement | null)[]
   creditNotes: number
+  /** invoices of the window as a later return changed them */
+  amendedInvoices: number
 }
 
 /** Invoices and debit notes, and credit notes, of a month. */
@@ -31,7 +33,8 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
   const months = returnWindow(observedAtMs, filing)
   const monthOf = (row: { period: string; date: string }) => monthInWindow(row, filing)
   const inWindow = (row: { period: string; date: string }) => months.includes(monthOf(row))
-  const invoices = amended(ledger, months).filter(inWindow)
+  const known = amended(ledger, months).filter(({ invoice }) => inWindow(invoice))
+  const invoices = known.map(({ invoice }) => invoice)
   const notes = deduplicated(ledger.notes, (note) => `${note.kind}|${keyOf(note)}`).filter(inWindow)
 
   const movements = new Map<string, MonthMovement>()
@@ -61,6 +64,7 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
     filedMonths: monthlyPaise.filter((value) => value !== null).length,
     movements: months.map((month) => (isFiled(month) ? (movements.get(month) ?? { gross: 0n, credit: 0n }) : null)),
     creditNotes: notes.filter(({ kind }) => kind === 'CREDIT').length,
+    amendedInvoices: known.filter(({ isAmended }) => isAmended).length,
   }
 }
 
@@ -71,10 +75,10 @@ export function documentKey(date: string, number: string): string {
 
 // A later amendment replaces the document it names. One whose original lies before the window changes nothing here;
 // one whose original is in an unfiled period of the window stands for it.
-function amended(ledger: TradeLedger, months: readonly string[]): LedgerInvoice[] {
-  const byKey = new Map<string, LedgerInvoice>()
+function amended(ledger: TradeLedger, months: readonly string[]): { invoice: LedgerInvoice; isAmended: boolean }[] {
+  const byKey = new Map<string, { invoice: LedgerInvoice; isAmended: boolean }>()
   for (const invoice of ledger.invoices) {
-    if (!byKey.has(keyOf(invoice))) byKey.set(keyOf(invoice), invoice)
+    if (!byKey.has(keyOf(invoice))) byKey.set(keyOf(invoice), { invoice, isAmended: false })
   }
   const first = months[0] ?? ''
   for (const amendment of ledger.amendments) {
@@ -83,7 +87,8 @@ function amended(ledger: TradeLedger, months: readonly string[]): LedgerInvoice[
     if (!original && amendment.originalDate.slice(0, 7) < first) continue
     byKey.delete(originalKey)
     const { number, date, valuePaise, irn } = amendment
-    byKey.set(keyOf(amendment), { period: original?.period ?? amendment.period, number, date, valuePaise, irn })
+    const period = original?.invoice.period ?? amendment.period
+    byKey.set(keyOf(amendment), { invoice: { period, number, date, valuePaise, irn }, isAmended: true })
   }
   return [...byKey.values()]
 }
