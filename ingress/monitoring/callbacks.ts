@@ -1,6 +1,7 @@
 import type { Request } from 'express'
+import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
 import { readBounce } from '#shared/monitoring/notifications/bounce.ts'
-import { recordLateFailure } from '#shared/monitoring/notifications/callback-store.ts'
+import { type LateFailure, recordLateFailure } from '#shared/monitoring/notifications/callback-store.ts'
 import {
   failureOfForm,
   failureOfStatus,
@@ -69,9 +70,15 @@ async function recordBounce(request: Request, deps: IngressDeps): Promise<void> 
   await record(deps, { notificationId, ...failure, withinHours: BOUNCE_HOURS })
 }
 
-async function record(deps: IngressDeps, failure: Parameters<typeof recordLateFailure>[1]): Promise<void> {
-  // Nobody's key is at hand: the message is found by its id alone.
-  const isKnown = await acrossTenants(() => recordLateFailure(deps.db, failure))
+async function record(deps: IngressDeps, failure: LateFailure): Promise<void> {
   const { notificationId, disables } = failure
-  deps.log.info({ notificationId, disables, isKnown }, 'notification.failed-later')
+  // Nobody's key is at hand: the message is found by its id alone.
+  const { isKnown, isDisabledNow } = await acrossTenants(() =>
+    deps.outbox.run(async (tx, enqueue) => {
+      const recorded = await recordLateFailure(tx, failure)
+      if (recorded.isDisabledNow) await enqueue(integrationDisabled, { notificationId })
+      return recorded
+    }),
+  )
+  deps.log.info({ notificationId, disables, isDisabledNow, isKnown }, 'notification.failed-later')
 }

@@ -14,6 +14,7 @@ import {
   tapeUploaded,
 } from './evidence-requested.ts'
 import { identityStatusDue } from './identity-status-due.ts'
+import { integrationDisabled } from './integration-disabled.ts'
 import { mailDue } from './mail-due.ts'
 import { notificationDue } from './notification-due.ts'
 import { packRequested } from './pack-requested.ts'
@@ -38,4 +39,5 @@ export const messages: readonly MessageContract<unknown>[] = [
   poolChanged,
   deliveryDue,
   mailDue,
+  integrationDisabled,
 ]

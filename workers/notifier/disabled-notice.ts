@@ -1,19 +1,23 @@
 import type { OutgoingMail } from '#shared/delivery/mailer.ts'
 import { email } from '#shared/monitoring/channels/kinds/email.ts'
-import { listChannels, type StoredChannel } from '#shared/monitoring/channels/store.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
+import { disabledBy } from '#shared/monitoring/notifications/callback-store.ts'
 import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
 import { type ChannelForSending, channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
+import { findManagers } from '#shared/monitoring/reports/report-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
+import { openConfig } from './open-config.ts'
 
 type NoticeDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
 /**
- * Tells the project's other e-mail integrations that one was disabled, since it can no longer say so itself. Told once,
- * by the attempt that disabled it; a mail server that refuses is only logged. Never throws for what others do.
- * @param reason the attempt's error, which its owner may see
+ * Tells the project's other e-mail integrations that one was disabled, since it can no longer say so itself; where none of
+ * them can be told, the account's owners and managers. Told once, by whoever disabled it; a mail server that refuses is
+ * only logged. Never throws for what others do.
+ * @param reason the error of the attempt, which its owner may see
  */
 export async function notifyDisabled(
   deps: NoticeDeps,
@@ -21,35 +25,57 @@ export async function notifyDisabled(
   disabled: ChannelForSending,
   reason: string,
 ): Promise<void> {
+  const lost = addressOf(deps, disabled)
   const channels = await listChannels(deps.db, disabled.projectId)
   const others = channels.filter(
     (it) => it.kind === email.kind && it.disabledAt === null && it.id !== claimed.channelId,
   )
-  const told = await Promise.all(others.map((other) => tell(deps, claimed.id, disabled, reason, other)))
+  const notice = (to: string, unsubscribe: string | null, id: string) =>
+    tell(
+      deps,
+      claimed.id,
+      disabledNotice(disabled, reason, { id: `${claimed.id}.${id}`, to, unsubscribe }, deps.config),
+    )
+  const told = await Promise.all(
+    others.map(async (other) => {
+      const to = addressOf(deps, other)
+      const isVerified = (await channelsForSending(deps.db, [other.id]))[0]?.isEmailVerified
+      if (to === null || to === lost || !isVerified) return false
+      return await notice(to, unsubscribeUrl(deps, other), other.uuid)
+    }),
+  )
+  const managers = told.some(Boolean) ? [] : await findManagers(deps.db, disabled.projectId)
+  const reached = await Promise.all(
+    managers.filter((it) => it.email !== lost).map((it) => notice(it.email, null, `user.${it.userId}`)),
+  )
   deps.log.warn(
-    { notificationId: claimed.id, kind: disabled.kind, told: told.filter(Boolean).length },
+    { notificationId: claimed.id, kind: disabled.kind, told: [...told, ...reached].filter(Boolean).length },
     'integration.disabled',
   )
 }
 
+/** The same for an integration that what became of a message disabled later, unless somebody has enabled it since. */
+export async function notifyDisabledLater(deps: NoticeDeps, notificationId: string): Promise<void> {
+  const found = await disabledBy(deps.db, notificationId)
+  const [channel] = found ? await channelsForSending(deps.db, [found.channelId]) : []
+  if (!found || !channel) return
+  await notifyDisabled(deps, found, channel, found.error.replace(/\.$/, ''))
+}
+
+/** The address of an e-mail integration; null for other kinds, and for one that cannot be read. */
+function addressOf(deps: NoticeDeps, channel: Pick<ChannelForSending, 'kind' | 'sealedConfig'>): string | null {
+  const parsed = channel.kind === email.kind ? email.parse(openConfig(deps, channel)) : null
+  return parsed?.ok ? parsed.config.value : null
+}
+
 /** @returns whether the mail server took it */
-async function tell(
-  deps: NoticeDeps,
-  notificationId: string,
-  disabled: ChannelForSending,
-  reason: string,
-  other: StoredChannel,
-): Promise<boolean> {
+async function tell({ mailer, log }: NoticeDeps, notificationId: string, mail: OutgoingMail): Promise<boolean> {
+  if (!mailer) return false
   try {
-    const parsed = email.parse(JSON.parse(deps.secrets.open('integration', other.sealedConfig)))
-    const isVerified = (await channelsForSending(deps.db, [other.id]))[0]?.isEmailVerified
-    if (!deps.mailer || !parsed.ok || !isVerified) return false
-    const id = `disabled.${notificationId}.${other.uuid}`
-    const notice = { id, to: parsed.config.value, unsubscribe: unsubscribeUrl(deps, other) }
-    await deps.mailer.send(disabledNotice(disabled, reason, notice, deps.config))
+    await mailer.send(mail)
     return true
   } catch (error) {
-    deps.log.warn({ notificationId, ...describeError(error) }, 'integration.disabled-notice-failed')
+    log.warn({ notificationId, ...describeError(error) }, 'integration.disabled-notice-failed')
     return false
   }
 }
@@ -57,7 +83,7 @@ async function tell(
 function disabledNotice(
   disabled: ChannelForSending,
   reason: string,
-  { id, to, unsubscribe }: { id: string; to: string; unsubscribe: string },
+  { id, to, unsubscribe }: { id: string; to: string; unsubscribe: string | null },
   { publicUrl, siteName }: { publicUrl: string; siteName: string },
 ): OutgoingMail {
   const label = disabled.name === '' ? disabled.kind : `"${oneLine(disabled.name)}" (${disabled.kind})`
@@ -67,14 +93,16 @@ function disabledNotice(
     publicUrl,
   ]
   return {
-    messageId: `${id}@${URL.parse(publicUrl)?.hostname || 'localhost'}`,
+    messageId: `disabled.${id}@${URL.parse(publicUrl)?.hostname || 'localhost'}`,
     to,
     subject: `The integration ${label} was disabled`,
-    text: `${lines.join('\n\n')}\n\n--\n${siteName}\nUnsubscribe: ${unsubscribe}\n`,
+    text: `${lines.join('\n\n')}\n\n--\n${siteName}\n${unsubscribe === null ? '' : `Unsubscribe: ${unsubscribe}\n`}`,
     html: `<!doctype html><html lang="en"><body>${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}</body></html>\n`,
     headers: {
-      'List-Unsubscribe': `<${unsubscribe}>`,
-      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      ...(unsubscribe !== null && {
+        'List-Unsubscribe': `<${unsubscribe}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
       'Auto-Submitted': 'auto-generated',
     },
     attachments: [],

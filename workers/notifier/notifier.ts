@@ -1,5 +1,6 @@
 import { alertsWake } from '#shared/contracts/alerts-wake.ts'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
+import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
@@ -8,9 +9,12 @@ import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { openPresence } from '../presence.ts'
 import { createAttempts } from './attempt.ts'
+import { notifyDisabledLater } from './disabled-notice.ts'
 
 /** Sent by the release before only. */
 const FLIP_PREFETCH = 20
+/** Each is a mail or a few, and they are rare. */
+const NOTICE_PREFETCH = 10
 /** An attempt mostly waits for its target, or for a place there (places.ts): slow ones leave room for the rest. */
 const ATTEMPT_PREFETCH = 2_500
 
@@ -28,10 +32,12 @@ export const notifier: Worker = {
     const gatewayHttp = createHttpClient({ policy: { ...policy, allowPrivate: true }, userAgent })
     const mailer: Mailer | null =
       deps.config.smtpUrl === undefined ? null : createMailer({ url: deps.config.smtpUrl, from: deps.config.mailFrom })
-    const attempt = createAttempts({ ...deps, http, gatewayHttp, mailer })
+    const own = { ...deps, http, gatewayHttp, mailer }
+    const attempt = createAttempts(own)
     const subscriptions = [
       on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => wakeAlerter(deps, flipId)),
       on(notificationDue, ATTEMPT_PREFETCH, ({ notificationId }) => attempt(notificationId)),
+      on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(own, notificationId)),
     ]
     return [
       openPresence(deps, 'notifier'),

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex'
-import { transaction } from '../../platform/database/db.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 
 /** What a provider said of a message after it had taken it. */
@@ -16,35 +15,54 @@ export interface LateFailure {
  * Stores that a message did not arrive after all: its error, and its integration's. A telling that was taken for
  * delivered has failed then, and its incident is looked at again, since the next step may have to speak. Locks are taken
  * as when attempts are recorded: integration, incident, notification.
- * @returns whether there is such a message
+ * @returns whether there is such a message, and whether it disabled its integration, which was enabled until then
  */
-export async function recordLateFailure(db: Knex, failure: LateFailure): Promise<boolean> {
-  const { notificationId: id, error, disables, withinHours } = failure
-  return await transaction(db, async (tx) => {
-    const [found] = await query<{ channelId: number; incidentId: string | null }>(
-      tx,
-      `SELECT channel_id AS "channelId", incident_id AS "incidentId" FROM notifications
-       WHERE id = ?::uuid AND created_at >= now() - make_interval(hours => ?::int)`,
-      [id, withinHours],
-    )
-    if (!found) return false
-    await execute(
-      tx,
-      `UPDATE channels SET last_error = ?,
-         disabled_at = CASE WHEN ? THEN coalesce(disabled_at, now()) ELSE disabled_at END WHERE id = ?`,
-      [error, disables, found.channelId],
-    )
-    await execute(
-      tx,
-      'UPDATE incidents SET next_at = now() WHERE id = ?::uuid AND resolved_at IS NULL AND NOT is_direct',
-      [found.incidentId],
-    )
-    await execute(
-      tx,
-      `UPDATE notifications SET error = ?, state = CASE state WHEN 'delivered' THEN 'failed' ELSE state END
-       WHERE id = ?::uuid`,
-      [error, id],
-    )
-    return true
-  })
+export async function recordLateFailure(
+  tx: Knex,
+  { notificationId: id, error, disables, withinHours }: LateFailure,
+): Promise<{ isKnown: boolean; isDisabledNow: boolean }> {
+  const [found] = await query<{ channelId: number; incidentId: string | null }>(
+    tx,
+    `SELECT channel_id AS "channelId", incident_id AS "incidentId" FROM notifications
+     WHERE id = ?::uuid AND created_at >= now() - make_interval(hours => ?::int)`,
+    [id, withinHours],
+  )
+  if (!found) return { isKnown: false, isDisabledNow: false }
+  const [before] = await query<{ isEnabled: boolean }>(
+    tx,
+    'SELECT disabled_at IS NULL AS "isEnabled" FROM channels WHERE id = ? FOR NO KEY UPDATE',
+    [found.channelId],
+  )
+  await execute(
+    tx,
+    `UPDATE channels SET last_error = ?,
+       disabled_at = CASE WHEN ? THEN coalesce(disabled_at, now()) ELSE disabled_at END WHERE id = ?`,
+    [error, disables, found.channelId],
+  )
+  await execute(
+    tx,
+    'UPDATE incidents SET next_at = now() WHERE id = ?::uuid AND resolved_at IS NULL AND NOT is_direct',
+    [found.incidentId],
+  )
+  await execute(
+    tx,
+    `UPDATE notifications SET error = ?, state = CASE state WHEN 'delivered' THEN 'failed' ELSE state END
+     WHERE id = ?::uuid`,
+    [error, id],
+  )
+  return { isKnown: true, isDisabledNow: disables && before?.isEnabled === true }
+}
+
+/** The integration of a message and the message's error, for those who are told that it was disabled; null when gone. */
+export async function disabledBy(
+  db: Knex,
+  notificationId: string,
+): Promise<{ id: string; channelId: number; error: string } | null> {
+  const [found] = await query<{ id: string; channelId: number; error: string }>(
+    db,
+    `SELECT n.id, n.channel_id AS "channelId", n.error FROM notifications n JOIN channels c ON c.id = n.channel_id
+     WHERE n.id = ?::uuid AND c.disabled_at IS NOT NULL`,
+    [notificationId],
+  )
+  return found ?? null
 }

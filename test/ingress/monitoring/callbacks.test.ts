@@ -19,6 +19,7 @@ import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 import { openTransportContext } from '../../support/transport-context.ts'
+import { createTeam, join } from '../web/people.ts'
 
 let app: HttpProduct
 let smtp: SmtpSink
@@ -139,6 +140,54 @@ test.serial(
     t.is(integration.last_error, 'Delivery failed (status=5.1.1).')
     t.is((await app.db('notifications').where({ id: message.id }).first()).state, 'failed')
     await eventually('the boss to be told', async () => http.requests.find(({ url }) => url === '/boss/down'))
+  },
+)
+
+/** A mail to an integration that was taken and comes back, several times at once. */
+async function comesBack(projectId: number, address: string): Promise<void> {
+  const { id: channelId } = await addMail(app.deps, projectId, address)
+  const id = randomUUID()
+  await app
+    .db('notifications')
+    .insert({ id, channel_id: channelId, check_status: 'down', what: 'test', state: 'delivered', attempts: 1 })
+  const sender = bounceAddress(id, app.deps.secrets.digest(`bounce:${id}`), 'bounces.example')
+  await Promise.all([1, 2, 3].map(() => bounced(bounce(sender, '5.1.1'))))
+}
+/** Texts of mails to an address that say that an integration was disabled, with the breaks of long lines taken out. */
+const noticesTo = (address: string) =>
+  smtp.mails
+    .filter(({ to }) => to.includes(address))
+    .map(({ raw }) =>
+      raw
+        .toString()
+        .replaceAll('=\r\n', '')
+        .replace(/\r\n[ \t]/g, ' '),
+    )
+    .filter((text) => text.includes('Message-ID: <disabled.'))
+
+test.serial(
+  'who else reads mail of the project is told once that one came back; where nobody does, owners and managers',
+  async (t) => {
+    const team = await createTeam(app, 'Bounced')
+    const { id: projectId } = team.project
+    for (const role of ['owner', 'manager', 'member'] as const) await join(app, team, role)
+    await addMail(app.deps, projectId, 'ops@bounced.example')
+    await comesBack(projectId, 'gone@bounced.example')
+    const told = await eventually('the other to be told', () => noticesTo('ops@bounced.example')[0])
+    t.regex(
+      told,
+      /"email" \(email\) of the project "Bounced project" was disabled: Delivery failed \(status=3D5\.1\.1\)\./,
+    )
+    t.regex(told, /List-Unsubscribe:/)
+    t.is(noticesTo('owner@example.com').length, 0)
+
+    await app.db('channels').where({ project_id: projectId }).update({ disabled_at: app.db.fn.now() })
+    await comesBack(projectId, 'manager@example.com')
+    const owner = await eventually('the owner to be told', () => noticesTo('owner@example.com')[0])
+    t.notRegex(owner, /Unsubscribe/)
+    for (const address of ['manager@example.com', 'member@example.com', 'gone@bounced.example'])
+      t.is(noticesTo(address).length, 0, address)
+    for (const address of ['ops@bounced.example', 'owner@example.com']) t.is(noticesTo(address).length, 1, address)
   },
 )
 
