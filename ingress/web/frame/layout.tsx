@@ -28,6 +28,8 @@ export interface Frame {
   isWall?: boolean
   /** seconds between looks, for a page that has no events of its own */
   pollSeconds?: number
+  /** address of the Atom feed of what this page shows */
+  feed?: string
   /** makes a page that others may read say so little as possible to machines */
   isPublic?: boolean
 }
@@ -65,6 +67,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           data-up={assets.icon.path}
           data-down={assets.iconDown.path}
         />
+        {frame.feed && <link rel="alternate" type="application/atom+xml" title={frame.title} href={frame.feed} />}
         <link rel="preload" href={fonts[0]?.path} as="font" type="font/woff2" crossOrigin="anonymous" />
         <link rel="stylesheet" href={assets.style.path} />
         <script src={assets.script.path} defer />

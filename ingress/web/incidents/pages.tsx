@@ -4,6 +4,7 @@ import type { ShownIncident } from '#shared/monitoring/alerting/shown-incident.t
 import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
 import { noteIncident, reportIncident } from '#shared/monitoring/operations/annotate-incident.ts'
 import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowledge-incident.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago, Exact } from '../components/time.tsx'
@@ -100,40 +101,50 @@ async function showList(context: Context): Promise<void> {
   const any = { checkId: null, tag: null, from: null, before: null, beforeN: null }
   const open = await listIncidents(db, project.id, { ...any, state: 'open' }, LISTED)
   const resolved = await listIncidents(db, project.id, { ...any, state: 'resolved' }, LISTED)
+  const statusPage = await findStatusPage(db, project.id)
   const incidents = [...open, ...resolved]
   sendPage(
     context,
     { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
     <>
-      <h1>Incidents</h1>
+      <div class="page-head">
+        <h1>Incidents</h1>
+        {statusPage && may(project.role, 'edit') && (
+          <a class="button" href={`/projects/${project.uuid}/status-notes`}>
+            Notes on the status page
+          </a>
+        )}
+      </div>
       {incidents.length === 0 ? (
         <p class="empty">No check of this project went down yet.</p>
       ) : (
-        <table>
-          <caption class="hidden">Incidents of {project.name}, open ones first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Check</th>
-              <th scope="col">Since</th>
-              <th scope="col">State</th>
-              <th scope="col">Looked at again</th>
-            </tr>
-          </thead>
-          <tbody>
-            {incidents.map((incident) => (
-              <tr key={incident.id}>
-                <td>
-                  <a href={`/incidents/${incident.id}`}>{incident.name || 'A check without a name'}</a>
-                </td>
-                <td>
-                  <Ago at={incident.downAt} now={now} />
-                </td>
-                <td>{stateInWords(incident)}</td>
-                <td>{incident.nextAt === null ? 'no' : <Exact at={incident.nextAt} />}</td>
+        <section class="card table-card">
+          <table class="plain-table stacked">
+            <caption class="hidden">Incidents of {project.name}, open ones first</caption>
+            <thead>
+              <tr>
+                <th scope="col">Check</th>
+                <th scope="col">Since</th>
+                <th scope="col">State</th>
+                <th scope="col">Looked at again</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {incidents.map((incident) => (
+                <tr key={incident.id}>
+                  <td>
+                    <a href={`/incidents/${incident.id}`}>{incident.name || 'A check without a name'}</a>
+                  </td>
+                  <td>
+                    <Ago at={incident.downAt} now={now} />
+                  </td>
+                  <td>{stateInWords(incident)}</td>
+                  <td>{incident.nextAt === null ? 'no' : <Exact at={incident.nextAt} />}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
       )}
     </>,
   )

@@ -3,11 +3,14 @@ import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import type { Flip } from '#shared/monitoring/flips/view.ts'
 import { type DownDay, downDays, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
+import { listStatusNotes, type StatusNote } from '#shared/monitoring/pages/status-note-store.ts'
 import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { excludedSpans, spansOf, timedWindows, windowNow } from '#shared/monitoring/windows/spans.ts'
+import { excludedSpans, merged, spansOf, timedWindows, windowNow, without } from '#shared/monitoring/windows/spans.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { mapInTurns } from '#shared/platform/process/turns.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
@@ -28,7 +31,18 @@ export interface PublicHistory {
     uptime: string | null
     /** when the maintenance ends that the page tells of; null outside of it */
     maintenanceUntil: Micros | null
+    /** of the last days, oldest first, without what was planned */
+    outages: Outage[]
   }[]
+  /** newest first */
+  notes: StatusNote[]
+}
+
+/** A time in which a check was down. */
+interface Outage {
+  from: Micros
+  /** null while it goes on */
+  until: Micros | null
 }
 
 /** @param days how many days back, today included */
@@ -51,13 +65,11 @@ export async function readPublicHistory(
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
     const ownFlips = flips.get(check.id) ?? []
     const excluded = excludedSpans(timed, about)
-    const bars = downDays(ownFlips, days, now, {
-      excluded,
-      marked: spansOf(
-        timed.filter(({ window }) => window.shown),
-        about,
-      ),
-    })
+    const marked = spansOf(
+      timed.filter(({ window }) => window.shown),
+      about,
+    )
+    const bars = downDays(ownFlips, days, now, { excluded, marked })
     const since = ownFlips.length === 0 ? null : Math.min(...ownFlips.map(({ at }) => at))
     const known = since === null ? null : knownDowntime(bars, since, now)
     return {
@@ -66,9 +78,22 @@ export async function readPublicHistory(
       days: bars,
       uptime: known && percentUp(known, known.from, excluded),
       maintenanceUntil: windowNow(told, about, now)?.until ?? null,
+      outages: outagesOf(ownFlips, now - microsOfSeconds(days * 86_400), now, merged([...excluded, ...marked])),
     }
   })
-  return { now, shown }
+  return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }
+}
+
+/** What the flips of a check say of when it was down; planned work is no outage. */
+function outagesOf(flips: readonly Flip[], since: Micros, now: Micros, planned: readonly WindowTime[]): Outage[] {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  return ordered.flatMap(({ at, to }, index) => {
+    const next = ordered[index + 1]?.at ?? null
+    if (to !== 'down' || (next ?? now) < since) return []
+    const parts = without({ from: at, until: next ?? now }, planned)
+    const [first, last] = [parts[0], parts.at(-1)]
+    return first && last ? [{ from: first.from, until: next === null && last.until === now ? null : last.until }] : []
+  })
 }
 
 function isShown(page: StatusPage, check: ShownCheck): boolean {

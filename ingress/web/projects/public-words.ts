@@ -1,4 +1,5 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 
 /** What a status page knows of a check. */
 export interface PublicState {
@@ -38,7 +39,22 @@ export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
     )
 }
 
-/** The one sentence above all. */
+/**
+ * What stands together, in the order of names; what has no tag comes last.
+ * @param isGrouped whether checks stand under their first tag; else all are one group without a name
+ */
+export function groupsOf<T extends PublicState & { check: { tags: string } }>(
+  ordered: readonly T[],
+  isGrouped: boolean,
+): { name: string; members: T[] }[] {
+  const groups = Map.groupBy(ordered, ({ check }) => (isGrouped ? (splitTags(check.tags)[0] ?? '') : ''))
+  const hasNames = [...groups.keys()].some((name) => name !== '')
+  return [...groups]
+    .toSorted(([a], [b]) => Number(a === '') - Number(b === '') || a.localeCompare(b, 'en', { numeric: true }))
+    .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
+}
+
+/** The one sentence above all, or above a group. */
 export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
   const count = (look: ShownStatus) => shown.filter((one) => publicLook(one) === look).length
   const [down, late, up] = [count('down'), count('grace'), count('up')]

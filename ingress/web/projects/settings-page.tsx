@@ -1,9 +1,10 @@
-import { CheckBox, CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
+import { CheckBox, CodeBlock, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
 import { KeyTable } from './key-table.tsx'
 import type { SettingsState, SettingsView } from './settings-view.ts'
 import { Statements } from './statements.tsx'
+import { PublicStatusPage } from './status-page-form.tsx'
 
 interface Props {
   context: Context
@@ -79,52 +80,6 @@ function UnknownNotices({ context, view }: Props) {
         <CheckBox label="Tell integrations of checks that became unknown" name="tell" isChecked={view.tellsUnknown} />
         <button type="submit">Save</button>
       </Form>
-    </section>
-  )
-}
-
-function PublicStatusPage({ context, view }: Props) {
-  const page = view.statusPage
-  return (
-    <section class="card" aria-labelledby="status-page">
-      <h2 id="status-page">Public status page</h2>
-      <p class="muted">
-        Shows names and states of checks with their last ninety days, to anybody who has its address. Nothing in it can
-        ping or change them.
-      </p>
-      {page && (
-        <p class="ping-url">
-          <Copyable text={page.url} label="address of the status page" />
-        </p>
-      )}
-      <Form context={context} action={`${view.base}/status-page`} class="inline-fields">
-        <TextField label="Title" name="title" value={page?.title ?? view.name} required maxLength={100} />
-        <TextField
-          label="Only checks with one of these tags"
-          name="tags"
-          value={page?.tags ?? ''}
-          maxLength={200}
-          placeholder="all checks"
-        />
-        <button type="submit">{page ? 'Save' : 'Publish'}</button>
-      </Form>
-      {page && (
-        <div class="row foot">
-          <a class="button" href={page.path}>
-            Open
-          </a>
-          <Form
-            context={context}
-            action={`${view.base}/status-page/remove`}
-            confirm="Unpublish the status page? Its address stops working for everybody who has it."
-            yes="Unpublish"
-          >
-            <button type="submit" class="danger">
-              Unpublish
-            </button>
-          </Form>
-        </div>
-      )}
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { findStatusPage, type StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
 import { tellsUnknown } from '#shared/monitoring/projects/changes-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
@@ -28,7 +28,7 @@ export interface SettingsView {
   keys: readonly ListedKey[]
   openKey: (sealed: string) => string
   /** null when nothing is published */
-  statusPage: { title: string; tags: string; path: string; url: string } | null
+  statusPage: (Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped'> & { path: string; url: string }) | null
   /** what an operator puts into the configuration of Prometheus */
   scrapeConfig: string
   mayDelete: boolean
@@ -54,7 +54,7 @@ export async function loadSettings(
     statedSince,
     keys,
     openKey: (sealed) => secrets.open('ping-key', sealed),
-    statusPage: page && { title: page.title, tags: page.tags, path, url: `${config.publicUrl}${path}` },
+    statusPage: page && { ...page, path, url: `${config.publicUrl}${path}` },
     scrapeConfig: scrapeConfig(project.uuid, newKey?.kind === 'ro' ? newKey.key : 'READ-ONLY-KEY', config.publicUrl),
     mayDelete: may(project.role, 'own'),
   }

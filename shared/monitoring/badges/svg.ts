@@ -35,8 +35,8 @@ const NARROW = /[ijlI.,:;'|!() [\]frt]/
 const WIDE = /[mwMW@%&]/
 const CAPITAL = /[A-Z]/
 
-/** XML cannot hold most control characters, not even escaped. */
-function escapeXml(text: string): string {
+/** Text for an XML element or attribute. XML cannot hold most control characters, not even escaped: a sign stands for them. */
+export function escapeXml(text: string): string {
   return text
     .toWellFormed()
     .replace(/[^\t\n\r\x20-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -8,9 +8,13 @@ export interface StatusPage {
   title: string
   /** separated by spaces; empty shows every check */
   tags: string
+  /** a sentence or two below the title; may be empty */
+  intro: string
+  /** whether checks stand under their first tag */
+  isGrouped: boolean
 }
 
-const COLUMNS = 'project_id AS "projectId", token, title, tags'
+const COLUMNS = 'project_id AS "projectId", token, title, tags, intro, is_grouped AS "isGrouped"'
 
 /** The public page of a project; null when it has none. */
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
@@ -27,9 +31,10 @@ export async function findStatusPageByToken(db: Knex, token: string): Promise<St
 export async function saveStatusPage(db: Knex, page: StatusPage): Promise<void> {
   await execute(
     db,
-    `INSERT INTO status_pages (project_id, token, title, tags) VALUES (?, ?, ?, ?)
-     ON CONFLICT (project_id) DO UPDATE SET title = EXCLUDED.title, tags = EXCLUDED.tags`,
-    [page.projectId, page.token, page.title, page.tags],
+    `INSERT INTO status_pages (project_id, token, title, tags, intro, is_grouped) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (project_id) DO UPDATE SET
+       title = EXCLUDED.title, tags = EXCLUDED.tags, intro = EXCLUDED.intro, is_grouped = EXCLUDED.is_grouped`,
+    [page.projectId, page.token, page.title, page.tags, page.intro, page.isGrouped],
   )
 }
 

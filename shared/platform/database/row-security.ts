@@ -81,6 +81,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   quota_notices: ofProject,
   saved_filters: ofProject,
   statements: ofProject,
+  status_notes: ofProject,
   status_pages: ofProject,
   verified_recipients: ofProject,
   windows: ofProject,

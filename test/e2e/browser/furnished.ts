@@ -17,7 +17,11 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
     })
   await insertKey('rw', key, null)
   await insertKey('ping', '0123456789abcdefghijkl', secrets.seal('ping-key', '0123456789abcdefghijkl'))
-  await db('status_pages').insert({ project_id: project?.id, token: 'A'.repeat(22), title: 'Acme status' })
+  await db('status_pages').insert({
+    ...{ project_id: project?.id, token: 'A'.repeat(22), title: 'Acme status' },
+    ...{ intro: 'How our services are.', is_grouped: true },
+  })
+  await db('status_notes').insert({ project_id: project?.id, title: 'Slow logins', body: 'We are looking at it.' })
 
   const post = async (path: string, body: object): Promise<{ id: string; uuid: string; ping_url: string }> => {
     const answer = await fetch(`${app.url}/api/v3/${path}`, {
@@ -86,6 +90,7 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
     window: `${base}/windows/${window.id}`,
     badges: `${base}/badges`,
     settings: `${base}/settings`,
+    'status notes': `${base}/status-notes`,
     status: `/status/${'A'.repeat(22)}`,
     projects: '/projects',
     people: `/organisations/${organisation?.uuid}/members`,

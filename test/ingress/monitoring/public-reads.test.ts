@@ -42,7 +42,14 @@ test.serial('B08: a public status page is read as its tenant, with the login tha
   await addCheck(app.deps, project.id, { name: 'shown to all' })
   await addCheck(app.deps, (await addProject(app.deps)).project.id, { name: 'of somebody else' })
   const token = 'abcdefghijklmnopqrstuv'
-  await saveStatusPage(app.deps.db, { projectId: project.id, token, title: 'Ours', tags: '' })
+  await saveStatusPage(app.deps.db, {
+    projectId: project.id,
+    token,
+    title: 'Ours',
+    tags: '',
+    intro: '',
+    isGrouped: false,
+  })
   using reads = watchReads()
   const page = await send(app.url, `/status/${token}`)
   t.is(page.status, 200)

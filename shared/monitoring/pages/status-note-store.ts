@@ -1,0 +1,63 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+
+/** What somebody says on the status page of a project. */
+export interface StatusNote {
+  uuid: string
+  title: string
+  text: string
+  at: Micros
+  /** null while what it is about goes on */
+  endedAt: Micros | null
+}
+
+/** Notes that a project keeps; an older one goes with the next. */
+export const MOST_NOTES = 100
+
+const COLUMNS = `uuid, title, body AS text, ${microsOf('at')} AS at, ${microsOf('ended_at')} AS "endedAt"`
+
+/** The notes of a project, newest first. */
+export async function listStatusNotes(db: Knex, projectId: number): Promise<StatusNote[]> {
+  return await query<StatusNote>(
+    db,
+    `SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`,
+    [projectId, MOST_NOTES],
+  )
+}
+
+/** Adds a note, and forgets the oldest beyond what a project keeps. */
+export async function insertStatusNote(
+  tx: Knex,
+  projectId: number,
+  { title, text }: Pick<StatusNote, 'title' | 'text'>,
+): Promise<void> {
+  await execute(tx, 'INSERT INTO status_notes (project_id, title, body) VALUES (?, ?, ?)', [projectId, title, text])
+  await execute(
+    tx,
+    `DELETE FROM status_notes WHERE project_id = ? AND id <= (
+       SELECT id FROM status_notes WHERE project_id = ? ORDER BY id DESC OFFSET ? LIMIT 1)`,
+    [projectId, projectId, MOST_NOTES],
+  )
+}
+
+/** Says that what a note is about is over. @returns its title; null when there is no such note that goes on */
+export async function endStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
+  const rows = await query<{ title: string }>(
+    tx,
+    'UPDATE status_notes SET ended_at = now() WHERE project_id = ? AND uuid = ? AND ended_at IS NULL RETURNING title',
+    [projectId, uuid],
+  )
+  return rows[0]?.title ?? null
+}
+
+/** @returns the title of the deleted note; null when there was none */
+export async function deleteStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
+  const rows = await query<{ title: string }>(
+    tx,
+    'DELETE FROM status_notes WHERE project_id = ? AND uuid = ? RETURNING title',
+    [projectId, uuid],
+  )
+  return rows[0]?.title ?? null
+}

@@ -1,0 +1,205 @@
+import test from 'ava'
+import { groupsOf, type PublicState } from '../../../ingress/web/projects/public-words.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addCheck, createTeam, join, type Team } from './people.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let base: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http' })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  base = `/projects/${team.project.uuid}`
+})
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+/** Publishes the page. @returns its path */
+async function publish(fields: Record<string, string> = {}): Promise<string> {
+  await owner.post(`${base}/status-page`, { title: 'Acme status', tags: '', intro: '', ...fields }, '/account')
+  const page = await app.db('status_pages').where({ project_id: team.project.id }).first('token')
+  return `/status/${page?.token}`
+}
+
+const post = (title: string, text = '') => owner.post(`${base}/status-notes`, { title, text }, '/account')
+
+/** Each test reads its page once: what strangers see is kept for a moment. */
+const read = async (path: string) => await createVisitor(app.url).get(path)
+
+/** A check that went down, and came back unless `until` is null; hours ago. */
+async function addOutage(name: string, from: number, until: number | null): Promise<void> {
+  const uuid = await addCheck(owner, team, { name })
+  const row = await app.db('checks').where({ uuid }).first('id')
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+  const flip = (hours: number, from_status: string, to_status: string) =>
+    app
+      .db('flips')
+      .insert({ check_id: row?.id, at: ago(hours), from_status, to_status, reason: 'timeout', processed_at: ago(0) })
+  await flip(from + 10, 'new', 'up')
+  await flip(from, 'up', 'down')
+  if (until !== null) await flip(until, 'down', 'up')
+  await app
+    .db('checks')
+    .where({ uuid })
+    .update({ status: until === null ? 'down' : 'up', n_pings: 1, last_ping: ago(until ?? from) })
+}
+
+const of = (name: string, tags: string): PublicState & { check: { name: string; tags: string } } => ({
+  check: { name, tags },
+  status: 'up',
+  maintenanceUntil: null,
+})
+
+test.serial('checks stand under their first tag, those without one last, each once', (t) => {
+  const all = [of('a', 'web eu'), of('b', ''), of('c', 'db'), of('d', 'web')]
+  const shown = (isGrouped: boolean, list = all) =>
+    groupsOf(list, isGrouped).map(({ name, members }) => [name, members.map(({ check }) => check.name).join()])
+  t.deepEqual(shown(true), [
+    ['db', 'c'],
+    ['web', 'a,d'],
+    ['Others', 'b'],
+  ])
+  t.deepEqual(shown(false), [['', 'a,b,c,d']])
+  t.deepEqual(shown(true, [of('b', '')]), [['', 'b']], 'without any tag there are no groups')
+})
+
+test.serial('the page has the words of its project and its groups, each with how it stands', async (t) => {
+  await addCheck(owner, team, { name: 'Shop', tags: 'web' })
+  await addCheck(owner, team, { name: 'Ledger', tags: 'db' })
+  const { text } = await read(await publish({ intro: 'Times are <UTC>.\nMail us.', grouped: 'on' }))
+  t.true(text.includes('Times are &lt;UTC>.\nMail us.') || text.includes('Times are &lt;UTC&gt;.\nMail us.'))
+  t.deepEqual(
+    [...text.matchAll(/<h2 class="public-group">(\w+) <small>([^<]+)/g)].map(([, name, state]) => `${name}: ${state}`),
+    ['db: Nothing is known yet', 'web: Nothing is known yet'],
+  )
+  const settings = (await owner.get(`${base}/settings`)).text
+  t.regex(settings, /name="grouped"[^>]* checked/)
+  t.true(settings.includes('Mail us.'))
+})
+
+test.serial('a note is read by everybody, then over, then gone, and each is in the audit log', async (t) => {
+  const path = await publish()
+  await post('Slow <logins>', 'We are looking.')
+  const note = await app.db('status_notes').where({ project_id: team.project.id }).first()
+  const own = async () => (await owner.get(`${base}/status-notes`)).text
+  t.true((await own()).includes('It is over'))
+  t.is((await owner.post(`${base}/status-notes/${note?.uuid}/end`, {}, '/account')).status, 303)
+  t.false((await own()).includes('It is over'))
+  t.is((await owner.post(`${base}/status-notes/${note?.uuid}/end`, {}, '/account')).status, 404, 'it is over once')
+  const { text } = await read(path)
+  t.regex(text, /class="card note is-over"><h2>Slow &lt;logins/)
+  t.regex(text, /over since <time/)
+  t.is((await owner.post(`${base}/status-notes/${note?.uuid}/delete`, {}, '/account')).status, 303)
+  t.deepEqual(await app.db('status_notes').where({ project_id: team.project.id }), [])
+  const actions = await app
+    .db('audit_log')
+    .where({ organisation_id: team.organisationId })
+    .orderBy('id')
+    .pluck('action')
+  t.deepEqual(
+    actions.filter((action) => action.includes('note-')),
+    ['status-page.note-posted', 'status-page.note-ended', 'status-page.note-deleted'],
+  )
+})
+
+test.serial('what was over long ago is not shown, and only the newest notes are kept', async (t) => {
+  const path = await publish()
+  const insert = (title: string, ended: string | null) =>
+    app.db.raw('INSERT INTO status_notes (project_id, title, body, ended_at) VALUES (?, ?, ?, now() - ?::interval)', [
+      team.project.id,
+      title,
+      '',
+      ended,
+    ])
+  await insert('Long over', '8 days')
+  await insert('Just over', '6 days')
+  await insert('Going on', null)
+  const { text } = await read(path)
+  t.deepEqual(
+    [...text.matchAll(/class="card note[^>]*><h2>([^<]+)/g)].map(([, title]) => title),
+    ['Going on', 'Just over'],
+  )
+  for (let n = 0; n < 98; n++) await insert(`Note ${n}`, null)
+  await post('The newest')
+  const kept = await app.db('status_notes').where({ project_id: team.project.id }).orderBy('id').pluck('title')
+  t.is(kept.length, 100)
+  t.deepEqual([kept[0], kept.at(-1)], ['Going on', 'The newest'])
+})
+
+test.serial('a note that is refused comes back as it was typed', async (t) => {
+  const { status, text } = await post('x'.repeat(101), 'kept as typed')
+  t.is(status, 400)
+  t.true(text.includes('A title has 100 characters at most') && text.includes('kept as typed'))
+  t.is((await post('')).status, 400)
+  t.deepEqual(await app.db('status_notes').where({ project_id: team.project.id }), [])
+})
+
+test.serial('the feed tells of notes and outages, newest change first, in XML that nothing breaks', async (t) => {
+  await addOutage('Shop & <Co>', 3, null)
+  await addOutage('Ledger', 9, 8)
+  const path = await publish({ title: 'Acme & Co' })
+  await post('Slow logins', 'A\u0001B')
+  const { text, headers } = await read(`${path}/feed.atom`)
+  t.regex(String(headers['content-type']), /^application\/atom\+xml/)
+  t.deepEqual(
+    [...text.matchAll(/<title>([^<]+)/g)].map(([, title]) => title),
+    ['Acme &amp; Co', 'Slow logins', 'Shop &amp; &lt;Co&gt; is down', 'Ledger was down'],
+  )
+  t.regex(text, /<content type="text">A\ufffdB<\/content>/)
+  t.regex(text, /<updated>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00<\/updated>/)
+  const ids = [...text.matchAll(/<id>([^<]+)/g)].map(([, id]) => id)
+  t.is(new Set(ids).size, ids.length)
+  const checks = await app.db('checks').where({ project_id: team.project.id }).pluck('uuid')
+  t.false(
+    checks.some((uuid) => text.includes(uuid)),
+    'nothing in it can ping a check',
+  )
+})
+
+test.serial('planned work is no outage of the feed', async (t) => {
+  await addOutage('Ledger', 4, 3)
+  await app.db('windows').insert({
+    project_id: team.project.id,
+    name: 'Patch',
+    match: '*',
+    starts_at: new Date(Date.now() - 5 * 3_600_000),
+    ends_at: new Date(Date.now() - 2 * 3_600_000),
+    uptime: 'count',
+    shown: true,
+  })
+  t.notRegex((await read(`${await publish()}/feed.atom`)).text, /<entry>/)
+})
+
+test.serial('a feed that was taken down is as if it had never been, and notes are for who may edit', async (t) => {
+  const path = await publish()
+  t.true((await read(path)).text.includes(`href="${path}/feed.atom"`))
+  await owner.post(`${base}/status-page/remove`, {}, '/account')
+  t.is((await read(`${path}/feed.atom`)).status, 404)
+  await post('Ours')
+  const note = await app.db('status_notes').where({ project_id: team.project.id }).first('uuid')
+  const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
+  const stranger = await join(
+    app,
+    await createTeam(app, `Other than ${t.title}`),
+    'owner',
+    `other-${team.organisationId}@example.com`,
+  )
+  for (const [person, refused] of [
+    [viewer, 403],
+    [stranger, 404],
+  ] as const) {
+    t.is((await person.get(`${base}/status-notes`)).status, refused)
+    t.is((await person.post(`${base}/status-notes`, { title: 'x' }, '/account')).status, refused)
+    for (const verb of ['end', 'delete'])
+      t.is((await person.post(`${base}/status-notes/${note?.uuid}/${verb}`, {}, '/account')).status, refused)
+  }
+  const own = await createTeam(app, `Another of ${t.title}`)
+  const other = await join(app, own, 'owner', `another-${team.organisationId}@example.com`)
+  const through = `/projects/${own.project.uuid}/status-notes/${note?.uuid}/delete`
+  t.is((await other.post(through, {}, '/account')).status, 404, 'a note of another project is none')
+})
