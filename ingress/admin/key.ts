@@ -13,14 +13,19 @@ const create: Command = {
   noun: 'key',
   verb: 'create',
   summary: 'Create one more key for a project; it is shown once',
-  options: { project, kind: { description: 'rw, ro or ping', value: 'KIND', required: true } },
+  options: {
+    project,
+    kind: { description: 'rw, ro or ping', value: 'KIND', required: true },
+    name: { description: 'what it is for', value: 'TEXT' },
+  },
   async run(given, context) {
     const owner = await requireProject(textOf(given, 'project'), context)
     const kind = textOf(given, 'kind')
     if (kind !== 'rw' && kind !== 'ro' && kind !== 'ping') throw new UsageError('--kind is rw, ro or ping')
     // Nothing can have been remembered of a key that nobody had.
     const deps = { ...context, announce: () => {} }
-    const key = await createKey(context.db, operatorOf(context), { project: owner, kind }, deps)
+    const input = { project: owner, kind, name: typeof given.name === 'string' ? given.name : '' } as const
+    const key = await createKey(context.db, operatorOf(context), input, deps)
     const created = { kind, key }
     return { json: created, text: lines(created) }
   },
@@ -34,7 +39,9 @@ const list: Command = {
   async run(given, context) {
     const { id } = await requireProject(textOf(given, 'project'), context)
     const keys = (await listProjectKeys(context.db, id)).map(({ sealed: _, ...key }) => key)
-    const text = keys.map((key) => `${key.id}  ${key.kind.padEnd(4)}  ${key.prefix}...  used ${use(key.lastUsedAt)}`)
+    const text = keys.map((key) =>
+      `${key.id}  ${key.kind.padEnd(4)}  ${key.prefix}...  used ${use(key.lastUsedAt)}  ${key.name}`.trimEnd(),
+    )
     return { json: keys, text: text.join('\n') }
   },
 }

@@ -2,11 +2,11 @@ import { ForbiddenError, ValidationError } from '#shared/errors.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
-import type { ImportReport } from '#shared/monitoring/projects/config-document.ts'
 import { personOf } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
 import { openProject } from '../frame/workspace.ts'
+import { reportText } from './import-form.tsx'
 import { showSettings } from './settings.ts'
 
 /** A project's checks and integrations as one document, out and in: the same as by the API and the command line. */
@@ -25,25 +25,23 @@ export function exportPages(pages: Pages): void {
 async function importDocument(context: FormContext): Promise<void> {
   const { project, session } = await openProject(context, 'manage')
   const { deps, form } = context
-  const parsed = parseJsonBody(Buffer.from(field(form, 'document')))
-  if (!parsed.ok) return await showSettings(context, { problem: 'That is not the JSON of an export.' }, 400)
+  const document = field(form, 'document')
+  const refuse = (problem: string, status: number) =>
+    showSettings(context, { problem, asked: { document, report: null } }, status)
+  const parsed = parseJsonBody(Buffer.from(document))
+  if (!parsed.ok) return await refuse('That is not the JSON of an export.', 400)
   try {
     const apply = field(form, 'do') !== 'preview'
     const input = { project, document: parsed.body, apply }
     const report = await importProject(deps.db, personOf(context, session), input, deps)
+    // Shown where the document is: nothing has happened, so loading the page again does no harm.
+    if (!apply) return await showSettings(context, { asked: { document, report } })
     const path = `/projects/${project.uuid}/settings`
-    leaveFlash(context, path, { notice: `${apply ? 'Imported' : 'An import would do this'}: ${reportText(report)}.` })
+    leaveFlash(context, path, { notice: `Imported: ${reportText(report)}.` })
     redirect(context, `${path}#export`)
   } catch (error) {
-    if (error instanceof ForbiddenError) return await showSettings(context, { problem: error.message }, 403)
+    if (error instanceof ForbiddenError) return await refuse(error.message, 403)
     if (!(error instanceof ValidationError)) throw error
-    return await showSettings(context, { problem: `Nothing is imported: ${error.message}.` }, 400)
+    return await refuse(`Nothing is imported: ${error.message}.`, 400)
   }
-}
-
-/** `checks 0 created, 1 changed, 61 the same; integrations 0 created, 0 changed, 2 the same` */
-function reportText({ checks, channels }: ImportReport): string {
-  const counted = ({ create, update, unchanged }: ImportReport['checks'] | ImportReport['channels']) =>
-    `${create.length} created, ${update.length} changed, ${unchanged} the same`
-  return `checks ${counted(checks)}; integrations ${counted(channels)}`
 }

@@ -1,7 +1,7 @@
 import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
 import type { ListedKey } from '#shared/monitoring/projects/store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { Copyable, Form } from '../components/form.tsx'
+import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 
@@ -31,11 +31,12 @@ export function KeyTable(props: {
       {keys.length === 0 ? (
         <p class="muted">None yet. Programs need one to use the management API, and to ping by slug.</p>
       ) : (
-        <table class="plain-table">
+        <table class="plain-table stacked">
           <thead>
             <tr>
-              <th scope="col">Kind</th>
+              <th scope="col">What for</th>
               <th scope="col">Key</th>
+              <th scope="col">Made</th>
               <th scope="col">Last used</th>
               <th scope="col">
                 <span class="hidden">Revoke</span>
@@ -45,11 +46,19 @@ export function KeyTable(props: {
           <tbody>
             {keys.map((key) => (
               <tr key={key.id}>
-                <td>{keyKindNames[key.kind]}</td>
+                <td>
+                  {key.name || keyKindNames[key.kind]}
+                  {key.name !== '' && <small>{keyKindNames[key.kind]}</small>}
+                </td>
                 <td class="breakable">
                   {key.sealed !== null ? <code>{props.open(key.sealed)}</code> : <code>{key.prefix}…</code>}
                 </td>
                 <td>
+                  <Ago at={microsOfDate(key.createdAt)} now={now} />
+                  {key.createdBy !== '' && <small class="breakable">by {key.createdBy}</small>}
+                </td>
+                <td>
+                  <span class="when-stacked">used</span>{' '}
                   {key.lastUsedAt === null ? (
                     <span class="muted">never</span>
                   ) : (
@@ -60,10 +69,10 @@ export function KeyTable(props: {
                   <Form
                     context={context}
                     action={`${base}/keys/${key.id}/revoke`}
-                    confirm={`Revoke the ${keyKindNames[key.kind].toLowerCase()} key ${key.prefix}…? What uses it stops working within seconds.`}
+                    confirm={`Revoke the ${keyKindNames[key.kind].toLowerCase()} key ${key.name || `${key.prefix}…`}? What uses it stops working within seconds.`}
                     yes="Revoke"
                   >
-                    <button type="submit" class="danger" aria-label={`Revoke key ${key.prefix}`}>
+                    <button type="submit" class="quiet" aria-label={`Revoke key ${key.prefix}`}>
                       Revoke
                     </button>
                   </Form>
@@ -73,12 +82,15 @@ export function KeyTable(props: {
           </tbody>
         </table>
       )}
-      <Form context={context} action={`${base}/keys`} class="inline foot">
-        {(['rw', 'ro', 'ping'] as const).map((kind) => (
-          <button key={kind} type="submit" name="kind" value={kind}>
-            Create {keyKindNames[kind].toLowerCase()} key
-          </button>
-        ))}
+      <Form context={context} action={`${base}/keys`} class="inline-fields foot">
+        <TextField label="What the new key is for" name="key_name" maxLength={100} placeholder="CI" />
+        <SelectField
+          label="Kind"
+          name="kind"
+          value="rw"
+          options={(['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))}
+        />
+        <button type="submit">Create key</button>
       </Form>
     </section>
   )

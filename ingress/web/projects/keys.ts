@@ -22,7 +22,12 @@ async function create(context: FormContext): Promise<void> {
   const { deps, form } = context
   const kind = (['rw', 'ro', 'ping'] as const).find((one) => one === field(form, 'kind'))
   if (!kind) throw new NotFoundError('There is no such kind of key.')
-  const key = await createKey(deps.db, personOf(context, session), { project, kind }, deps)
+  const key = await createKey(
+    deps.db,
+    personOf(context, session),
+    { project, kind, name: field(form, 'key_name') },
+    deps,
+  )
   const path = `/projects/${project.uuid}/settings`
   leaveFlash(context, path, { secret: key, about: kind })
   redirect(context, `${path}#keys`)

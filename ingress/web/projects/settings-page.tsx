@@ -1,6 +1,7 @@
 import { CheckBox, CodeBlock, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import type { Context } from '../frame/context.ts'
+import { ExportAndImport } from './import-form.tsx'
 import { KeyTable } from './key-table.tsx'
 import type { SettingsState, SettingsView } from './settings-view.ts'
 import { Statements } from './statements.tsx'
@@ -45,7 +46,7 @@ export function SettingsPage({ context, view, state }: Props & { state: Settings
           <Statements context={context} base={view.base} since={view.statedSince} />
           <PublicStatusPage context={context} view={view} />
           <Prometheus view={view} />
-          <ExportAndImport context={context} view={view} />
+          <ExportAndImport context={context} base={view.base} asked={state.asked} />
           {view.mayDelete && <Delete context={context} view={view} />}
         </div>
       </div>
@@ -90,39 +91,6 @@ function Prometheus({ view }: Pick<Props, 'view'>) {
       <h2 id="prometheus">Prometheus</h2>
       <p class="muted">Scrape this with a read-only key:</p>
       <CodeBlock label="Prometheus configuration" text={view.scrapeConfig} />
-    </section>
-  )
-}
-
-function ExportAndImport({ context, view }: Props) {
-  return (
-    <section class="card" aria-labelledby="export">
-      <h2 id="export">Export and import</h2>
-      <p class="muted">
-        The checks and integrations of this project as JSON, without secrets and pings. Importing deletes nothing, and
-        doing it twice changes nothing.
-      </p>
-      <p>
-        <a class="button" href={`${view.base}/export`}>
-          Export
-        </a>
-      </p>
-      <Form context={context} action={`${view.base}/import`} class="stack">
-        <div class="field">
-          <label for="document">JSON of an export, or the API’s list of checks</label>
-          <textarea id="document" name="document" rows={4} class="mono" required />
-        </div>
-        <div>
-          <span class="row">
-            <button type="submit" name="do" value="import">
-              Import
-            </button>
-            <button type="submit" name="do" value="preview">
-              Show what it would do
-            </button>
-          </span>
-        </div>
-      </Form>
     </section>
   )
 }

@@ -8,11 +8,14 @@ import { statementsSince } from '#shared/monitoring/statements/statement-store.t
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
+import type { ImportState } from './import-form.tsx'
 
 export interface SettingsState {
   /** a key that was just made: shown this once */
   newKey?: { kind: KeyKind; key: string }
   problem?: string
+  /** a document that was looked at or refused */
+  asked?: ImportState
 }
 
 /** The settings of a project. */

@@ -34,3 +34,8 @@ export function changedWords(before: Told, after: Told): string[] {
   const told = (check: Told) => check.channelIds.toSorted().join()
   return [...new Set(words), ...(told(before) === told(after) ? [] : ['integrations'])]
 }
+
+/** What forms call a setting of a check; the name itself of anything else. */
+export function settingWord(name: string): string {
+  return new Map<string, string>(Object.entries(WORDS)).get(name) ?? name
+}

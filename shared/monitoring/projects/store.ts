@@ -84,12 +84,21 @@ export async function lockProject(tx: Knex, projectId: number): Promise<void> {
 /** Stores a key by its digest; `sealed` keeps a ping key readable for the pages that show ping URLs. */
 export async function insertProjectKey(
   db: Knex,
-  key: { projectId: number; kind: KeyKind; prefix: string; digest: Buffer; sealed?: string },
+  key: {
+    projectId: number
+    kind: KeyKind
+    prefix: string
+    digest: Buffer
+    sealed?: string
+    name?: string
+    createdBy?: string
+  },
 ): Promise<number> {
   const rows = await query<{ id: number }>(
     db,
-    'INSERT INTO project_keys (project_id, kind, prefix, digest, sealed) VALUES (?, ?, ?, ?, ?) RETURNING id',
-    [key.projectId, key.kind, key.prefix, key.digest, key.sealed ?? null],
+    `INSERT INTO project_keys (project_id, kind, prefix, digest, sealed, name, created_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+    [key.projectId, key.kind, key.prefix, key.digest, key.sealed ?? null, key.name ?? '', key.createdBy ?? ''],
   )
   return first(rows).id
 }
@@ -99,7 +108,11 @@ export interface ListedKey {
   id: number
   kind: KeyKind
   prefix: string
+  /** what it is for; may be empty */
+  name: string
   createdAt: Date
+  /** who made it, as the audit log names them; empty for keys of before */
+  createdBy: string
   lastUsedAt: Date | null
   /** ping keys only */
   sealed: string | null
@@ -109,7 +122,7 @@ export interface ListedKey {
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
   const rows = await query<ListedKey>(
     db,
-    `SELECT id, kind, prefix, created_at AS "createdAt", last_used_at AS "lastUsedAt", sealed
+    `SELECT id, kind, prefix, name, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt", sealed
      FROM project_keys WHERE project_id = ? AND revoked_at IS NULL ORDER BY id`,
     [projectId],
   )

@@ -143,12 +143,39 @@ test.serial('an import says what it would do, then what it did, and refuses what
   await document.fill(made)
   await page.getByRole('button', { name: 'Show what it would do' }).click()
   await page.getByText('An import would do this: checks 1 created, 0 changed, 0 the same').waitFor()
+  await page.getByText('Checks that are new: Imported').waitFor()
+  t.is(await document.inputValue(), made, 'what was looked at stays, to be imported')
   t.is(await app.deps.db('checks').where({ name: 'Imported' }).first(), undefined)
   for (const said of ['Imported: checks 1 created, 0 changed', 'Imported: checks 0 created, 0 changed, 1 the same']) {
     await document.fill(made)
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText(said).waitFor()
   }
+})
+
+test.serial('a file is dropped on the import, looked at, and imported', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.settings)
+  const made = JSON.stringify({ checks: [{ uuid: randomUUID(), name: 'From a file', timeout: 3600, grace: 60 }] })
+  const dropped = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([text], 'project.json', { type: 'application/json' }))
+    return transfer
+  }, made)
+  await page.dispatchEvent('[data-drop]', 'drop', { dataTransfer: dropped })
+  await page.getByText('project.json is in the field below').waitFor()
+  t.is(await page.getByLabel('JSON of an export').inputValue(), made)
+  await page.getByLabel('Drop a file here').setInputFiles({
+    name: 'again.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(made),
+  })
+  await page.getByText('again.json is in the field below').waitFor()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Imported: checks 1 created').waitFor()
+  t.truthy(await app.deps.db('checks').where({ name: 'From a file' }).first())
 })
 
 test.serial('the lines that a check offers are ones that count for it, and an ignored ping says why', async (t) => {

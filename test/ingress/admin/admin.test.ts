@@ -62,8 +62,10 @@ test('a project is created with keys that work, and printed exactly as scripts e
 
 test('keys are added, listed by their first characters, and revoked', async (t) => {
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'K')
-  const { key } = await json<{ key: string }>('key', 'create', '--project', projectId, '--kind', 'rw')
+  const kind = ['--kind', 'rw', '--name', 'Deploys']
+  const { key } = await json<{ key: string }>('key', 'create', '--project', projectId, ...kind)
   const listed = await json<{ id: number; prefix: string }[]>('key', 'list', '--project', projectId)
+  t.like(listed.at(-1), { name: 'Deploys', createdBy: 'operator tester' })
   t.is(listed.length, 4)
   t.false(JSON.stringify(listed).includes(key))
   const id = listed.find(({ prefix }) => key.startsWith(prefix))?.id

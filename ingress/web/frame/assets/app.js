@@ -114,6 +114,32 @@ document.addEventListener('click', (event) => {
     if (!menu.contains(event.target)) menu.open = false
 })
 
+// A file that is dropped or chosen is read into the field that the form sends: it can be looked at first.
+async function readInto(zone, file) {
+  if (!file) return
+  const field = document.getElementById(zone.dataset.drop)
+  field.value = await file.text()
+  toast(`${file.name} is in the field below`)
+  field.focus()
+}
+
+for (const zone of document.querySelectorAll('[data-drop]')) {
+  for (const name of ['dragenter', 'dragover'])
+    zone.addEventListener(name, (event) => {
+      event.preventDefault()
+      zone.classList.add('is-over')
+    })
+  zone.addEventListener('dragleave', () => zone.classList.remove('is-over'))
+  zone.addEventListener('drop', (event) => {
+    event.preventDefault()
+    zone.classList.remove('is-over')
+    void readInto(zone, event.dataTransfer.files[0])
+  })
+  zone
+    .querySelector('input[type=file]')
+    .addEventListener('change', ({ target }) => void readInto(zone, target.files[0]))
+}
+
 const units = [
   [86400, 'd'],
   [3600, 'h'],
