@@ -1,5 +1,6 @@
 import type { Card, CardEvidence } from '#shared/risk/packs/pdf/card.ts'
 import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/document.ts'
+import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 import { Tier, TierStrip } from './tiers.tsx'
@@ -80,7 +81,11 @@ function SignalCard({ card }: { card: Card }) {
         </dl>
       )}
       <Evidence entries={card.evidence} title={card.title} />
-      {card.grade && <p class="hint">Question class {card.grade}</p>}
+      {card.grade && (
+        <p class="hint" title={card.grade}>
+          Question class: {gradeText(card.grade)}
+        </p>
+      )}
     </article>
   )
 }
@@ -105,11 +110,9 @@ function Evidence({ entries, title }: { entries: readonly CardEvidence[]; title:
             <tr key={entry.key}>
               <td>{entry.label}</td>
               <td class={entry.tier === 'MISSING' ? 'is-missing' : undefined}>
-                {entry.tier === 'MISSING'
-                  ? `Missing (${entry.missingReason ?? 'no reason given'})`
-                  : tierLabel(entry.tier)}
+                {entry.tier === 'MISSING' ? missingText(entry.missingReason ?? null) : tierLabel(entry.tier)}
               </td>
-              <td>{entry.source}</td>
+              <td title={entry.source}>{sourceName(entry.source)}</td>
               <td class="figure">{instantText(entry.asOf ?? entry.observedAt)}</td>
               <td class="breakable">{entry.consent ? consentText(entry.consent) : '—'}</td>
             </tr>

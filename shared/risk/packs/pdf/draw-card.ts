@@ -1,6 +1,7 @@
 import type { Card, CardEvidence, CardValue } from './card.ts'
+import { gradeText, missingText, sourceName } from './evidence-words.ts'
 import { instantText } from './figures.ts'
-import { CONTENT_WIDTH, INK, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
+import { CONTENT_WIDTH, INK, line, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark } from './tier-mark.ts'
 import { tierLabel } from './tiers.ts'
 
@@ -14,21 +15,21 @@ export function drawCard(sheet: Sheet, parent: PDFKit.PDFStructureElement, card:
   sheet.need(110)
   const section = sheet.group(parent, 'Sect')
   const { doc } = sheet
+  const tier = { text: tierLabel(card.tier), style: card.tier === 'MISSING' ? missingStyle : STYLES.strong }
+  const right = PAGE.width - PAGE.right
+  // Rounded up: a width that just fits would break the line.
+  const width = Math.ceil(line(doc, tier.style, tier.text).width) + 1
   sheet.artifact(() => {
     doc.lineWidth(0.8).strokeColor(INK.rule)
-    doc
-      .moveTo(PAGE.left, sheet.y)
-      .lineTo(PAGE.width - PAGE.right, sheet.y)
-      .stroke()
-    drawTierMark(doc, card.tier, PAGE.width - PAGE.right - 112, sheet.y + 8, 8)
+    doc.moveTo(PAGE.left, sheet.y).lineTo(right, sheet.y).stroke()
+    drawTierMark(doc, card.tier, right - width - 14, sheet.y + 8, 8)
   })
   sheet.y += 8
-  const tier = { text: tierLabel(card.tier), style: card.tier === 'MISSING' ? missingStyle : STYLES.strong }
   sheet.row(section, [
-    { type: 'H2', text: card.title, style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH - 130 },
-    { type: 'P', ...tier, x: PAGE.width - PAGE.right - 98, width: 98 },
+    { type: 'H2', text: card.title, style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH - width - 24 },
+    { type: 'P', ...tier, x: right - width, width },
   ])
-  const detail = [card.detail, card.grade && `Question class: ${card.grade}`]
+  const detail = [card.detail, card.grade && `Question class: ${gradeText(card.grade)}`]
   for (const [index, text] of detail.entries()) {
     if (!text) continue
     const style = index === 0 ? STYLES.body : STYLES.quiet
@@ -86,8 +87,8 @@ function drawEvidence(sheet: Sheet, parent: PDFKit.PDFStructureElement, evidence
     const isMissing = entry.tier === 'MISSING'
     drawCells(sheet, table, 'TD', [
       entry.label,
-      isMissing ? `Missing (${entry.missingReason ?? 'no reason given'})` : tierLabel(entry.tier),
-      entry.source,
+      isMissing ? missingText(entry.missingReason ?? null) : tierLabel(entry.tier),
+      sourceName(entry.source),
       instantText(entry.asOf ?? entry.observedAt),
       entry.consent ? consentText(entry.consent) : '—',
     ])

@@ -5,14 +5,27 @@ import { drawTierMark } from './tier-mark.ts'
 
 const BAND_HEIGHT = 26
 
-/** Across the top of every page of a sandbox pack. */
-export function drawSandboxBand(sheet: Sheet): void {
+/** Across the top of every page of a sandbox pack. The first one is read out too, by `drawHead`. */
+export function drawSandboxBand(sheet: Sheet, isFirst: boolean): void {
   const { doc } = sheet
   sheet.artifact(() => {
     doc.rect(0, 0, PAGE.width, BAND_HEIGHT).fill(INK.warning)
-    const { width, draw } = line(doc, { font: 'Sans-Bold', size: 10, color: '#ffffff' }, SANDBOX_SENTENCE)
-    draw((PAGE.width - width) / 2, 7)
+    if (!isFirst) drawBandText(doc)
   })
+}
+
+function drawBandText(doc: PDFKit.PDFDocument): void {
+  const { width, draw } = line(doc, { font: 'Sans-Bold', size: 10, color: '#ffffff' }, SANDBOX_SENTENCE)
+  draw((PAGE.width - width) / 2, 7)
+}
+
+/** The mark of the product, as its pages have it. */
+function drawLogo(doc: PDFKit.PDFDocument, x: number, y: number): void {
+  doc.save().translate(x, y)
+  doc.roundedRect(1, 1, 22, 22, 6).fill(INK.accent)
+  doc.lineWidth(2).lineCap('round').lineJoin('round')
+  doc.path('M5 13h3.2l2.3-6 3.4 10 2.2-4H19').stroke('#ffffff')
+  doc.restore()
 }
 
 /** Which pack this is, what it is not, and how well its values are supported. */
@@ -20,10 +33,8 @@ export function drawHead(sheet: Sheet, root: PDFKit.PDFStructureElement, documen
   const section = sheet.group(root, 'Sect')
   const whole = { x: PAGE.left, width: CONTENT_WIDTH }
   sheet.row(section, [{ type: 'H1', text: 'Risk Signals Pack', style: STYLES.title, ...whole }], 6)
-  if (document.isSandbox) {
-    const style = { ...STYLES.strong, color: INK.warning }
-    sheet.row(section, [{ type: 'P', text: SANDBOX_SENTENCE, style, ...whole }], 6)
-  }
+  sheet.artifact(() => drawLogo(sheet.doc, PAGE.width - PAGE.right - 24, PAGE.top))
+  if (document.isSandbox) section.add(sheet.doc.struct('P', {}, () => drawBandText(sheet.doc)))
   const table = sheet.group(section, 'Table')
   for (const [label, text] of [
     ['Pack number', document.packId],

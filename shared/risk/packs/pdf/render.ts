@@ -38,8 +38,10 @@ export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   })
   const root = doc.struct('Document')
   doc.addStructure(root)
+  let pages = 0
   const sheet = createSheet(doc, (onPage) => {
-    if (document.isSandbox) drawSandboxBand(onPage)
+    pages += 1
+    if (document.isSandbox) drawSandboxBand(onPage, pages === 1)
   })
   sheet.need(PAGE.height)
   drawHead(sheet, root, document)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { packDocument } from '#shared/risk/packs/pdf/document.ts'
+import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
 import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
@@ -80,7 +81,25 @@ test('what is missing is written as plainly as what is there', async (t) => {
   t.is(missing?.count, evidence.length)
   const read = await readPdf(await renderPackPdf(input))
   if (!read) return void t.pass(NO_POPPLER)
-  t.true(read.text.includes('Missing ('))
+  t.regex(read.text, /Missing: [a-z]/)
+  t.notRegex(read.text, /GST_|DEPTH_|NOT_FOUND|UPSTREAM_/, 'codes are said in words; the attached JSON has them')
+})
+
+test('codes of sources, classes and reasons are read as words', (t) => {
+  t.is(sourceName('GST_TAXPAYER_SEARCH'), 'GST taxpayer search')
+  t.is(sourceName('GSTR1_3B'), 'GSTR1 3B')
+  t.is(sourceName('PERSON_REGISTRIES'), 'Person registries')
+  t.is(gradeText('DEPTH_PRIMARY'), 'depth, primary')
+  t.is(missingText('NOT_ENTITLED'), 'Missing: no access to the registry')
+  t.is(missingText('CONSENT_EXPIRED'), 'Missing: consent expired')
+  t.is(missingText(null), 'Missing')
+})
+
+test('the band of a sandbox pack is said once where it is read out, and drawn on every page', async (t) => {
+  const read = await readPdf(await renderPackPdf(await pdfInput()))
+  if (!read) return void t.pass(NO_POPPLER)
+  const pages = Number(/Pages:\s+(\d+)/.exec(read.info)?.[1])
+  t.is(read.text.match(/SANDBOX — NOT EVIDENCE/g)?.length, pages)
 })
 
 test('every record of the evidence is on some card', async (t) => {
