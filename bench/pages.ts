@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
-import { listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
 import { listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { insertSession } from '#shared/tenancy/accounts/session-store.ts'
@@ -43,7 +43,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
 
   const base = `/projects/${project.uuid}`
   const filter = { tags: [], search: '', status: null }
-  const page = { after: null, limit: 51, now: nowMicros() }
+  const page = { after: null, limit: 51, shown: await shownAt(db, project.id, nowMicros()) }
   const log = { kinds: ['ping', 'flip', 'notification'], before: null, afterN: 0, limit: 51 } as const
   const cases = [
     {

@@ -6,7 +6,7 @@ import {
   parseListQuery,
   summarise,
 } from '#shared/monitoring/pages/check-list.ts'
-import { groupChecks, type ListedCheck, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { groupChecks, type ListedCheck, listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
 import { listSavedFilters, type SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
@@ -52,10 +52,11 @@ export async function loadList(
   await context.deps.barrier.pass('all')
   const now = context.deps.now()
   // Before the rows, so that what changes in between is noticed by the open page.
-  const summary = summarise(await groupChecks(db, project.id, now, filter.search), filter)
+  const shown = await shownAt(db, project.id, now)
+  const summary = summarise(await groupChecks(db, project.id, shown, filter.search), filter)
   const [reached, found, channels, keys, saved] = await Promise.all([
     findReachedLimit(db, project.id),
-    listCheckPage(db, project.id, { filter, sort, after, limit: pageSize + 1, now }),
+    listCheckPage(db, project.id, { filter, sort, after, limit: pageSize + 1, shown }),
     listChannels(db, project.id),
     listProjectKeys(db, project.id),
     listSavedFilters(db, { projectId: project.id, userId: session.userId }),

@@ -4,7 +4,7 @@ import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
 import { applySignal, type CheckMachine, pause, resume, sweep } from '#shared/monitoring/checks/state-machine.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
-import { groupChecks, listCheckPage } from '#shared/monitoring/pages/check-list-store.ts'
+import { groupChecks, listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { openProduct } from '../../../support/product.ts'
 import { aCheck } from './factory.ts'
@@ -96,7 +96,8 @@ test(`the sweep and the page decide as the rule does (seed ${SEED})`, async (t) 
   for (let look = 0; look < LOOKS; look++) {
     const now = START + (40 + look * 3) * MINUTE + random(3) - 1
     const shown = Map.groupBy(known, ([, check]) => shownStatus(check, now, nextOccurrence))
-    const counts = await groupChecks(db, projectId, now)
+    const at = await shownAt(db, projectId, now)
+    const counts = await groupChecks(db, projectId, at)
     for (const status of STATUSES) {
       const expected = (shown.get(status) ?? []).map(([id]) => id)
       const page = {
@@ -104,7 +105,7 @@ test(`the sweep and the page decide as the rule does (seed ${SEED})`, async (t) 
         sort: 'created',
         after: null,
         limit: CHECKS,
-        now,
+        shown: at,
       } as const
       const listed = (await listCheckPage(db, projectId, page)).map(({ id }) => id)
       const both = new Set(listed.filter((id) => expected.includes(id)))
