@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { OVERDUE_PAGE, sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
+import { sweepOverdue, sweepPages } from '#shared/monitoring/checks/overdue-store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
@@ -54,11 +54,10 @@ async function sweep(db: Knex, checks: number): Promise<Row> {
   const timeBefore = await time.read()
   const started = performance.now()
   let flips = 0
-  for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
-    const swept = await sweepOverdue(db, nowMicros(), { answered: [0], total: 1 })
-    looked = swept.looked
-    flips += swept.down.length
-  }
+  await sweepPages(
+    () => sweepOverdue(db, nowMicros(), { answered: [0], total: 1 }),
+    ({ down }) => (flips += down.length),
+  )
   const seconds = (performance.now() - started) / 1000
   const { database } = costPerItem(timeBefore, await time.read(), checks)
   return {

@@ -69,6 +69,30 @@ export async function sweepOverdue(
   })
 }
 
+/** Pages under way at once, where there is more than one: each keeps a processor of the server busy. */
+const LANES = 2
+
+/**
+ * Sweeps page after page until none is full: the first alone, then two at a time, each in a transaction of its own. They
+ * never wait for each other, since a page skips what another holds, as those of two sweepers do.
+ * @param sweep one page, by `sweepOverdue`
+ * @param onSwept what became of each page that has committed
+ * @throws what a page throws, once none is under way
+ */
+export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: Swept) => void): Promise<void> {
+  const isFull = async () => {
+    const swept = await sweep()
+    onSwept(swept)
+    return swept.looked === OVERDUE_PAGE
+  }
+  if (!(await isFull())) return
+  const lane = async () => {
+    while (await isFull());
+  }
+  const ends = await Promise.allSettled(Array.from({ length: LANES }, lane))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
 interface Due {
   /** an array as the database writes it; null when nothing is due */
   ids: string | null
@@ -104,10 +128,10 @@ export const TAKE_DOWN = `
     SELECT id, status, alert_after FROM checks
     WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND alert_after < (SELECT before FROM asked) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED),
+  rest AS (SELECT unnest(ids) AS id FROM asked EXCEPT SELECT id FROM still_due),
   moved AS (
-    UPDATE check_marks SET look_at = checks.alert_after FROM checks
-    WHERE check_id = ANY((SELECT ids FROM asked)::bigint[]) AND checks.id = check_id AND checks.status <> 'down'
-      AND checks.alert_after >= (SELECT before FROM asked)
+    UPDATE check_marks SET look_at = checks.alert_after FROM rest JOIN checks ON checks.id = rest.id
+    WHERE check_id = rest.id AND checks.status <> 'down' AND checks.alert_after >= (SELECT before FROM asked)
     RETURNING check_id),
   flipped AS (
     UPDATE checks SET status = 'down', alert_after = NULL FROM still_due WHERE checks.id = still_due.id
@@ -115,8 +139,8 @@ export const TAKE_DOWN = `
   ended AS (
     DELETE FROM check_marks WHERE check_id IN (
       SELECT id FROM flipped UNION ALL
-      SELECT id FROM checks
-      WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND (alert_after IS NULL OR status = 'down'))
+      SELECT rest.id FROM rest JOIN checks ON checks.id = rest.id
+      WHERE checks.alert_after IS NULL OR checks.status = 'down')
     RETURNING check_id),
   recorded AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)

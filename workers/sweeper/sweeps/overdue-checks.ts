@@ -1,5 +1,5 @@
 import { settledUntil } from '#shared/monitoring/beats/store.ts'
-import { hasOverdue, OVERDUE_PAGE, sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
+import { hasOverdue, sweepOverdue, sweepPages } from '#shared/monitoring/checks/overdue-store.ts'
 import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { createLedger } from '../ledger.ts'
@@ -65,14 +65,16 @@ async function takeAllDown(
   { deps }: Tick,
   { before, answered, doubts }: { before: Micros; answered: readonly number[]; doubts: Doubts | null },
 ): Promise<void> {
-  for (let looked = OVERDUE_PAGE; looked === OVERDUE_PAGE; ) {
-    const swept = await sweepOverdue(deps.reserveDb, before, { answered, total: deps.config.pingShards }, doubts)
-    looked = swept.looked
-    deps.metrics.flips.inc({ to: 'down' }, swept.down.length)
-    deps.outbox.publishLater(swept.messages)
-    deps.metrics.checksExcused.inc(swept.excused.length)
-    deps.live.changed([...swept.down, ...swept.excused])
-  }
+  const shards = { answered, total: deps.config.pingShards }
+  await sweepPages(
+    () => sweepOverdue(deps.reserveDb, before, shards, doubts),
+    (swept) => {
+      deps.metrics.flips.inc({ to: 'down' }, swept.down.length)
+      deps.outbox.publishLater(swept.messages)
+      deps.metrics.checksExcused.inc(swept.excused.length)
+      deps.live.changed([...swept.down, ...swept.excused])
+    },
+  )
 }
 
 /** A shard that stays silent for a minute needs a person: its checks cannot go down. */

@@ -204,3 +204,26 @@ test('a table that is filled gets its marks, and those that are there stay', asy
   await db('checks').where({ id: far }).delete()
   t.is((await marks(db)).size, 1, 'a mark goes with its check')
 })
+
+test('what goes down, what is pinged meanwhile and what is paused in one page each keep to their own', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [down = 0, moved = 0, paused = 0, held = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])
+  await setDeadline(db, moved, 6)
+  await db('checks').where({ id: paused }).update({ alert_after: null, status: 'paused' })
+  await db('checks').where({ id: already }).update({ status: 'down' })
+  const ping = await db.transaction()
+  await ping('checks').where({ id: held }).forNoKeyUpdate()
+  t.deepEqual((await sweep(db)).down, [down])
+  t.deepEqual(
+    [...(await marks(db))].sort(([a], [b]) => a - b),
+    [
+      [moved, 6],
+      [held, -2],
+    ],
+    'a mark follows its deadline, goes with it, and stays where a ping holds the check',
+  )
+  await ping.commit()
+  t.deepEqual((await sweep(db)).down, [held])
+  t.is((await db('flips')).length, 2)
+})

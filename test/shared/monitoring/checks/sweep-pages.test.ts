@@ -1,0 +1,82 @@
+import test from 'ava'
+import { OVERDUE_PAGE, type Swept, sweepOverdue, sweepPages } from '#shared/monitoring/checks/overdue-store.ts'
+import { nowMicros } from '#shared/time.ts'
+import { openProduct } from '../../../support/product.ts'
+
+test('pages that are swept two at a time take each overdue check down once, and nothing else', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const overdue = 3 * OVERDUE_PAGE + 17
+  await db.raw("INSERT INTO organisations (name) VALUES ('o')")
+  await db.raw("INSERT INTO projects (organisation_id, name) SELECT max(id), 'p' FROM organisations")
+  await db.raw(
+    `INSERT INTO checks (project_id, status, alert_after)
+     SELECT (SELECT max(id) FROM projects), 'up', now() + CASE WHEN n <= ? THEN -n ELSE n END * interval '1 second'
+     FROM generate_series(1, ?::int) n`,
+    [overdue, overdue + 1_000],
+  )
+  const before = nowMicros()
+  const pages: Swept[] = []
+  await sweepPages(
+    () => sweepOverdue(db, before, { answered: [0], total: 1 }),
+    (swept) => pages.push(swept),
+  )
+  const down = pages.flatMap((page) => page.down)
+  t.is(down.length, overdue)
+  t.is(new Set(down).size, overdue)
+  const { rows } = await db.raw(
+    `SELECT (SELECT count(*)::int FROM flips) AS flips, (SELECT count(DISTINCT check_id)::int FROM flips) AS flipped,
+       (SELECT count(*)::int FROM checks WHERE status = 'down') AS down, (SELECT count(*)::int FROM check_marks) AS marks`,
+  )
+  t.deepEqual(rows, [{ flips: overdue, flipped: overdue, down: overdue, marks: 1_000 }])
+})
+
+const page = (looked: number): Swept => ({ looked, messages: [], down: [], excused: [] })
+
+test('a page that is not full is the last, and two at most are under way', async (t) => {
+  let asked = 0
+  await sweepPages(
+    async () => {
+      asked++
+      return page(3)
+    },
+    () => {},
+  )
+  t.is(asked, 1)
+  let left = 7
+  let under = 0
+  let most = 0
+  await sweepPages(
+    async () => {
+      most = Math.max(most, ++under)
+      await new Promise((resolve) => setImmediate(resolve))
+      under--
+      return page(left-- > 0 ? OVERDUE_PAGE : 0)
+    },
+    () => {},
+  )
+  t.is(most, 2)
+  t.is(left, -2, 'each of the two found a page that was not full')
+})
+
+test('a page that fails is reported when no other is under way', async (t) => {
+  let asked = 0
+  const second = Promise.withResolvers<void>()
+  const ended: string[] = []
+  const work = sweepPages(
+    async () => {
+      asked++
+      if (asked === 1) return page(OVERDUE_PAGE)
+      if (asked === 2) throw new Error('the database is away')
+      await second.promise
+      ended.push('the other page')
+      return page(0)
+    },
+    () => {},
+  ).catch((error: Error) => ended.push(error.message))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.deepEqual(ended, [])
+  second.resolve()
+  await work
+  t.deepEqual(ended, ['the other page', 'the database is away'])
+})
