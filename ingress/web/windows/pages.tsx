@@ -2,12 +2,12 @@ import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.t
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { deleteWindow } from '#shared/monitoring/operations/delete-window.ts'
+import { endWindow } from '#shared/monitoring/operations/end-window.ts'
 import { keepWindow } from '#shared/monitoring/operations/keep-window.ts'
 import { coversMostOfWeek, timedWindows, WEEK } from '#shared/monitoring/windows/spans.ts'
 import { isAbout } from '#shared/monitoring/windows/window.ts'
 import { findWindow, type StoredWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
-import { microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { chosenChecks } from '../components/check-choice.tsx'
 import { personOf } from '../frame/audit.ts'
@@ -79,17 +79,12 @@ async function save(context: FormContext, window: StoredWindow | null): Promise<
   redirect(context, `/projects/${project.uuid}/windows?done=window-saved`)
 }
 
-/** Ends a window that lies once in time, now; a window lasts a minute at least. */
+/** Ends what goes on now; of a recurring window only this time. */
 async function end(context: FormContext): Promise<void> {
   const { project, session } = await openProject(context, 'edit')
-  const { uuid, time } = await openWindow(context)
+  const { uuid } = await openWindow(context)
   const { deps } = context
-  const now = deps.now()
-  if ('starts' in time && time.starts <= now && time.ends > now) {
-    const ends = Math.max(now, time.starts + microsOfSeconds(60))
-    const body = { starts: toIsoSeconds(time.starts), ends: toIsoSeconds(ends) }
-    await keepWindow(deps.db, personOf(context, session), { project, uuid, body, now })
-  }
+  await endWindow(deps.db, personOf(context, session), { project, uuid, now: deps.now() })
   redirect(context, `/projects/${project.uuid}/windows?done=window-ended`)
 }
 

@@ -70,12 +70,12 @@ export function WindowList({ context, base, windows, warned, mayEdit, now }: Pro
 
 function Actions(props: { context: Context; path: string; window: ListedWindow; now: Micros }) {
   const { context, path, window, now } = props
-  const { time } = window
+  const next = nextTime(window, now)
   return (
     <div class="row">
-      {'starts' in time && time.starts <= now && time.ends > now && (
+      {next !== null && next.from <= now && (
         <Form context={context} action={`${path}/end`}>
-          <button type="submit">End it now</button>
+          <button type="submit">{'starts' in window.time ? 'End it now' : 'End it now, this time only'}</button>
         </Form>
       )}
       <Form

@@ -51,7 +51,9 @@ function readTime(body: JsonObject, current: Window['time'] | null, now: Micros)
   const length = readNumber(body.for, 'for', LENGTH)
   const tz = isGiven(body.tz) ? resolveTimeZone(readText(body.tz, 'tz', { max: 100 })) : 'UTC'
   if (tz === null) throw invalid('tz', 'is not a valid timezone')
-  return { every, for: length, tz }
+  // The same times again, as a form sends them: what was ended early stays so.
+  const isSame = current && 'every' in current && current.every === every && current.for === length && current.tz === tz
+  return isSame ? current : { every, for: length, tz }
 }
 
 function readOnce(body: JsonObject, now: Micros): Window['time'] {

@@ -99,8 +99,14 @@ export function windowNow<W extends Window>(
 export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTime | null {
   if ('starts' in time) return time.ends > now ? { from: time.starts, until: time.ends } : null
   const length = microsOfSeconds(time.for)
-  const from = nextOccurrence(guessKind(time.every), time.every, time.tz, now - length)
-  return from === null ? null : { from, until: from + length }
+  const next = (after: Micros) => nextOccurrence(guessKind(time.every), time.every, time.tz, after)
+  // Only occurrences that were ended early can lie behind us.
+  for (let from = next(now - length); from !== null; from = next(from)) {
+    const begin = from
+    const until = time.cuts?.find((cut) => cut.from === begin)?.until ?? begin + length
+    if (until > now) return { from, until }
+  }
+  return null
 }
 
 /**

@@ -3,7 +3,7 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { WindowFields } from './read-window.ts'
-import type { Window } from './window.ts'
+import type { Window, WindowTime } from './window.ts'
 
 export interface StoredWindow extends Window {
   id: number
@@ -16,14 +16,15 @@ interface Row extends Omit<StoredWindow, 'time'> {
   every: string | null
   for: number | null
   tz: string
+  cuts: WindowTime[]
 }
 
 const COLUMNS = `id, uuid, project_id AS "projectId", name, match, checks::text[] AS checks, ${microsOf('starts_at')} AS starts,
-  ${microsOf('ends_at')} AS ends, every, for_seconds AS "for", tz, uptime, shown`
+  ${microsOf('ends_at')} AS ends, every, for_seconds AS "for", tz, cuts, uptime, shown`
 
-function windowOf({ starts, ends, every, for: length, tz, ...row }: Row): StoredWindow {
-  const time = every === null ? { starts: starts ?? 0, ends: ends ?? 0 } : { every, for: length ?? 0, tz }
-  return { ...row, time }
+function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): StoredWindow {
+  if (every === null) return { ...row, time: { starts: starts ?? 0, ends: ends ?? 0 } }
+  return { ...row, time: { every, for: length ?? 0, tz, ...(cuts.length > 0 && { cuts }) } }
 }
 
 /** The maintenance windows of projects, the newest first. */
@@ -60,12 +61,13 @@ export async function saveWindow(
     again?.every ?? null,
     again?.for ?? null,
     again?.tz ?? 'UTC',
+    JSON.stringify(again?.cuts ?? []),
     uptime,
     shown,
   ]
   const at = timestampOf('?::bigint')
-  const placed = `?, ?, ?::uuid[], ${at}, ${at}, ?, ?::int, ?, ?, ?`
-  const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, uptime, shown'
+  const placed = `?, ?, ?::uuid[], ${at}, ${at}, ?, ?::int, ?, ?::jsonb, ?, ?`
+  const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, cuts, uptime, shown'
   const rows =
     'uuid' in identity
       ? await query<Row>(

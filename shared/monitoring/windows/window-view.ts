@@ -8,7 +8,9 @@ export function windowView({ uuid, name, match, checks, time, uptime, shown }: W
     name,
     match,
     checks,
-    ...('starts' in time ? { starts: toIsoSeconds(time.starts), ends: toIsoSeconds(time.ends) } : time),
+    ...('starts' in time
+      ? { starts: toIsoSeconds(time.starts), ends: toIsoSeconds(time.ends) }
+      : { every: time.every, for: time.for, tz: time.tz }),
     uptime,
     shown,
   }

@@ -49,6 +49,27 @@ test.serial('maintenance begins now: the list and the check say so; it is ended 
   t.regex((await owner.get(`${base}/windows`)).text, /No maintenance is planned/)
 })
 
+test.serial('of recurring maintenance this time alone is ended early, also when it is saved again', async (t) => {
+  const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
+  const begin = new Date(Date.now() - 3_600_000).toISOString()
+  const every = `*-${begin.slice(5, 10)} ${begin.slice(11, 16)}`
+  await owner.post(`${base}/windows/new`, { ...once, kind: 'recurring', every })
+  const [row] = await windowsOf()
+  t.regex((await owner.get(`${base}/windows`)).text, /<b>Now<\/b>, until[\s\S]*End it now, this time only/)
+  t.regex((await owner.get(`/checks/${check}`)).text, /Patch night/)
+  t.is((await owner.post(`${base}/windows/${row?.uuid}/end`, {}, `${base}/windows`)).status, 303)
+  const isEnded = async () => {
+    const list = (await owner.get(`${base}/windows`)).text
+    t.regex(list, /Next from <time/)
+    t.notRegex(list, /<b>Now<\/b>|End it now/)
+    t.notRegex((await owner.get(`/checks/${check}`)).text, /Patch night/)
+  }
+  await isEnded()
+  const edit = `${base}/windows/${row?.uuid}`
+  t.is((await owner.post(edit, { ...fieldsOf((await owner.get(edit)).text), name: 'Again' })).status, 303)
+  await isEnded()
+})
+
 test.serial(
   'a begin is by the clock of its zone; recurring maintenance is made, and what the form shows saved again',
   async (t) => {

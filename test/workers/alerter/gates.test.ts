@@ -1,4 +1,5 @@
 import test from 'ava'
+import { endWindow } from '#shared/monitoring/operations/end-window.ts'
 import { addChat, addWebhook, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -72,17 +73,24 @@ test.serial(
   },
 )
 
-test.serial('a window that is deleted acts at once: what it held is told', async (t) => {
+test.serial('a window that is deleted, or whose occurrence is ended, acts at once: what it held is told', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { checks, post, ping } = await withChecks(product, sink, ['held'])
   const [held] = checks
+  const begin = new Date(Date.now() - 3_600_000).toISOString()
+  const every = `*-${begin.slice(5, 10)} ${begin.slice(11, 16)}`
+  const yearly = jsonOf(await post('/windows/', { match: '*', every, for: 7200 })) as { id: string }
   const { id } = jsonOf(await post('/windows/', { name: 'w', match: '*', for: 3600 })) as { id: string }
   await ping(held)
   await ping(held, '/fail')
   await eventually('it to be held', async () => (await reasons(product, held)).includes('MAINTENANCE'))
   t.is(sink.requests.length, 0)
   t.is((await post(`/windows/${id}`, {}, 'DELETE')).status, 200)
+  const { db, deps } = product
+  const project = await db('projects').first('id', 'organisation_id as organisationId')
+  const input = { project, uuid: yearly.id, now: deps.now() }
+  await endWindow(db, { kind: 'operator', name: 'tester' }, input)
   await sink.waitFor(1)
   t.is(toldOf(sink)[0], `down ${held?.uuid}`)
 })

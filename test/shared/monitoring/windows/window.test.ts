@@ -1,6 +1,7 @@
 import test from 'ava'
 import { readWindow } from '#shared/monitoring/windows/read-window.ts'
-import { isAbout, timesOf, type Window } from '#shared/monitoring/windows/window.ts'
+import { nextTime } from '#shared/monitoring/windows/spans.ts'
+import { endedAt, isAbout, timesOf, type Window } from '#shared/monitoring/windows/window.ts'
 import { microsOfSeconds } from '#shared/time.ts'
 
 const HOUR = microsOfSeconds(3600)
@@ -39,6 +40,44 @@ test('a window touches what it overlaps, and nothing that only borders on it', (
   t.is(timesOf(once, NOW + HOUR - 1, NOW + 2 * HOUR).length, 1)
   t.deepEqual(timesOf({ time: weekly }, utc('2026-11-21T00:30:00Z'), utc('2026-11-21T00:31:00Z')), [
     { from: utc('2026-11-21T00:00:00Z'), until: utc('2026-11-21T02:00:00Z') },
+  ])
+})
+
+test('one occurrence of a recurring window is ended early, and the others are as they were', (t) => {
+  const begin = utc('2026-11-21T00:00:00Z')
+  const window = { time: weekly }
+  const week = 7 * 24 * HOUR
+  t.is(endedAt(window, begin - 1), null, 'it does not go on')
+  t.is(endedAt(window, begin + 2 * HOUR), null, 'it is over')
+  const time = endedAt(window, begin + HOUR + 400_000)
+  if (!time) return t.fail()
+  const ended = { time }
+  t.deepEqual(timesOf(ended, begin - week, begin + 2 * week), [
+    { from: begin - week, until: begin - week + 2 * HOUR },
+    { from: begin, until: begin + HOUR },
+    { from: begin + week, until: begin + week + 2 * HOUR },
+  ])
+  t.deepEqual(timesOf(ended, begin + HOUR, begin + HOUR + 1), [], 'over at the second in which it was ended')
+  t.deepEqual(nextTime(ended, begin + HOUR), { from: begin + week, until: begin + week + 2 * HOUR })
+  t.deepEqual(nextTime(ended, begin + HOUR - 1), { from: begin, until: begin + HOUR })
+  t.is(endedAt(ended, begin + HOUR + 1), null, 'it does not end twice')
+  const again = endedAt(ended, begin + week + 60_000_000)
+  t.is(again && 'every' in again && again.cuts?.length, 2, 'the one before stays ended')
+  t.deepEqual(endedAt(window, begin), { ...weekly, cuts: [{ from: begin, until: begin }] })
+
+  const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
+  const asked = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
+  t.is(readWindow(asked, { ...fields, time }, NOW).time, time, 'a form that sends the same times changes nothing of it')
+  t.deepEqual(readWindow({ ...asked, for: 3600 }, { ...fields, time }, NOW).time, { ...asked, for: 3600 })
+})
+
+test('windows that overlap themselves end together', (t) => {
+  const time = endedAt({ time: { every: '0 * * * *', for: 7200, tz: 'UTC' } }, NOW + HOUR / 2)
+  if (!time) return t.fail()
+  t.deepEqual(timesOf({ time }, NOW, NOW + HOUR + 1), [
+    { from: NOW - HOUR, until: NOW + HOUR / 2 },
+    { from: NOW, until: NOW + HOUR / 2 },
+    { from: NOW + HOUR, until: NOW + 3 * HOUR },
   ])
 })
 
