@@ -1,7 +1,8 @@
-import type { ValidationError } from '#shared/errors.ts'
+import { ValidationError } from '#shared/errors.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { slugify } from '#shared/monitoring/checks/slug.ts'
+import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
 import { field } from '../frame/context.ts'
 import { secondsOf, splitDuration } from '../frame/format.ts'
 
@@ -10,7 +11,8 @@ export interface CheckFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
   channels: ReadonlySet<string>
-  error?: { field: string; text: string }
+  /** what is wrong, by the field that it is about; what is about none stands under its own name */
+  errors?: ReadonlyMap<string, string>
 }
 
 const FLAGS = ['manual_resume', 'filter_subject', 'filter_body', 'filter_http_body', 'filter_default_fail', 'post_only']
@@ -50,16 +52,54 @@ export function stateOf(settings: CheckSettings | null, channels: readonly strin
   }
 }
 
-/** The form as it was sent, to be shown again beside what is wrong with it. */
+/**
+ * The form as it was sent, to be shown again beside everything that is wrong with it: each member is read once more by
+ * itself, since the API stops at the first.
+ */
 export function stateOfForm(form: URLSearchParams, error: ValidationError): CheckFormState {
   const names = [...TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
-  const text = error.message.replace(/^json validation error: /, '')
+  const errors = new Map([said(error)])
+  for (const [name, value] of Object.entries(bodyOf(form, false))) {
+    try {
+      parseSpec(Object.assign(Object.create(null), { [name]: value }))
+    } catch (wrong) {
+      if (!(wrong instanceof ValidationError)) throw wrong
+      const [field, text] = said(wrong)
+      errors.set(field, text)
+    }
+  }
   return {
     values: Object.fromEntries(names.map((name) => [name, form.get(name) ?? ''])),
     flags: new Set(FLAGS.filter((name) => form.has(name))),
     channels: new Set(form.getAll('channel')),
-    error: { field: /^\w+/.exec(text)?.[0] ?? '', text },
+    errors,
   }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  name: 'The name',
+  slug: 'The slug',
+  tags: 'The list of tags',
+  desc: 'The description',
+  schedule: 'The schedule',
+  tz: 'The time zone',
+  timeout: 'The period',
+  grace: 'The grace time',
+  start_kw: 'The list of words',
+  success_kw: 'The list of words',
+  failure_kw: 'The list of words',
+}
+
+/** An error of the API as the form says it, with the field that it is about. */
+function said(error: ValidationError): [field: string, text: string] {
+  const text = error.message.replace(/^json validation error: /, '')
+  const field = /^\w+/.exec(text)?.[0] ?? ''
+  const words = WORDS[field]
+  if (words === undefined) return [field, text]
+  return [
+    field,
+    `${words}${text.slice(field.length).replace('does not match pattern', 'has characters that it may not')}.`,
+  ]
 }
 
 /** The sent form as a request of the management API, whose rules then decide. */

@@ -23,9 +23,9 @@ export function CheckForm(props: {
   isNew: boolean
 }) {
   const { state, context } = props
-  const { values, flags, error } = state
-  const errorOf = (name: string) => (error?.field === name ? error.text : undefined)
-  const problem = error && (isField(error.field) ? 'Something below is not right yet.' : error.text)
+  const { values, flags, errors } = state
+  const errorOf = (name: string) => errors?.get(name)
+  const problem = errors && ([...errors].find(([name]) => !isField(name))?.[1] ?? 'Something below is not right yet.')
   return (
     <div class="form-and-preview">
       <Form context={context} action={props.action} class="stack check-form">

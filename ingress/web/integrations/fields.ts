@@ -37,7 +37,7 @@ export function optionFields(kind: ChannelKind): OptionField[] {
       {
         name,
         label: labelOf(name),
-        hint: sentence(said.replace(/ ?\(secret\)/, '')),
+        hint: HINTS[name] ?? sentence(said.replace(/ ?\(secret\)/, '')),
         type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
         choices: property.enum ?? [],
         fallback: property.default ?? null,
@@ -99,6 +99,7 @@ export function textOfOption(field: OptionField, config: ConfigObject): string {
       .map(([name, content]) => `${name}: ${content}`)
       .join('\n')
   }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === undefined || value === null ? '' : String(value)
 }
 
@@ -131,7 +132,14 @@ const LABELS: Readonly<Record<string, string>> = {
   channels: 'Integrations',
 }
 
-function labelOf(name: string): string {
+/** Where the manual speaks of what a form does not have. */
+const HINTS: Readonly<Record<string, string>> = {
+  url_down: 'One address is enough: what has none is not told.',
+  method_down: 'By itself GET, or POST when there is a body.',
+}
+
+/** What the form calls an option. */
+export function labelOf(name: string): string {
   return LABELS[name] ?? sentence(name.replaceAll('_', ' '))
 }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
@@ -17,6 +18,7 @@ export function IntegrationForm(props: {
   config: ConfigObject
   others: readonly StoredChannel[]
   problem: string | null
+  preview?: ComponentChildren
   isNew: boolean
   cancel: string
 }) {
@@ -40,10 +42,16 @@ export function IntegrationForm(props: {
         {notes !== '' && <p class="hint">{notes}</p>}
       </fieldset>
       {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
+      {props.preview}
       <div class="form-foot">
         <button type="submit" class="primary">
           {isNew ? 'Create integration' : 'Save'}
         </button>
+        {kind.kind === 'webhook' && (
+          <button type="submit" name="do" value="preview">
+            Show what is sent
+          </button>
+        )}
         <a class="button" href={props.cancel}>
           Cancel
         </a>
@@ -70,7 +78,7 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
           name={name}
           value={text || String(field.fallback ?? '')}
           options={[
-            ...(field.fallback === null ? [{ value: '', label: 'as usual' }] : []),
+            ...(field.fallback === null ? [{ value: '', label: 'by itself' }] : []),
             ...field.choices.map((choice) => ({ value: choice, label: choice })),
           ]}
           hint={hint}

@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
@@ -14,10 +16,11 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { goBack } from '../frame/go-back.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
-import { configOf, optionFields } from './fields.ts'
+import { configOf, labelOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
 import { openIntegration } from './open-integration.ts'
+import { WebhookPreview } from './webhook-preview.tsx'
 
 /** Creating, changing, testing and removing integrations, by the operations of the management API. */
 export function integrationWritePages(pages: Pages): void {
@@ -53,6 +56,8 @@ async function create(context: FormContext): Promise<void> {
   const { deps, form } = context
   const kind = kindOf(context.params.kind ?? '')
   const config = configOf(optionFields(kind), form)
+  const preview = previewOf(form, kind, config)
+  if (preview) return await showNew(context, workspace, { name: field(form, 'name'), config, ...preview })
   try {
     const input = { project, kind: kind.kind, name: field(form, 'name'), config, forAllChecks: form.has('all') }
     const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
@@ -60,7 +65,7 @@ async function create(context: FormContext): Promise<void> {
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    const state = { name: field(form, 'name'), config: shownConfig(kind, config), problem: sentence(error) }
+    const state = { name: field(form, 'name'), config: shownConfig(kind, config), problem: sentence(error, kind) }
     await showNew(context, workspace, state, 400)
   }
 }
@@ -69,21 +74,43 @@ async function change(context: FormContext): Promise<void> {
   const { channel, project, session } = await openIntegration(context, 'edit')
   const { deps, form } = context
   const name = field(form, 'name')
-  const config = configOf(optionFields(kindOf(channel.kind)), form)
+  const kind = kindOf(channel.kind)
+  const config = configOf(optionFields(kind), form)
+  const preview = previewOf(form, kind, config)
+  if (preview) return await showEdit(context, { name, config, ...preview })
   try {
     const input = { project, channel, name, config }
     const { isAsked } = await updateIntegration(deps.db, personOf(context, session), input, deps)
     redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    await showEdit(context, { name, config, problem: sentence(error) }, 400)
+    await showEdit(context, { name, config, problem: sentence(error, kind) }, 400)
   }
 }
 
-/** `config.url_down must be a URL` is about the field `url_down` of the form. */
-function sentence(error: ValidationError): string {
+/** What the form shows instead of saving, where it asks for that; null where it does not. */
+function previewOf(
+  form: URLSearchParams,
+  kind: ChannelKind,
+  config: ConfigObject,
+): Pick<State, 'problem' | 'preview'> | null {
+  if (kind.kind !== 'webhook' || form.get('do') !== 'preview') return null
+  const read = webhook.parse(config)
+  if (read.ok) return { problem: null, preview: <WebhookPreview config={read.config} /> }
+  const [first] = read.errors
+  return { problem: sentence(new ValidationError(`${first?.path} ${first?.message}`), kind) }
+}
+
+/** `config.url_down must be a URL` is about the field that the form calls “Address for failures”. */
+function sentence(error: ValidationError, kind: ChannelKind): string {
   const text = error.message.replace(/^config\.?/, '').trim()
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  const [name = ''] = text.split(' ')
+  const isField = optionFields(kind).some((field) => field.name === name)
+  const said = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
+  const way = text.includes('private address')
+    ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'
+    : ''
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${way}`
 }
 
 async function sendTest(context: FormContext): Promise<void> {
@@ -120,6 +147,8 @@ interface State {
   name: string
   config: ConfigObject
   problem: string | null
+  /** what would be sent */
+  preview?: ComponentChildren
 }
 
 async function showNew(context: Context, workspace: ProjectWorkspace, state: State, status = 200): Promise<void> {

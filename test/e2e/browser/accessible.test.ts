@@ -39,7 +39,7 @@ for (const look of [
       )
       if (excess > 0) problems.push(`${name} is ${excess} px wider than the window`)
     }
-    for (const name of ['/sign-in', '/reset-password', '/no-such-page']) await check(name, name)
+    for (const name of ['/sign-in', '/reset-password', '/no-such-page', '/docs']) await check(name, name)
     await check('status page', paths.status ?? '')
     await signIn(app, page, 'ada@example.com')
     for (const [name, path] of Object.entries(paths)) await check(name, path)

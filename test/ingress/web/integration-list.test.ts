@@ -10,7 +10,7 @@ let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await openProduct({ listener: 'http', env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)
@@ -108,3 +108,44 @@ test.serial(
     t.true((await owner.get(`/integrations/${channel.uuid}`)).text.includes(`<a href="/checks/${uuid}">Night job</a>`))
   },
 )
+
+test.serial(
+  'the form of a webhook shows what would be sent, saves nothing, and says what is wrong by its field',
+  async (t) => {
+    const path = `${base}/new/webhook`
+    const fields = {
+      do: 'preview',
+      name: 'Hook',
+      'option-url_down': 'https://example.org/$SLUG?at=$NOW',
+      'option-body_down': '{"check": $NAME_JSON, "tag": "$TAG2"}',
+      'option-headers_down': 'X-Status: $STATUS of $NAME',
+    }
+    const { status, text } = await owner.post(path, fields, path)
+    t.is(status, 200)
+    const said = text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+    for (const line of [
+      'POST https://example.org/nightly-backup?at=2026-11-21T03%3A47%3A12%2B00%3A00',
+      'content-type: application/json',
+      'x-status: down of Nightly backup',
+      '{"check": "Nightly backup", "tag": "db"}',
+      'Nothing: there is no address.',
+    ])
+      t.true(said.includes(line), line)
+    t.true(said.includes('$NAME_JSON'), 'what was typed stays')
+    t.deepEqual(await app.deps.db('channels').where({ project_id: team.project.id }), [])
+    const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
+    t.regex(wrong.text, /role="alert">Address for failures: /)
+
+    const channel = await add('stored')
+    const edited = await owner.post(`/integrations/${channel.uuid}/edit`, fields, path)
+    t.is(edited.status, 200)
+    t.true(edited.text.includes('nightly-backup'))
+    t.is((await app.deps.db('channels').where({ id: channel.id }).first())?.name, 'webhook', 'nothing is saved')
+  },
+)
+
+test.serial('a private address is refused with the way to allow it', async (t) => {
+  const path = `${base}/new/webhook`
+  const { text } = await owner.post(path, { 'option-url_down': 'http://10.0.0.1/hook' }, path)
+  t.regex(text, /ALLOW_PRIVATE_TARGETS/)
+})

@@ -174,5 +174,8 @@ if (here.searchParams.has('done')) {
   history.replaceState(null, '', here)
 }
 
+// Who sent a form with a mistake goes on where the first one is.
+document.querySelector('[aria-invalid=true]')?.focus()
+
 prepare()
 setInterval(keepTimes, 1_000)

@@ -66,6 +66,9 @@ const schema = given.transform((config, context) => {
   }
 })
 
+/** A configuration as it is stored. */
+export type WebhookConfig = z.output<typeof schema>
+
 export const webhook = defineKind({
   kind: 'webhook',
   label: 'Webhook',
