@@ -149,6 +149,85 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
     ],
     'A test that hangs says where': [['test/stack/watch-progress.test.ts', 'a test that hangs is named']],
   },
+  'An open page shows what is so': {
+    'An open page changes row by row and keeps what is ticked and focused': [
+      ['test/e2e/browser/truth.test.ts', 'a row changes while a box in it is ticked'],
+    ],
+    'A page that has lost the service says since when; every page says when pings are refused': [
+      ['test/e2e/browser/truth.test.ts', 'a page that has lost the service says since when'],
+      ['test/e2e/browser/truth.test.ts', 'every page says when pings are being refused'],
+      ['test/stack/status.test.ts', 'make up prints where mails can be read'],
+    ],
+    'Uptime counts from the first ping and is never rounded up over an outage': [
+      ['test/ingress/web/snippets.test.ts', 'uptime is a share of what is known'],
+    ],
+    'An import names what it would do, takes a dropped file, and refuses what is no export': [
+      ['test/e2e/browser/truth.test.ts', 'an import says what it would do'],
+      ['test/e2e/browser/truth.test.ts', 'a file is dropped on the import'],
+    ],
+    'The lines that a check offers count for it, and an ignored ping says why': [
+      ['test/e2e/browser/truth.test.ts', 'the lines that a check offers are ones that count'],
+    ],
+    'Loading a page anew sends nothing again; without scripts a page asks before something is lost': [
+      ['test/e2e/browser/truth.test.ts', 'what was sent is not sent again'],
+      ['test/e2e/browser/truth.test.ts', 'without scripts nothing is deleted'],
+    ],
+    'Copying works without https, and switching in a row leaves the page where it is': [
+      ['test/e2e/browser/truth.test.ts', 'without https copying still works'],
+      ['test/e2e/browser/truth.test.ts', 'switching an integration in a row'],
+      ['test/e2e/browser/truth.test.ts', 'an integration is switched in its row'],
+    ],
+    'An endpoint that fails is never shown as well, and a replay of nothing says so': [
+      ['test/e2e/browser/deliveries.test.ts', 'an endpoint that fails is never shown as well'],
+    ],
+    'An integration shows what became of its last messages, and one that fails is marked where it is chosen': [
+      ['test/ingress/web/integration-list.test.ts', 'a row shows what became of the last twenty messages'],
+      ['test/ingress/web/integration-list.test.ts', 'an integration that fails is marked'],
+    ],
+    'A check that is down says since when, why, and who was told': [
+      ['test/e2e/browser/check-page.test.ts', 'a check that is down says since when, why'],
+    ],
+  },
+  'People read words, and find their way': {
+    'No page is scrolled sideways from 360 to 1920 px, and none has a finding of axe, in both themes': [
+      ['test/e2e/browser/accessible.test.ts', 'every page is accessible'],
+      ['test/e2e/browser/accessible.test.ts', 'no page is scrolled sideways'],
+    ],
+    'A form says everything that is wrong at once, in words, and leads to the first of it': [
+      ['test/ingress/web/checks.test.ts', 'a form with a mistake comes back'],
+      ['test/e2e/browser/first-run.test.ts', 'from the set-up link to the first check'],
+      ['test/ingress/web/alerting.test.ts', 'everything that is wrong with a policy'],
+    ],
+    'A form shows what a schedule means, and what a webhook would send, before it is saved': [
+      ['test/e2e/browser/check-page.test.ts', 'while a schedule is typed'],
+      ['test/ingress/web/integration-list.test.ts', 'the form of a webhook shows what would be sent'],
+    ],
+    'Times stand in UTC, the zone of the check or that of the browser': [
+      ['test/e2e/browser/check-page.test.ts', 'times are shown by the clock of'],
+    ],
+    'Filters count what fits, several checks are changed with their number said, and that is undone': [
+      ['test/e2e/browser/list-tools.test.ts', 'filters count what fits'],
+      ['test/e2e/browser/list-tools.test.ts', 'what was done to several checks'],
+    ],
+    'The audit log says every action in words, of a changed check what changed, and is filtered': [
+      ['test/ingress/web/audit.test.ts', 'the log says'],
+      ['test/ingress/web/audit.test.ts', 'an entry says who did what'],
+      ['test/ingress/web/audit.test.ts', 'the log is filtered'],
+    ],
+    'A pack and its PDF say codes in words, and the sandbox band is read out once': [
+      ['test/shared/risk/packs/pdf.test.ts', 'codes of sources, classes and reasons'],
+      ['test/shared/risk/packs/pdf.test.ts', 'the band of a sandbox pack'],
+    ],
+    'A status page has plain words, groups, notes of people and a feed, and gives nothing away': [
+      ['test/ingress/web/public-words.test.ts', 'strangers are told plain words'],
+      ['test/ingress/web/status-page.test.ts', 'checks stand under their first tag'],
+      ['test/ingress/web/status-page.test.ts', 'a note is read by everybody'],
+      ['test/ingress/web/status-page.test.ts', 'the feed tells of notes and outages'],
+    ],
+    'A first visit of the list weighs less than 150 kB, the next less than 20 kB, and none leaves this host': [
+      ['test/e2e/browser/list-tools.test.ts', 'a first visit to the list weighs'],
+    ],
+  },
   'Second lines of defence': {
     'The login of the product owns no table and sees one tenant at a time': [
       ['test/shared/platform/row-security.test.ts', 'B08: a tenant'],

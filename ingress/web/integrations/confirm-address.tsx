@@ -14,7 +14,7 @@ export function createConfirmRouter(deps: IngressDeps): Router {
     signed: (channel) => confirmText(channel.uuid, addressOf(channel)),
     run: confirmRecipient,
     title: 'Alerts by mail',
-    page: (projectName, isDone) =>
+    page: ({ projectName, address }, isDone) =>
       isDone ? (
         <>
           <h1>You get alerts from now on</h1>
@@ -23,6 +23,7 @@ export function createConfirmRouter(deps: IngressDeps): Router {
       ) : (
         <>
           <h1>Do you want alerts of {projectName}?</h1>
+          <p class="breakable">They would go to {address}.</p>
           <form method="post">
             <button type="submit" class="primary">
               Send me alerts

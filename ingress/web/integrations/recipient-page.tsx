@@ -3,12 +3,15 @@ import type { Knex } from 'knex'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { NotFoundError } from '#shared/errors.ts'
+import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { recipientOf } from '#shared/monitoring/operations/recipients.ts'
 import { findChannelByUuid } from '#shared/monitoring/pages/integration-store.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { clientAddress } from '../../middleware/client-address.ts'
+import { Logo } from '../components/icons.tsx'
 import { assets } from '../frame/assets.ts'
 import { sendErrorPage } from '../frame/error-page.tsx'
 import { setSafetyHeaders } from '../frame/serve.ts'
@@ -25,7 +28,7 @@ export interface RecipientAction {
   run(db: Knex, actor: Actor, channel: LinkedChannel, deps: IngressDeps): Promise<void>
   title: string
   /** what the page says before (null) and after it is done */
-  page(projectName: string, isDone: boolean): ComponentChildren
+  page(asked: { projectName: string; address: string }, isDone: boolean): ComponentChildren
 }
 
 /** Following such a link changes nothing, since scanners follow every link; its button, or another POST, does. */
@@ -50,7 +53,10 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
       const actor = { kind: 'recipient', address: clientAddress(request, deps) } as const
       await action.run(deps.db, actor, channel, deps)
     }
-    const html = recipientHtml(deps, action.title, action.page(channel.projectName, isDone))
+    const { projectName } = channel
+    // Who holds the link got it at this address.
+    const address = recipientOf(channel.kind, openConfig(channel, deps.secrets)) ?? ''
+    const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
   } catch (error) {
     sendErrorPage(error, request, response, deps, undefined)
@@ -76,6 +82,12 @@ export function recipientHtml(deps: IngressDeps, title: string, content: Compone
         <link rel="stylesheet" href={assets.style.path} />
       </head>
       <body class="plain">
+        <header class="brand-only">
+          <span class="brand">
+            <Logo />
+            <span>{deps.config.siteName}</span>
+          </span>
+        </header>
         <main id="main" class="narrow center">
           {content}
         </main>

@@ -13,7 +13,7 @@ export function createUnsubscribeRouter(deps: IngressDeps): Router {
     signed: ({ uuid }) => `unsubscribe:${uuid}`,
     run: unsubscribeRecipient,
     title: 'Unsubscribe',
-    page: (projectName, isDone) =>
+    page: ({ projectName, address }, isDone) =>
       isDone ? (
         <>
           <h1>You get no more mails</h1>
@@ -22,6 +22,9 @@ export function createUnsubscribeRouter(deps: IngressDeps): Router {
       ) : (
         <>
           <h1>No more mails from {projectName}?</h1>
+          <p class="breakable">
+            Alerts of its checks go to <b>{address}</b>.
+          </p>
           <form method="post">
             <button type="submit" class="primary">
               Unsubscribe

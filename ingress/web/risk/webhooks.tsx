@@ -219,7 +219,7 @@ function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; n
             <td>
               <a href={`${props.base}/deliveries/${delivery.id}`}>{delivery.eventType}</a>
             </td>
-            <td class="breakable">{delivery.dealId}</td>
+            <td class="breakable">{isAboutEndpoint(delivery) ? '–' : delivery.dealId}</td>
             <td>
               <DeliveryState state={delivery.state} />
             </td>
@@ -233,6 +233,9 @@ function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; n
     </table>
   )
 }
+
+/** Events about an endpoint are of no deal: they carry the endpoint's own id in its place. */
+const isAboutEndpoint = ({ eventType }: Delivery) => eventType.startsWith('webhook.')
 
 /** How a delivery stands, in words and in colour. */
 export function DeliveryState({ state }: { state: Delivery['state'] }) {

@@ -20,7 +20,9 @@ test('who holds the link of a mail can end the mails, by a button or one click, 
   const visitor = createVisitor(app.url)
 
   t.is((await visitor.get(`/integrations/${uuid}/unsubscribe/${signature.slice(1)}x`)).status, 404)
-  t.is((await visitor.get(path)).status, 200)
+  const asked = await visitor.get(path)
+  t.is(asked.status, 200)
+  t.regex(asked.text, /Signalbox<\/span>.*someone@example\.com/s, 'whose mails, and to which address')
   t.false(await isDisabled(), 'scanners that follow links change nothing')
   const oneClick = await visitor.send(path, { 'List-Unsubscribe': 'One-Click' })
   t.is(oneClick.status, 200)

@@ -46,6 +46,7 @@ test('an endpoint is created, tried, changed, switched off and on, given a new s
   })
   for (const part of ['Request', 'Response', 'webhook-id', 'webhook.test']) t.true(delivery.includes(part), part)
 
+  t.regex((await owner.get(path)).text, /webhook\.test<\/a><\/td><td class="breakable">–<\/td>/, 'it is of no deal')
   t.is((await owner.post(`${path}/edit`, { url: sink.url, description: 'Loans', eventTypes: 'kyb.*' })).status, 303)
   t.true((await owner.get(path)).text.includes('Loans'))
   await owner.post(`${path}/disable`, {}, path)
