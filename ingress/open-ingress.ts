@@ -17,6 +17,7 @@ import { createLiveChanges } from './live-changes.ts'
 import { createAgentDirectory } from './mcp/agent-directory.ts'
 import { createShortCache } from './middleware/short-cache.ts'
 import { TokenTaker } from './middleware/token-taker.ts'
+import { tracedHandler } from './middleware/traced.ts'
 import { createBadgeService } from './monitoring/badge-service.ts'
 import { createSharedReads } from './monitoring/share-reads.ts'
 import { createTokenSlots } from './oauth/token-slots.ts'
@@ -59,7 +60,10 @@ export async function openIngress(
   const connections = createConnectionCap(config.httpConnectionsPerAddress, deps.trustedProxies)
   const server = await openHttpServer(
     { port: config.port, host: config.host, connections },
-    { ping: pingListener.handle, app: createApp(deps) },
+    {
+      ping: tracedHandler('ping', pingListener.handle, platform.tracer),
+      app: tracedHandler('app', createApp(deps), platform.tracer),
+    },
     draining.signal,
   )
   resources.use(server)

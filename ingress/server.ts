@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Express } from 'express'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import type { PingHandler } from './ping/handler.ts'
@@ -36,7 +35,7 @@ export interface HttpServer extends AsyncDisposable {
  */
 export async function openHttpServer(
   options: { port: number; host: string; deadlines?: Partial<Deadlines>; connections?: ConnectionCap },
-  listeners: { ping: PingHandler; app: Express },
+  listeners: { ping: PingHandler; app: (request: IncomingMessage, response: ServerResponse) => void },
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
   const { headersMs, requestMs, answerMs } = { ...DEADLINES, ...options.deadlines }

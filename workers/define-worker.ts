@@ -8,6 +8,7 @@ import type { Log } from '#shared/platform/process/log.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
 import type { Readiness } from '#shared/platform/process/open-platform.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
+import type { Tracer } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
 /** What a worker is given. Built once in main.ts; tests replace members. */
@@ -23,6 +24,7 @@ export interface WorkerDeps {
   secrets: Secrets
   log: Log
   metrics: Metrics
+  tracer: Tracer
   clock: Clock
   /** the database's time */
   now(): Micros

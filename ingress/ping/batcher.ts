@@ -9,6 +9,7 @@ import { UnavailableError } from '#shared/errors.ts'
 import { type Arrival, arrivalNow } from '#shared/monitoring/beats/cover.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
+import { type TraceHeaders, traceHeaders } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
 /** Called once: without an error when the broker has the ping for good. */
@@ -25,6 +26,8 @@ interface Shard {
   pings: AcceptedPing[]
   waiting: Done[]
   bytes: number
+  /** by which the first ping of the message that is traced goes on at the evaluator */
+  trace: TraceHeaders
   /** of those that are not sent yet; null when there are none */
   first: First | null
   /** the channel that `seq` counts for */
@@ -95,6 +98,7 @@ export class Batcher {
     this.#heldPings += 1
     this.#heldBytes += bytes
     shard.first ??= { receivedAt: ping.receivedAt, arrival: arrivalNow() }
+    if (shard.trace.traceparent === undefined) shard.trace = traceHeaders()
     shard.pings.push(ping)
     shard.waiting.push(done)
     shard.bytes += bytes
@@ -138,22 +142,23 @@ export class Batcher {
   }
 
   #flush(shard: Shard): void {
-    const { pings, waiting, bytes, first } = shard
+    const { pings, waiting, bytes, first, trace } = shard
     if (first === null) return
     shard.pings = []
     shard.waiting = []
     shard.bytes = 0
     shard.first = null
+    shard.trace = {}
     this.#inFlight.add(first)
     const { metrics, mayAnswer } = this.#options
     metrics.pingBatchSize.observe(pings.length)
-    this.#send(shard, pings).then(
+    this.#send(shard, pings, trace).then(
       () => this.#settle(first, waiting, bytes, mayAnswer(first.arrival, arrivalNow()) ? null : tooLate()),
       (error: unknown) => this.#settle(first, waiting, bytes, error),
     )
   }
 
-  async #send(shard: Shard, pings: AcceptedPing[]): Promise<void> {
+  async #send(shard: Shard, pings: AcceptedPing[], trace: TraceHeaders): Promise<void> {
     const epoch = this.#broker.publisherEpoch
     if (epoch === '') throw new UnavailableError('the broker cannot be reached')
     if (shard.epoch !== epoch) {
@@ -167,7 +172,7 @@ export class Batcher {
       body: encodePingBatch({ stream: epoch, seq: shard.seq, pings }),
       messageId: `${epoch}:${shard.seq}`,
       type: 'ping.batch',
-      headers: { v: PING_BATCH_VERSION },
+      headers: { v: PING_BATCH_VERSION, ...trace },
     })
   }
 
@@ -182,7 +187,7 @@ export class Batcher {
 }
 
 function emptyShard(queue: string): Shard {
-  return { queue, pings: [], waiting: [], bytes: 0, first: null, epoch: '', seq: 0 }
+  return { queue, pings: [], waiting: [], bytes: 0, trace: {}, first: null, epoch: '', seq: 0 }
 }
 
 /** By now a sweep may have passed the deadline that it was to keep. */

@@ -228,6 +228,12 @@ class Evaluator {
   }
 
   async #apply(group: readonly Taken[]): Promise<void> {
+    // What is applied together belongs to many traces: it shows in the first.
+    const traceparent = group.map(({ delivery }) => delivery.message.properties.headers?.traceparent).find(Boolean)
+    await this.#deps.tracer.continued('pings', traceparent, () => this.#store(group))
+  }
+
+  async #store(group: readonly Taken[]): Promise<void> {
     const stop = this.#deps.metrics.evaluatorBatch.startTimer()
     const result = await preparedTransaction(this.#deps.db, async (run) => {
       const applied = await applyBatches(run, group, {

@@ -7,6 +7,7 @@ import { preparedTransaction, type RunPrepared } from '../database/prepared.ts'
 import { acrossTenants } from '../database/tenant.ts'
 import { batched } from '../process/batch.ts'
 import { describeError, type Log } from '../process/log.ts'
+import { traceHeaders } from '../process/tracing.ts'
 import type { Broker } from './broker.ts'
 import { deleteSent, insertMessages, type OutboxRow, type Outgoing, takeUnsent } from './outbox-store.ts'
 
@@ -111,6 +112,6 @@ function toMessage(row: OutboxRow) {
     body: Buffer.from(JSON.stringify(row.payload)),
     messageId: row.messageId,
     type: row.message,
-    headers: { v: version },
+    headers: { v: version, ...traceHeaders() },
   }
 }

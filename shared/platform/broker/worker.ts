@@ -6,8 +6,10 @@ import { isUuid } from '../../uuid.ts'
 import { isMessagesFault, schemaMatches } from '../database/whose-fault.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
+import { NO_TRACER, type Tracer } from '../process/tracing.ts'
 import type { Broker } from './broker.ts'
 import type { Consumer, Delivery } from './consumer.ts'
+import { withDeadline } from './handler-deadline.ts'
 import { isLeftToNewer, LEAVE_MS } from './newer-release.ts'
 import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
 import { forgetStarts, recordStart } from './redelivery-store.ts'
@@ -50,6 +52,7 @@ interface RuntimeDeps {
   log: Log
   metrics: Metrics
   crashPoint: (point: string) => void
+  tracer?: Tracer
 }
 
 /** Handlings after which a message that keeps failing is given up with its reason; below the broker's own limit. */
@@ -121,7 +124,10 @@ class Handling {
     }
     if (wasRedelivered(delivery) && !(await this.#begin(delivery))) return
     const stop = this.#deps.metrics.handled.startTimer({ queue: this.#queue })
-    const outcome = await this.#tryUntilOver(delivery, parsed.payload)
+    const { traceparent } = delivery.message.properties.headers ?? {}
+    const { tracer = NO_TRACER } = this.#deps
+    const handle = () => this.#tryUntilOver(delivery, parsed.payload)
+    const outcome = await tracer.continued(this.#queue, traceparent, handle)
     if (outcome !== 'handed-back') stop({ outcome })
   }
 
@@ -279,19 +285,4 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 function isMessageId(value: unknown): boolean {
   return typeof value === 'string' && isUuid(value)
-}
-
-/** @throws Error when `work` takes longer; it goes on all the same, and must be safe to repeat */
-async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new HandlerTimeoutError(`took longer than ${ms} ms`)), ms)
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-class HandlerTimeoutError extends Error {
-  readonly code = 'HANDLER_TIMEOUT'
 }

@@ -3,6 +3,7 @@ import knex, { type Knex } from 'knex'
 import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import pg from 'pg'
 import { UnavailableError } from '../../errors.ts'
+import { traced } from '../process/tracing.ts'
 import { createDatabaseHosts, type DatabaseHosts } from './hosts.ts'
 import { deadlines, type Pooler, PoolerError } from './pooler.ts'
 import { beginSession, type KnexQuery, runScoped, type ScopedConnection } from './scoped-connection.ts'
@@ -43,7 +44,9 @@ const DISCARD = /^(25006|57P0[123]|08...|26000|0A000)$/
 class DiscardingClient extends PostgresClient {
   override async _query(connection: PooledConnection, query: KnexQuery): Promise<unknown> {
     try {
-      return await runScoped(connection, query, () => super._query(connection, query))
+      const attributes = { 'db.system': 'postgresql' }
+      const run = () => runScoped(connection, query, () => super._query(connection, query))
+      return await traced(verbOf(query), 'client', attributes, run)
     } catch (error) {
       if (isConnectionFailure(error)) {
         discardConnection(connection, error)
@@ -53,6 +56,11 @@ class DiscardingClient extends PostgresClient {
       throw error
     }
   }
+}
+
+/** What a trace says of a statement: its first word, since the rest may hold values. */
+function verbOf({ sql = '' }: KnexQuery): string {
+  return `db ${/^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'statement'}`
 }
 
 /** A client whose connections that are refused let the servers be asked again which is the primary. */

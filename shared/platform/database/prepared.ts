@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
+import { traced } from '../process/tracing.ts'
 import { againOnConflict, asUnavailable, discardConnection, isConnectionFailure } from './db.ts'
 import { type Prepared, type Result, RoundTrip, type Step } from './round-trip.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
@@ -45,6 +46,10 @@ type PooledClient = Client & ScopedConnection & { __knex__disposed?: unknown }
  * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
+  return await traced('db transaction', 'client', { 'db.system': 'postgresql' }, () => inTransaction(db, work))
+}
+
+async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
   // knex's pool hands out the driver's clients; its types do not say so.
   const connection = (await db.client.acquireConnection().catch(rethrow)) as PooledClient
   const trips = openTrips(connection)

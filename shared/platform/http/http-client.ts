@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import got, { type Got } from 'got'
+import { traced, traceHeaders } from '../process/tracing.ts'
 import { BlockedTargetError, classifyFailure, HttpClientError } from './http-error.ts'
 import { pinnedLookup } from './pinned-lookup.ts'
 import { openSystemResolver } from './system-resolver.ts'
@@ -68,23 +69,29 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const agents = openAgents(policy, resolve, options)
   const instance = configure(policy, agents, { ...options, timeoutMs })
   return {
-    async request(request) {
-      const result = checkUrl(request.url, policy)
-      if (!result.ok) {
-        throw classifyFailure(new BlockedTargetError(result.reason))
-      }
-      const startedAt = performance.now()
-      const first = await attempt(instance, result.url, request, maxBodyBytes)
-      if (!(first instanceof StaleConnection)) return first
-      const leftMs = Math.max(1, Math.ceil((request.timeoutMs ?? timeoutMs) - (performance.now() - startedAt)))
-      const second = await attempt(instance, result.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
-      if (second instanceof StaleConnection) throw second.error
-      return second
+    async request(asked) {
+      return await traced(`HTTP ${asked.method}`, 'client', {}, () =>
+        send({ ...asked, headers: { ...asked.headers, ...traceHeaders() } }),
+      )
     },
     async [Symbol.asyncDispose]() {
       agents.http.destroy()
       agents.https.destroy()
     },
+  }
+
+  async function send(request: OutgoingRequest): Promise<HttpAnswer> {
+    const result = checkUrl(request.url, policy)
+    if (!result.ok) {
+      throw classifyFailure(new BlockedTargetError(result.reason))
+    }
+    const startedAt = performance.now()
+    const first = await attempt(instance, result.url, request, maxBodyBytes)
+    if (!(first instanceof StaleConnection)) return first
+    const leftMs = Math.max(1, Math.ceil((request.timeoutMs ?? timeoutMs) - (performance.now() - startedAt)))
+    const second = await attempt(instance, result.url, { ...request, timeoutMs: leftMs }, maxBodyBytes)
+    if (second instanceof StaleConnection) throw second.error
+    return second
   }
 }
 

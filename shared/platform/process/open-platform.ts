@@ -15,6 +15,8 @@ import { createCrashPoints } from './crash-point.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
+import { openTracing } from './trace-export.ts'
+import type { Tracer } from './tracing.ts'
 
 /** Whoever reads metrics and readiness keeps one connection or two. */
 const METRICS_CONNECTIONS_PER_ADDRESS = 100
@@ -31,6 +33,7 @@ export interface Platform {
   outbox: Outbox
   secrets: Secrets
   metrics: Metrics
+  tracer: Tracer
   crashPoint: (point: string) => void
   readiness: Readiness
   /** the same without the database, which accepting a ping does not need; a process that is busy or stops is not ready */
@@ -61,6 +64,8 @@ export async function openPlatform(
   log: Log,
 ): Promise<Platform> {
   const metrics = createMetrics()
+  const tracing = { url: config.tracesUrl, percent: config.tracesPercent, service: name, log }
+  const tracer = resources.use(openTracing(tracing))
   const database = {
     url: config.databaseUrl,
     timeoutMs: config.databaseTimeoutMs,
@@ -103,6 +108,7 @@ export async function openPlatform(
     outbox,
     secrets: createSecrets(config.secretKey, config.secretKeyPrevious, config.sealFormat),
     metrics,
+    tracer,
     crashPoint: createCrashPoints(config.crashAt),
     readiness,
     pingReadiness: createReadiness([installation.problems, broker.problems]),

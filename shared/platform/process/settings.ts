@@ -275,6 +275,11 @@ export const settings = {
   }),
   OIDC_CLIENT_ID: setting(optionalText, 'Client id at the issuer.'),
   OIDC_CLIENT_SECRET: setting(optionalText, 'Client secret at the issuer.', { secret: true }),
+  TRACES_URL: setting(
+    url(['http:', 'https:']).optional(),
+    'A collector of OpenTelemetry traces (OTLP over HTTP, as JSON); `/v1/traces` is added. Without it there are none.',
+  ),
+  TRACES_PERCENT: setting(integer(0, 100), 'Requests and pings of a hundred that are traced.', { fallback: '10' }),
   CRASH_AT: setting(
     optionalText,
     'Tests only: the named point at which the process kills itself. Refused in production.',

@@ -1,0 +1,131 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
+
+/** As OpenTelemetry counts them: https://opentelemetry.io/docs/specs/otlp/ */
+export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
+
+export interface EndedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId: string
+  name: string
+  kind: keyof typeof SPAN_KINDS
+  /** milliseconds since 1970, with fractions */
+  startedAt: number
+  endedAt: number
+  attributes: Readonly<Record<string, string | number>>
+  isFailed: boolean
+}
+
+/** A piece of work that is under way and shows in a trace. */
+interface Span {
+  /** What `work` does, and what it leaves to be done later, is part of it. */
+  run<T>(work: () => T): T
+  end(attributes?: Readonly<Record<string, string | number>>, isFailed?: boolean): void
+}
+
+/** Where spans begin; what is done within one finds it by itself. */
+export interface Tracer {
+  /** Null for what is not sampled. @param traceparent of the caller, whose trace goes on; ids of any other form are ignored */
+  root(name: string, traceparent: unknown): Span | null
+  /** Runs `work` as what a message has caused, where it carries a trace; it fails as `work` does. */
+  continued<T>(name: string, traceparent: unknown, work: () => Promise<T>): Promise<T>
+}
+
+interface Context {
+  traceId: string
+  spanId: string
+  take: (span: EndedSpan) => void
+}
+
+const current = new AsyncLocalStorage<Context>()
+/** https://www.w3.org/TR/trace-context/ */
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+const NO_ID = /^0+$/
+
+/** @param percent of requests that are traced; @param take gets each span when it ends */
+export function createTracer(percent: number, take: (span: EndedSpan) => void, random = Math.random): Tracer {
+  return {
+    root(name, traceparent) {
+      if (random() * 100 >= percent) return null
+      return begin(name, 'server', { ...(readParent(traceparent) ?? { traceId: newId(16), spanId: '' }), take })
+    },
+    async continued(name, traceparent, work) {
+      const parent = readParent(traceparent)
+      if (parent === null) return await work()
+      return await ended(begin(name, 'consumer', { ...parent, take }), {}, work)
+    },
+  }
+}
+
+/** What is off costs a comparison: nothing begins, and so nothing has a parent. */
+export const NO_TRACER: Tracer = { root: () => null, continued: (_name, _traceparent, work) => work() }
+
+export interface TraceHeaders {
+  traceparent?: string
+}
+
+const NO_HEADERS: TraceHeaders = {}
+
+/** The header by which what is under way goes on elsewhere; none outside of a trace. */
+export function traceHeaders(): TraceHeaders {
+  const parent = current.getStore()
+  return parent === undefined ? NO_HEADERS : { traceparent: textOf(parent) }
+}
+
+/** Runs `work` as a part of what is under way, where that is traced; it fails as `work` does. */
+export async function traced<T>(
+  name: string,
+  kind: 'internal' | 'client',
+  attributes: Readonly<Record<string, string | number>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const parent = current.getStore()
+  if (parent === undefined) return await work()
+  return await ended(begin(name, kind, parent), attributes, work)
+}
+
+async function ended<T>(span: Span, attributes: EndedSpan['attributes'], work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await span.run(work)
+    span.end(attributes)
+    return result
+  } catch (error) {
+    span.end(attributes, true)
+    throw error
+  }
+}
+
+function begin(name: string, kind: EndedSpan['kind'], parent: Context): Span {
+  const { traceId, take } = parent
+  const spanId = newId(8)
+  const context = { traceId, spanId, take }
+  const startedAt = nowMs()
+  let isOver = false
+  return {
+    run: (work) => current.run(context, work),
+    end(attributes = {}, isFailed = false) {
+      if (isOver) return
+      isOver = true
+      const parentSpanId = parent.spanId
+      take({ traceId, spanId, parentSpanId, name, kind, startedAt, endedAt: nowMs(), attributes, isFailed })
+    },
+  }
+}
+
+function readParent(traceparent: unknown): Pick<Context, 'traceId' | 'spanId'> | null {
+  const [, traceId = '', spanId = ''] = typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent) ?? []) : []
+  return NO_ID.test(traceId) || NO_ID.test(spanId) || traceId === '' ? null : { traceId, spanId }
+}
+
+function textOf({ traceId, spanId }: Pick<Context, 'traceId' | 'spanId'>): string {
+  return `00-${traceId}-${spanId}-01`
+}
+
+function newId(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
+
+function nowMs(): number {
+  return performance.timeOrigin + performance.now()
+}
