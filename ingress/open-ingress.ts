@@ -120,7 +120,7 @@ function createDeps(
     projectKeys: new LRUCache({ max: 10_000, ttl: KEY_REMEMBERED_MS, perf: performance }),
     tokens: new TokenTaker(ground.db),
     checkLists: createSharedReads(),
-    uuidsOfUniqueKeys: new LRUCache({ max: 50_000 }),
+    uuidsOfUniqueKeys: new LRUCache({ maxSize: 50_000, sizeCalculation: () => 1 }),
     badges: createBadgeService(ground.secrets),
     publicHistories: createShortCache(),
     watchers: new Watchers(ground),

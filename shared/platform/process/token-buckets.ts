@@ -26,7 +26,11 @@ const NO_LIMIT: Standing = { granted: true, left: Number.MAX_SAFE_INTEGER, fullI
  */
 export function createTokenBuckets(perMinute: number, maxBuckets = 50_000): TokenBuckets {
   if (perMinute === 0) return { take: () => NO_LIMIT }
-  const buckets = new LRUCache<string | number, { tokens: number; at: number }>({ max: maxBuckets })
+  // Bounded by size, not by count: by count the room for all of them would be taken at once.
+  const buckets = new LRUCache<string | number, { tokens: number; at: number }>({
+    maxSize: maxBuckets,
+    sizeCalculation: () => 1,
+  })
   const perMs = perMinute / 60_000
   const seconds = (tokens: number) => Math.max(1, Math.ceil(tokens / perMs / 1000))
   return {
