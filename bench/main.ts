@@ -9,6 +9,7 @@ import { benchLog } from './log.ts'
 import { benchMemory } from './memory.ts'
 import { benchPacks } from './packs.ts'
 import { benchPages } from './pages.ts'
+import { benchPaint } from './paint.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
 import { benchSweep } from './sweep.ts'
@@ -26,6 +27,7 @@ const suites = {
   deliveries: async () => printTable('Deliveries', await benchDeliveries({ deliveries: 6_400, rounds: 3 })),
   pages: async () =>
     printTable('Pages', await benchPages({ checks: 10_000, pingsPerCheck: 100, rounds: 3, requests: 60 })),
+  paint: async (isQuick: boolean) => printTable('First paint', await benchPaint({ rounds: isQuick ? 3 : 9 })),
   tenants: async () =>
     printTable('Pings while another tenant attacks', await benchTenants({ rounds: 7, idleMs: 2_000 })),
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
