@@ -13,7 +13,6 @@ import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
 import { uncounted } from '#shared/monitoring/windows/uptime.ts'
-import { listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
@@ -32,6 +31,7 @@ import { loadMaintenance, MaintenanceNote, SnoozeForm } from './maintenance.tsx'
 import { runsOf } from './runs.ts'
 import { StatusSentence } from './status-sentence.tsx'
 import { loadToldBy, ToldByCard } from './told-by.tsx'
+import { loadUnknown, UnknownNote } from './unknown.tsx'
 import { UptimeProofs } from './uptime-proof.tsx'
 
 const MONTHS = 3
@@ -71,7 +71,7 @@ async function showCheck(context: Context): Promise<void> {
       loadMaintenance(deps.db, check, now, DAYS + 3),
       loadRelatives(deps.db, check, now),
       statementsSince(deps.db, project.id),
-      listUnknown(deps.db, check.id, now - LOOKED_BACK, now),
+      loadUnknown(deps.db, check, now - LOOKED_BACK, now),
     ])
   const flips = flipsOf.get(check.id) ?? []
   const last = flips.at(-1)
@@ -94,12 +94,10 @@ async function showCheck(context: Context): Promise<void> {
       live: liveAddress(`${path}/events`, mark),
     },
     <>
-      <p class="crumb">
-        <a href={`/projects/${project.uuid}/checks`}>{project.name}</a>
-      </p>
       <Head context={context} workspace={workspace} status={status} mayEdit={mayEdit} />
       <div data-region="status">
         <StatusSentence check={check} status={status} now={now} lastFlip={last} told={told} />
+        <UnknownNote unknown={unknown} status={status} />
         <MaintenanceNote maintenance={maintenance} base={`/projects/${project.uuid}`} />
       </div>
       <About tags={splitTags(check.tags)} desc={check.desc} />
@@ -109,8 +107,8 @@ async function showCheck(context: Context): Promise<void> {
           <Figures
             check={check}
             status={status}
-            days={downDays(flips, DAYS, now, maintenance)}
-            excluded={uncounted(maintenance.excluded, unknown, flips)}
+            days={downDays(flips, DAYS, now, { ...maintenance, unknown: unknown.spans })}
+            excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
             runs={runs}
             since={since}
             now={now}
@@ -131,7 +129,7 @@ async function showCheck(context: Context): Promise<void> {
           <DowntimeTable
             months={downtimeByMonth(flips, MONTHS, now, maintenance.excluded)}
             since={since}
-            excluded={uncounted(maintenance.excluded, unknown, flips)}
+            excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
           />
           <ScheduleFacts check={check} now={now} />
           <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
@@ -148,15 +146,20 @@ async function showCheck(context: Context): Promise<void> {
 
 function Head(props: { context: Context; workspace: CheckWorkspace; status: ShownStatus; mayEdit: boolean }) {
   const { context, workspace, status, mayEdit } = props
-  const { check } = workspace
+  const { check, project } = workspace
   return (
-    <div class="page-head" data-region="head">
-      <h1 class="check-title">
-        <StatusGlyph status={status} isRunning={check.lastStart !== null} />
-        {nameOf(check)}
-      </h1>
-      {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
-    </div>
+    <>
+      <p class="crumb">
+        <a href={`/projects/${project.uuid}/checks`}>{project.name}</a>
+      </p>
+      <div class="page-head" data-region="head">
+        <h1 class="check-title">
+          <StatusGlyph status={status} isRunning={check.lastStart !== null} />
+          {nameOf(check)}
+        </h1>
+        {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
+      </div>
+    </>
   )
 }
 

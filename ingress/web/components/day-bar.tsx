@@ -11,16 +11,19 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
       : bad === 0
         ? `No outage in ${days.length} days.`
         : `Outages on ${bad} of ${days.length} days.`
+  const unknown = days.filter((day) => day.isUnknown).length
+  const said = unknown === 0 ? label : `${label} Partly unknown on ${unknown === 1 ? '1 day' : `${unknown} days`}.`
   return (
     <svg
       class={isSlim ? 'days slim' : 'days'}
       viewBox={`0 0 ${days.length * 4} 28`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={label}
+      aria-label={said}
     >
-      <title>{label}</title>
+      <title>{said}</title>
       {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
+      {!isSlim && days.map((day, index) => day.isUnknown && <path key={day.date} class="hatch" d={hatchOf(index)} />)}
       {!isSlim &&
         days.map(
           (day, index) => day.isPlanned && <path key={day.date} class="planned" d={`M${index * 4} 26h3v2h-3z`} />,
@@ -45,7 +48,12 @@ function paths(days: readonly DownDay[]): { look: string; d: string }[] {
   return Object.entries(looks).map(([look, d]) => ({ look, d }))
 }
 
-function titleOf({ date, seconds, isPlanned }: DownDay): string {
+/** Slanted lines across a day. */
+function hatchOf(index: number): string {
+  return [8, 14, 20, 26].map((y) => `M${index * 4} ${y}l3 -6`).join('')
+}
+
+function titleOf({ date, seconds, isPlanned, isUnknown }: DownDay): string {
   const text = seconds === null ? 'not known' : seconds > 0 ? `down ${humanDuration(seconds)}` : 'no downtime'
-  return `${date}: ${text}${isPlanned ? ', maintenance' : ''}`
+  return `${date}: ${text}${isUnknown ? ', partly unknown' : ''}${isPlanned ? ', maintenance' : ''}`
 }

@@ -10,6 +10,8 @@ import { listStatusNotes, type StatusNote } from '#shared/monitoring/pages/statu
 import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { excludedSpans, merged, spansOf, timedWindows, windowNow, without } from '#shared/monitoring/windows/spans.ts'
+import { uncounted } from '#shared/monitoring/windows/uptime.ts'
+import { listUnknownOfChecks } from '#shared/monitoring/windows/uptime-store.ts'
 import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { mapInTurns } from '#shared/platform/process/turns.ts'
@@ -58,8 +60,15 @@ export async function readPublicHistory(
     deps.db,
     checks.map(({ id }) => id),
   )
+  const lookedBack = now - microsOfSeconds(days * 86_400)
+  const unknown = await listUnknownOfChecks(
+    deps.db,
+    checks.map(({ id }) => id),
+    lookedBack,
+    now,
+  )
   const windows = await windowsOf(deps.db, [page.projectId])
-  const timed = timedWindows(windows, now - microsOfSeconds(days * 86_400), now)
+  const timed = timedWindows(windows, lookedBack, now)
   const told = windows.filter((window) => window.shown)
   const shown = await mapInTurns(checks, (check) => {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
@@ -69,16 +78,17 @@ export async function readPublicHistory(
       timed.filter(({ window }) => window.shown),
       about,
     )
-    const bars = downDays(ownFlips, days, now, { excluded, marked })
+    const ownUnknown = unknown.get(check.id) ?? []
+    const bars = downDays(ownFlips, days, now, { excluded, marked, unknown: merged(ownUnknown) })
     const since = ownFlips.length === 0 ? null : Math.min(...ownFlips.map(({ at }) => at))
     const known = since === null ? null : knownDowntime(bars, since, now)
     return {
       check,
       status: shownStatus(check, now, nextOccurrence),
       days: bars,
-      uptime: known && percentUp(known, known.from, excluded),
+      uptime: known && percentUp(known, known.from, uncounted(excluded, ownUnknown, ownFlips)),
       maintenanceUntil: windowNow(told, about, now)?.until ?? null,
-      outages: outagesOf(ownFlips, now - microsOfSeconds(days * 86_400), now, merged([...excluded, ...marked])),
+      outages: outagesOf(ownFlips, lookedBack, now, merged([...excluded, ...marked])),
     }
   })
   return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }

@@ -11,6 +11,15 @@ export interface DownDay {
   seconds: number | null
   /** maintenance that the page tells of fell on this day */
   isPlanned?: boolean
+  /** for a part of this day nothing could be known of it */
+  isUnknown?: boolean
+}
+
+/** What days may be marked for; each merged. */
+interface MarkedTime {
+  excluded?: readonly WindowTime[]
+  marked?: readonly WindowTime[]
+  unknown?: readonly WindowTime[]
 }
 
 const DAY: Micros = microsOfSeconds(86_400)
@@ -19,13 +28,13 @@ const DAY: Micros = microsOfSeconds(86_400)
  * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
  * known: the check may not have been there.
  * @param days how many, today included
- * @param planned merged; `excluded` does not count as downtime, days of `marked` are marked (alerting 3)
+ * @param planned merged; `excluded` does not count as downtime, days of `marked` and of `unknown` are marked (alerting 3, 5.5)
  */
 export function downDays(
   flips: readonly Flip[],
   days: number,
   now: Micros,
-  { excluded = [], marked = [] }: { excluded?: readonly WindowTime[]; marked?: readonly WindowTime[] } = {},
+  { excluded = [], marked = [], unknown = [] }: MarkedTime = {},
 ): DownDay[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const first = ordered[0]
@@ -46,6 +55,7 @@ export function downDays(
       date: toIsoMillis(from).slice(0, 10),
       seconds: isKnown ? Math.floor(toSeconds(micros)) : null,
       ...(covered(marked, from, until) > 0 && { isPlanned: true }),
+      ...(covered(unknown, from, until) > 0 && { isUnknown: true }),
     }
   })
 }

@@ -32,11 +32,24 @@ export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): 
 
 /** When nothing could be known of a check within a span; what is still open lasts until its end. */
 export async function listUnknown(db: Knex, checkId: number, from: Micros, until: Micros): Promise<WindowTime[]> {
+  return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
+}
+
+/** The same for several checks, by id; one of which all is known is not in it. */
+export async function listUnknownOfChecks(
+  db: Knex,
+  checkIds: readonly number[],
+  from: Micros,
+  until: Micros,
+): Promise<Map<number, WindowTime[]>> {
   const [begin, end] = [timestampOf('?::bigint'), timestampOf('?::bigint')]
-  return await query<WindowTime>(
+  const rows = await query<WindowTime & { checkId: number }>(
     db,
-    `SELECT ${microsOf('from_at')} AS "from", COALESCE(${microsOf('until_at')}, ?::bigint) AS until
-     FROM unknowns WHERE check_id = ? AND from_at < ${end} AND (until_at IS NULL OR until_at > ${begin})`,
-    [until, checkId, until, from],
+    `SELECT check_id AS "checkId", ${microsOf('from_at')} AS "from", COALESCE(${microsOf('until_at')}, ?::bigint) AS until
+     FROM unknowns WHERE check_id = ANY(?::bigint[]) AND from_at < ${end} AND (until_at IS NULL OR until_at > ${begin})`,
+    [until, checkIds, until, from],
   )
+  const spans = new Map<number, WindowTime[]>()
+  for (const { checkId, ...span } of rows) spans.set(checkId, [...(spans.get(checkId) ?? []), span])
+  return spans
 }

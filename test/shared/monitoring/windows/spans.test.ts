@@ -94,6 +94,10 @@ test('excluded time is neither up nor down: by month, by day, in the sums', (t) 
     downDays(flips, 2, now, { excluded, marked: excluded }).map(({ isPlanned }) => isPlanned),
     [undefined, true],
   )
+  t.deepEqual(
+    downDays(flips, 2, now, { unknown: [span('21T23:59:59', '22T00:00:00')] }).map(({ isUnknown }) => isUnknown),
+    [true, undefined],
+  )
   const facts = {
     flips,
     before: 'new' as const,

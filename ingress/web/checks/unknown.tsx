@@ -1,0 +1,40 @@
+import type { Knex } from 'knex'
+import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { findOpenUnknown, type OpenUnknown } from '#shared/monitoring/gaps/open-unknown-store.ts'
+import { merged } from '#shared/monitoring/windows/spans.ts'
+import { listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
+import type { Micros } from '#shared/time.ts'
+import { Exact } from '../components/time.tsx'
+
+/** What our own gaps left unknown of a check (alerting 5.5). */
+export interface UnknownTime {
+  /** merged */
+  spans: readonly WindowTime[]
+  /** null where it has been heard since, or what became of it is known */
+  open: OpenUnknown | null
+}
+
+/** @param from how far back */
+export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
+  const [spans, open] = await Promise.all([listUnknown(db, check.id, from, now), findOpenUnknown(db, check.id)])
+  return { spans: merged(spans), open }
+}
+
+/** What was expected while we could not listen, and when somebody will know. A deadline that has passed says more. */
+export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
+  if (open === null || status === 'down') return null
+  const { expectedAt, nextAt, reason } = open
+  return (
+    <p>
+      Unknown: expected at <Exact at={expectedAt} isNamed />,{' '}
+      {reason === 'GAP' ? 'when we were blind' : 'when we refused its ping'}.
+      {nextAt !== null && (
+        <>
+          {' '}
+          Next chance: <Exact at={nextAt} isNamed />.
+        </>
+      )}
+    </p>
+  )
+}

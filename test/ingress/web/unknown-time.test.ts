@@ -1,0 +1,61 @@
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { openProduct } from '../../support/product.ts'
+import { addCheck, createTeam, join } from './people.ts'
+
+test('a check that was excused says what was expected, and when its next chance is; its days are hatched', async (t) => {
+  await using app = await openProduct({ listener: 'http' })
+  const { db } = app
+  const team = await createTeam(app, 'Blind')
+  const owner = await join(app, team, 'owner')
+  const uuid = await addCheck(owner, team, { name: 'nightly' })
+  const { id } = await db('checks').where({ uuid }).first('id')
+  const from = new Date(Math.floor(Date.now() / 1000) * 1000 - 5 * 86_400_000)
+  const after = (hours: number) => new Date(from.getTime() + hours * 3_600_000)
+  const text = (hours: number) => after(hours).toISOString().slice(0, 19).replace('T', ' ')
+  const state = {
+    status: 'up',
+    n_pings: 1,
+    last_ping: from,
+    timeout_seconds: 4_320_000,
+    grace_seconds: 3600,
+    alert_after: after(1000),
+  }
+  await db('checks')
+    .where({ id })
+    .update({ ...state, created_at: from, excused_at: after(26) })
+  await db('flips').insert({ check_id: id, at: from, from_status: 'new', to_status: 'up', processed_at: from })
+  await db('unknowns').insert({
+    check_id: id,
+    gap_from: after(24),
+    gap_until: after(26),
+    from_at: after(24),
+    expected_at: after(25),
+    next_at: after(1000),
+    reason: 'GAP',
+  })
+  await db('status_pages').insert({ project_id: team.project.id, token: 'U'.repeat(22), title: 'Ours' })
+  const page = async () => (await owner.get(`/checks/${uuid}`)).text
+  const words = async () => (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
+  const said = `Unknown: expected at ${text(24)} UTC, when we were blind. Next chance: ${text(1000)} UTC.`
+  t.true((await words()).includes(said))
+  const hatched = (html: string) => html.match(/class="hatch"/g)?.length ?? 0
+  t.true(hatched(await page()) >= 4, 'until now nothing is known')
+  t.regex(await page(), /Partly unknown on \d days\./)
+  const status = await eventually('the status page', async () => {
+    const { text: html } = await owner.get(`/status/${'U'.repeat(22)}`)
+    return html.includes('nightly') && html
+  })
+  t.is(hatched(status), hatched(await page()))
+  t.regex(status, /no downtime, partly unknown/)
+  t.regex(status, /100 %/)
+
+  await db('unknowns').update({ until_at: after(27) })
+  t.false((await words()).includes('Unknown:'), 'it was heard, or is known by now')
+  t.is(hatched(await page()), after(24).getUTCDate() === after(27).getUTCDate() ? 1 : 2)
+  await db('unknowns').update({ until_at: null })
+  await db('checks')
+    .where({ id })
+    .update({ last_ping: after(28) })
+  t.false((await words()).includes('Unknown:'), 'a ping came that the record of gaps has not met yet')
+})
