@@ -1,0 +1,40 @@
+import test from 'ava'
+import { stateDays } from '#shared/monitoring/operations/state-days.ts'
+import { query } from '#shared/platform/database/sql.ts'
+import { openProduct } from '../../support/product.ts'
+import { addProject } from '../../support/projects.ts'
+import { addFlip, addOldCheck, micros, october, since } from './stated.ts'
+
+const CHECKS = 100
+/** What alerting 9 allows per check and day, and what a change of status may add to it. */
+const QUIET_BYTES = 500
+const CHANGE_BYTES = 60
+
+/** Changes of status on a day: none, as mostly; one; an outage. */
+for (const flips of [0, 1, 2]) {
+  const most = QUIET_BYTES + flips * CHANGE_BYTES
+  test(`a day with ${flips} changes of each check takes at most ${most} bytes per check, and one entry of the log`, async (t) => {
+    await using app = await openProduct({ listener: 'http', workers: [] })
+    const { project } = await addProject(app.deps)
+    for (let n = 0; n < CHECKS; n++) {
+      const { id } = await addOldCheck(app, project.id, `nightly backup ${n}`)
+      if (flips > 0) await addFlip(app, id, october(2, 3), 'up', 'down')
+      if (flips > 1) await addFlip(app, id, october(2, 4), 'down', 'up')
+    }
+    await since(app, project.id, october(2))
+    while ((await stateDays(app.db, micros(october(4)))) > 0);
+    // Rows as they lie on their pages, with their line pointers; what compression saves is saved, indexes are apart.
+    const [size] = await query<{ records: number; statements: number; count: number; entries: number }>(
+      app.db,
+      `SELECT (SELECT sum(pg_column_size(r.*) + 4) FROM statement_records r) AS records,
+              (SELECT sum(pg_column_size(s.*) + 4) FROM statements s) AS statements,
+              (SELECT count(*) FROM statement_records) AS count, (SELECT count(*) FROM log_entries) AS entries`,
+    )
+    if (!size) return t.fail()
+    const days = size.count / CHECKS
+    t.is(size.entries, days, 'one entry per project and day')
+    const bytes = Math.round((size.records + size.statements) / size.count)
+    t.log(`${bytes} bytes per check and day, ${Math.round(size.statements / size.count)} of them in the statement`)
+    t.true(bytes <= most, `${bytes} bytes per check and day`)
+  })
+}
