@@ -3,7 +3,7 @@
 # The folder is closed to other users of this machine; the files are readable, because the containers that
 # mount them run as users of their own.
 set -eu
-folder=${1:-"$(dirname "$0")/../../.local/secrets"}
+folder=${1:-"$(dirname "$0")/../.local/secrets"}
 umask 022
 mkdir -p "$folder"
 chmod 700 "$folder"

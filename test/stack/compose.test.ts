@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -87,6 +87,15 @@ test("M4: only the migrations get the owner's login, and the others have one tha
   writeFileSync(join(folder, 'database_url'), read('database_owner_url')) // what earlier versions made
   make()
   t.is(read('database_url'), first)
+})
+
+test('the secrets are made where compose.yaml looks for them', (t) => {
+  const checkout = mkdtempSync(join(tmpdir(), 'signalbox-checkout-'))
+  t.teardown(() => rmSync(checkout, { recursive: true }))
+  mkdirSync(join(checkout, 'stack'))
+  copyFileSync(join(root, 'stack/secrets.sh'), join(checkout, 'stack/secrets.sh'))
+  execFileSync('sh', ['stack/secrets.sh'], { cwd: checkout })
+  for (const [, path = ''] of compose.matchAll(/\{ file: (\S+) \}/g)) t.true(existsSync(join(checkout, path)), path)
 })
 
 test('a tape importer by itself is started with the heap that a tape needs', (t) => {
