@@ -26,6 +26,18 @@ export interface Holding {
 const LIVE = `f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') > now()`
 
 /**
+ * What is stored under the names of `t(epoch, kind, value)`, as `f`. Each name is looked up by itself: left to the
+ * planner the join may read all of an environment for each question, while the table's statistics are of when it was
+ * small.
+ * @param env the environment, as SQL
+ */
+const storedAs = (env: string) => `CROSS JOIN LATERAL (
+       SELECT s.epoch, s.kind, s.state, s.organisation_id, s.record_id, s.first_seen_at, s.expires_at
+       FROM financing_fingerprints s
+       WHERE s.env = ${env} AND s.epoch = t.epoch AND s.kind = t.kind AND s.fingerprint = decode(t.value, 'hex')
+       OFFSET 0) f`
+
+/**
  * Records who presented something first. Where another live record holds the same exact fingerprint the unique index
  * refuses ours, also when both come at the same moment: the loser waits for the winner's commit and then sees it.
  * @returns the fingerprints that were stored now; none when this record was stored before
@@ -131,8 +143,7 @@ export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<
        coalesce(r.contested, false) AS contested, f.record_id AS "recordId", r.id IS NOT NULL AS "isRegistration"
      FROM unnest(?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::text[], ?::text[])
        AS t(index, env, organisation_id, record_id, epoch, kind, value)
-     JOIN financing_fingerprints f
-       ON f.env = t.env AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     ${storedAs('t.env')}
      LEFT JOIN financing_registrations r ON r.id = f.record_id
      WHERE ${LIVE} AND f.record_id <> t.record_id`,
     [
@@ -166,8 +177,7 @@ export async function findHolder(
     `SELECT f.record_id AS "recordId", f.organisation_id AS "organisationId", r.id IS NOT NULL AS "isRegistration",
        r.deal_id AS "dealId"
      FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
-     JOIN financing_fingerprints f
-       ON f.env = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     ${storedAs('?')}
      LEFT JOIN financing_registrations r ON r.id = f.record_id
      WHERE ${LIVE} ORDER BY f.epoch DESC LIMIT 1`,
     [...columnsOf(exact), env],
@@ -199,8 +209,7 @@ export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly F
   const rows = await query<{ recordId: string }>(
     tx,
     `SELECT DISTINCT f.record_id AS "recordId" FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
-     JOIN financing_fingerprints f
-       ON f.env = ? AND f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     ${storedAs('?')}
      LEFT JOIN financing_registrations r ON r.id = f.record_id
      WHERE f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') <= now()`,
     [...columnsOf(exact), env],
