@@ -1,5 +1,4 @@
 import test from 'ava'
-import type { Knex } from 'knex'
 import { bannerText } from '#shared/monitoring/gaps/banner.ts'
 import { newsOfGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
@@ -7,36 +6,13 @@ import { freePort } from '../../stack/free-port.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { letPass } from '../support/let-pass.ts'
+import { letPass, letPassWhileWaiting } from '../support/let-pass.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 const CHECKS = 200
 const DEAD = 5
 const HALF_AN_HOUR = 1800
-/** A period and grace of a minute each, and what the sweep may take. */
-const PERIOD_AND_GRACE = 125
-
-/** A period and grace pass for the gap and for those that died; who lives has pinged meanwhile. */
-async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> {
-  const by = `make_interval(secs => ${PERIOD_AND_GRACE})`
-  const isLive = `span IS NOT NULL AND until_at > now() - interval '1 minute'`
-  await db.transaction(async (tx) => {
-    await tx.raw(`UPDATE gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
-    await tx.raw(`UPDATE unknowns SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
-    await tx.raw(
-      `UPDATE beats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
-       WHERE span IS NOT NULL`,
-    )
-    await tx.raw(
-      `UPDATE checks SET excused_at = excused_at - ${by}, alert_after = alert_after - ${by}, last_ping = last_ping - ${by}
-       WHERE id = ANY(?)`,
-      [[...ids]],
-    )
-    await tx.raw(`UPDATE check_marks SET look_at = look_at - ${by} WHERE check_id = ANY(?)`, [[...ids]])
-  })
-}
-
 test('F20: the whole service is killed for half an hour with 200 checks pinging: not one false alert, a banner, and the dead go down', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
@@ -97,11 +73,8 @@ test('F20: the whole service is killed for half an hour with 200 checks pinging:
   t.is(sink.requests.length, 0)
 
   const ids = dead.map(({ id }) => id)
-  const waiting = () =>
-    db('checks').whereIn('id', ids).whereNot({ status: 'down' }).where('alert_after', '>', db.fn.now())
   await eventually('the dead to be told', async () => {
-    // A machine that stalls for seconds is blind anew, and excuses them once more: their time passes again.
-    if ((await waiting()).length === DEAD) await letPassForThese(db, ids)
+    await letPassWhileWaiting(db, ids)
     return sink.requests.length === DEAD
   })
   const excused = await db('unknowns').whereIn('check_id', ids).max('gap_until as until').first()

@@ -18,3 +18,39 @@ export async function letPass(db: Knex, seconds: number): Promise<void> {
     await db.raw(`UPDATE ${table} SET ${moved.join(', ')}`)
   }
 }
+
+/** A period and grace of a minute each, and what the sweep may take. */
+const PERIOD_AND_GRACE = 125
+
+/** A period and grace pass for the gap and for some checks; who lives has pinged meanwhile. */
+async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> {
+  const by = `make_interval(secs => ${PERIOD_AND_GRACE})`
+  const isLive = `span IS NOT NULL AND until_at > now() - interval '1 minute'`
+  await db.transaction(async (tx) => {
+    await tx.raw(`UPDATE gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
+    await tx.raw(`UPDATE unknowns SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
+    await tx.raw(
+      `UPDATE beats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
+       WHERE span IS NOT NULL`,
+    )
+    await tx.raw(
+      `UPDATE checks SET excused_at = excused_at - ${by}, alert_after = alert_after - ${by}, last_ping = last_ping - ${by}
+       WHERE id = ANY(?)`,
+      [[...ids]],
+    )
+    await tx.raw(`UPDATE check_marks SET look_at = look_at - ${by} WHERE check_id = ANY(?)`, [[...ids]])
+  })
+}
+
+/**
+ * Lets a period and grace of a minute each pass for checks that are dead, as long as all of them wait: a sweep under way
+ * may still have judged them by the gap as it was before, and a service that stalls for seconds is blind anew; both excuse
+ * them once more.
+ */
+export async function letPassWhileWaiting(db: Knex, ids: readonly number[]): Promise<void> {
+  const waiting = await db('checks')
+    .whereIn('id', [...ids])
+    .whereNot({ status: 'down' })
+    .where('alert_after', '>', db.fn.now())
+  if (waiting.length === ids.length) await letPassForThese(db, ids)
+}
