@@ -53,6 +53,11 @@ export function toMillis(micros: Micros): Millis {
   return micros / PER_MILLI
 }
 
+/** Beyond what a number holds. */
+export function toNanos(at: Micros): bigint {
+  return BigInt(at) * BigInt(PER_MILLI)
+}
+
 /** The fraction of a millisecond is cut. */
 export function toDate(at: Micros): Date {
   return new Date(at / PER_MILLI)

@@ -1,6 +1,6 @@
 import { escapeXml } from '#shared/monitoring/badges/svg.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
-import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { PublicHistory } from './public-history.ts'
 
 /** What a feed reader is given at once; it has kept what came before. */
@@ -30,7 +30,7 @@ export function statusFeed(title: string, url: string, { now, shown, notes }: Pu
     })),
     ...shown.flatMap(({ check, outages }) =>
       outages.map(({ from, until }) => ({
-        id: `${url}#${uniqueKey(check.uuid)}-${Math.floor(from / 1_000_000)}`,
+        id: `${url}#${uniqueKey(check.uuid)}-${Math.floor(toSeconds(from))}`,
         title: `${check.name || 'unnamed'} ${until === null ? 'is down' : 'was down'}`,
         text: `Since ${shownTime(from)}${until === null ? '.' : `, until ${shownTime(until)}.`}`,
         at: from,

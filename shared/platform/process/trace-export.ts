@@ -1,3 +1,4 @@
+import { toNanos } from '../../time.ts'
 import { describeError, type Log } from './log.ts'
 import { createTracer, type EndedSpan, NO_TRACER, SPAN_KINDS, type Tracer } from './tracing.ts'
 
@@ -79,8 +80,8 @@ function spanOf({ traceId, spanId, parentSpanId, name, kind, startedAt, endedAt,
     ...(parentSpanId === '' ? {} : { parentSpanId }),
     name,
     kind: SPAN_KINDS[kind],
-    startTimeUnixNano: nanos(startedAt),
-    endTimeUnixNano: nanos(endedAt),
+    startTimeUnixNano: String(toNanos(startedAt)),
+    endTimeUnixNano: String(toNanos(endedAt)),
     attributes: attributesOf(attributes),
     status: isFailed ? { code: 2 } : {},
   }
@@ -91,9 +92,4 @@ function attributesOf(attributes: EndedSpan['attributes']) {
     key,
     value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
   }))
-}
-
-/** Beyond what a number holds, so as text. */
-function nanos(ms: number): string {
-  return String(BigInt(Math.round(ms * 1000)) * 1000n)
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
+import { type Micros, nowMicros } from '../../time.ts'
 
 /** As OpenTelemetry counts them: https://opentelemetry.io/docs/specs/otlp/ */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
@@ -10,9 +11,8 @@ export interface EndedSpan {
   parentSpanId: string
   name: string
   kind: keyof typeof SPAN_KINDS
-  /** milliseconds since 1970, with fractions */
-  startedAt: number
-  endedAt: number
+  startedAt: Micros
+  endedAt: Micros
   attributes: Readonly<Record<string, string | number>>
   isFailed: boolean
 }
@@ -100,15 +100,16 @@ function begin(name: string, kind: EndedSpan['kind'], parent: Context): Span {
   const { traceId, take } = parent
   const spanId = newId(8)
   const context = { traceId, spanId, take }
-  const startedAt = nowMs()
+  const startedAt = nowMicros()
   let isOver = false
   return {
     run: (work) => current.run(context, work),
     end(attributes = {}, isFailed = false) {
       if (isOver) return
       isOver = true
-      const parentSpanId = parent.spanId
-      take({ traceId, spanId, parentSpanId, name, kind, startedAt, endedAt: nowMs(), attributes, isFailed })
+      // The wall clock may be set back meanwhile.
+      const endedAt = Math.max(startedAt, nowMicros())
+      take({ traceId, spanId, parentSpanId: parent.spanId, name, kind, startedAt, endedAt, attributes, isFailed })
     },
   }
 }
@@ -124,8 +125,4 @@ function textOf({ traceId, spanId }: Pick<Context, 'traceId' | 'spanId'>): strin
 
 function newId(bytes: number): string {
   return randomBytes(bytes).toString('hex')
-}
-
-function nowMs(): number {
-  return performance.timeOrigin + performance.now()
 }
