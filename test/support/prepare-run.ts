@@ -14,8 +14,8 @@ import { ensureTemplate } from './template-database.ts'
 import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 
 /**
- * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where RabbitMQ is
- * installed or a Docker engine answers, the run has a node of its own.
+ * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where PostgreSQL and
+ * RabbitMQ are installed or a Docker engine answers, the run has servers of its own.
  * @param vhosts how many virtual hosts to make ahead
  * @returns the environment of the tests; disposing takes back everything made or started here
  */
@@ -36,7 +36,7 @@ export async function prepareRun(
     amqpUrl: process.env.AMQP_URL,
     docker: containers,
     binaries: localBinaries({ folder, postgresOptions: { fsync: 'off', max_connections: '400' }, report }),
-    order: { postgres: order, rabbitmq: ownBrokerFirst(order) },
+    order: { postgres: ownFirst(order), rabbitmq: ownFirst(order) },
     report,
   })
   const { process: database } = postgres
@@ -71,8 +71,11 @@ export async function prepareRun(
   }
 }
 
-/** A broker on the standard port is shared with whoever works on this machine: it comes last, a node of our own before. */
-function ownBrokerFirst(order: readonly Origin[]): Origin[] {
+/**
+ * Servers on the standard ports are shared with whoever works on this machine, take a hundred connections where files
+ * side by side open more, and sync every commit: they come last, servers of our own before.
+ */
+function ownFirst(order: readonly Origin[]): Origin[] {
   return [...order.filter((origin) => origin !== 'localhost'), ...order.filter((origin) => origin === 'localhost')]
 }
 
