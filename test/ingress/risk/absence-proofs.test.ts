@@ -70,8 +70,12 @@ async function verify(...args: string[]) {
 }
 
 test.serial('absence is proven to somebody who has the proof alone, and nothing in it tells of others', async (t) => {
-  const invoice = receivable()
-  const { status, json: proof, text } = await owner.post(ABSENCE, { receivable: invoice })
+  const ask = () => owner.post(ABSENCE, { receivable: receivable() })
+  let answer = await ask()
+  let units = 1
+  // Now and then a key lies at an edge of the tree, where there is a neighbour on one side alone.
+  for (; answer.json.left === null || answer.json.right === null; units++) answer = await ask()
+  const { status, json: proof, text } = answer
   t.is(status, 200, text)
   t.is(proof.snapshot.eventType, 'first_financing.snapshot')
   t.is(proof.snapshot.anchor.payloadSha256, payloadSha256(proof.snapshot))
@@ -91,7 +95,7 @@ test.serial('absence is proven to somebody who has the proof alone, and nothing 
   t.is((await tried('size', { snapshot: { ...proof.snapshot, size: proof.snapshot.size + 256 } })).status, 1)
   t.is((await tried('malformed', { fingerprint: 'x' })).status, 2)
   const usage = (await owner.get('/v1/usage')).json.usage
-  t.like(usage, [{ family: 'first-financing', units: 1 }])
+  t.like(usage, [{ family: 'first-financing', units }])
 })
 
 test.serial(
