@@ -9,7 +9,7 @@ import knex, { type Knex } from 'knex'
 import { z } from 'zod'
 import { UnavailableError, ValidationError } from '#shared/errors.ts'
 import { createDatabase, dropDatabase, exportSnapshot } from '#shared/platform/database/copy-store.ts'
-import { primaryAddress } from '#shared/platform/database/hosts.ts'
+import { primaryAddress, splitHosts } from '#shared/platform/database/hosts.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, textOf } from './command.ts'
@@ -105,8 +105,9 @@ export const backupCommands: readonly Command[] = [write, verify]
 
 /** What pg_dump sets in a session (an empty search_path among it) would stay with the next to have it from the pooler. */
 function refuseSharedSessions({ databasePooler, databaseUrl, databaseOwnerUrl = databaseUrl }: Config): void {
-  const hostsOf = (url: string) => /@?([^@/]+)\//.exec(url.replace(/^\w+:\/\//, ''))?.[1]
-  if (databasePooler === 'transaction' && hostsOf(databaseUrl) === hostsOf(databaseOwnerUrl)) {
+  const hostsOf = (url: string) => splitHosts(url).map((one) => new URL(one).host)
+  const isSame = hostsOf(databaseUrl).join() === hostsOf(databaseOwnerUrl).join()
+  if (databasePooler === 'transaction' && isSame) {
     throw new ValidationError('a backup needs a session of its own: DATABASE_OWNER_URL must lead past the pooler')
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
+import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import { consentView } from '#shared/risk/identity/consent.ts'
 import { listConsents } from '#shared/risk/identity/consent-store.ts'
 import { ConsentBody } from '#shared/risk/identity/identity-requests.ts'
@@ -13,7 +14,6 @@ import { idParam } from '../id-param.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { ownerOf } from './given.ts'
-import { AnchoredObject } from './subjects.ts'
 
 const tags = ['Identity'] as const
 const FOLDER = '/v1/identity/consents'

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
+import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import { IdentityPassportBody, PassportVerifyBody, ReasonBody } from '#shared/risk/identity/identity-requests.ts'
 import { issueIdentityPassport, revokeIdentityPassport } from '#shared/risk/operations/issue-identity-passport.ts'
 import { verifyPassport } from '#shared/risk/operations/verify-passport.ts'
@@ -10,20 +11,13 @@ import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { idParam } from '../id-param.ts'
 import { parseWith, readJson } from '../json-body.ts'
+import { passportObject } from '../passport-object.ts'
 import { read, write } from '../risk-route.ts'
 import { given, ownerOf, subjectOf, subjectParams } from './given.ts'
-import { AnchoredObject } from './subjects.ts'
 
 const tags = ['Identity'] as const
 
-const PassportSchema = z
-  .object({
-    passportId: z.uuid(),
-    record: AnchoredObject,
-    credential: z.string(),
-    revocation: AnchoredObject.nullable(),
-  })
-  .meta({ id: 'IdentityPassport' })
+const PassportSchema = passportObject.meta({ id: 'IdentityPassport' })
 
 const issueRoute = write({
   tags,

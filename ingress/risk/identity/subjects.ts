@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { AnchorSchema } from '#shared/risk/evidence/values.ts'
+import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import { assuranceOf, assuranceView } from '#shared/risk/identity/assurance.ts'
 import { consentView } from '#shared/risk/identity/consent.ts'
 import { listConsents } from '#shared/risk/identity/consent-store.ts'
@@ -27,8 +27,6 @@ import { given, ownerOf, subjectOf, subjectParams } from './given.ts'
 
 const tags = ['Identity'] as const
 const FOLDER = '/v1/identity/subjects'
-
-export const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 
 const MadeSchema = z
   .object({ subjectId: z.uuid(), subjectRef: z.string(), state: z.literal('UNVERIFIED') })

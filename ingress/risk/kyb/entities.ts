@@ -15,7 +15,7 @@ import {
   listEntityRecords,
   listIdentifiers,
 } from '#shared/risk/businesses/store.ts'
-import { AnchorSchema } from '#shared/risk/evidence/values.ts'
+import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import { passportView } from '#shared/risk/identity/passport.ts'
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
@@ -26,14 +26,13 @@ import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { idParam } from '../id-param.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { passportObject } from '../passport-object.ts'
 import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
 
 const tags = ['Businesses'] as const
 const params = { vei: veiParam }
 const FOLDER = '/v1/kyb/entities'
-
-const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 
 const EntitySchema = z
   .object({
@@ -184,14 +183,7 @@ const ownersRoute = write({
   },
 })
 
-const PassportSchema = z
-  .object({
-    passportId: z.uuid(),
-    record: AnchoredObject,
-    credential: z.string(),
-    revocation: AnchoredObject.nullable(),
-  })
-  .meta({ id: 'BusinessPassport' })
+const PassportSchema = passportObject.meta({ id: 'BusinessPassport' })
 
 const passportRoute = write({
   tags,

@@ -44,9 +44,8 @@ const DISCARD = /^(25006|57P0[123]|08...|26000|0A000)$/
 class DiscardingClient extends PostgresClient {
   override async _query(connection: PooledConnection, query: KnexQuery): Promise<unknown> {
     try {
-      const attributes = { 'db.system': 'postgresql' }
       const run = () => runScoped(connection, query, () => super._query(connection, query))
-      return await traced(verbOf(query), 'client', attributes, run)
+      return await traced(() => verbOf(query), 'client', TRACED_AS, run)
     } catch (error) {
       if (isConnectionFailure(error)) {
         discardConnection(connection, error)
@@ -57,6 +56,9 @@ class DiscardingClient extends PostgresClient {
     }
   }
 }
+
+/** What traces call the server. */
+export const TRACED_AS = { 'db.system': 'postgresql' }
 
 /** What a trace says of a statement: its first word, since the rest may hold values. */
 function verbOf({ sql = '' }: KnexQuery): string {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
 import { traced } from '../process/tracing.ts'
-import { againOnConflict, asUnavailable, discardConnection, isConnectionFailure } from './db.ts'
+import { againOnConflict, asUnavailable, discardConnection, isConnectionFailure, TRACED_AS } from './db.ts'
 import { type Prepared, type Result, RoundTrip, type Step } from './round-trip.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
 import type { ScopedConnection } from './scoped-connection.ts'
@@ -46,7 +46,12 @@ type PooledClient = Client & ScopedConnection & { __knex__disposed?: unknown }
  * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
-  return await traced('db transaction', 'client', { 'db.system': 'postgresql' }, () => inTransaction(db, work))
+  return await traced(
+    () => 'db transaction',
+    'client',
+    TRACED_AS,
+    () => inTransaction(db, work),
+  )
 }
 
 async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {

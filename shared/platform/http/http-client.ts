@@ -70,8 +70,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const instance = configure(policy, agents, { ...options, timeoutMs })
   return {
     async request(asked) {
-      return await traced(`HTTP ${asked.method}`, 'client', {}, () =>
-        send({ ...asked, headers: { ...asked.headers, ...traceHeaders() } }),
+      return await traced(
+        () => `HTTP ${asked.method}`,
+        'client',
+        {},
+        () => send({ ...asked, headers: { ...asked.headers, ...traceHeaders() } }),
       )
     },
     async [Symbol.asyncDispose]() {

@@ -73,16 +73,19 @@ export function traceHeaders(): TraceHeaders {
   return parent === undefined ? NO_HEADERS : { traceparent: textOf(parent) }
 }
 
-/** Runs `work` as a part of what is under way, where that is traced; it fails as `work` does. */
+/**
+ * Runs `work` as a part of what is under way, where that is traced; it fails as `work` does.
+ * @param nameOf is asked only then, so that what is off costs a comparison
+ */
 export async function traced<T>(
-  name: string,
+  nameOf: () => string,
   kind: 'internal' | 'client',
   attributes: Readonly<Record<string, string | number>>,
   work: () => Promise<T>,
 ): Promise<T> {
   const parent = current.getStore()
   if (parent === undefined) return await work()
-  return await ended(begin(name, kind, parent), attributes, work)
+  return await ended(begin(nameOf(), kind, parent), attributes, work)
 }
 
 async function ended<T>(span: Span, attributes: EndedSpan['attributes'], work: () => Promise<T>): Promise<T> {

@@ -78,6 +78,9 @@ export const AnchorSchema = z
   .object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
   .meta({ id: 'RecordAnchor' })
 
+/** Evidence as it was anchored; its other members depend on `eventType`. */
+export const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
+
 /** An object that is anchored as it stands: its own members, what it is, when, and where in the log. */
 export function anchored<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...shape, eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })

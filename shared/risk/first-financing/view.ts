@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnchorSchema } from '../evidence/values.ts'
+import { AnchoredObject, AnchorSchema } from '../evidence/values.ts'
 import { DISPUTE_STATES, type Dispute } from './dispute.ts'
 import type { SealedReceivable } from './receivable.ts'
 import type { Registration } from './registration.ts'
@@ -64,7 +64,7 @@ export const DisputeSchema = z
     state: z.enum(DISPUTE_STATES),
     answerBy: z.string(),
     openedAt: z.string(),
-    record: z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema }),
+    record: AnchoredObject,
   })
   .meta({ id: 'FinancingDispute' })
 

@@ -16,7 +16,7 @@ import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
 import { openFamily } from './form.tsx'
 import { Fact, ListHead, Pager, Pending, Said, Table } from './parts.tsx'
-import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
+import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int()])
@@ -132,15 +132,7 @@ async function showTimeline(context: Context): Promise<void> {
         <Fact title="Outstanding">{inrFigure(summary.outstandingInr)}</Fact>
       </dl>
       <Timeline records={records} adjustments={adjustments} requests={requests} />
-      {proven.map((one) => (
-        <RecordAnchor
-          key={one.record.anchor.txId}
-          proven={one}
-          publicUrl={config.publicUrl}
-          env={console.env}
-          title={`Anchor of the newest ${one.record.eventType}`}
-        />
-      ))}
+      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} title="Anchor of the newest" />
     </>,
   )
 }

@@ -8,7 +8,7 @@ import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { Checks, type Verification } from './checks-table.tsx'
 import { Fact, Said, Table } from './parts.tsx'
-import { proveRecord, RecordAnchor } from './record-anchor.tsx'
+import { proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 /** Anchored objects of each kind that the page lists. */
 const SHOWN = 10
@@ -76,15 +76,7 @@ export async function showEntity(context: Context): Promise<void> {
       {memberships.length > 0 && <Memberships list={memberships} />}
       {owners[0] && <Owners statement={owners[0]} />}
       {passports.length > 0 && <Passports console={console} list={passports} />}
-      {newest.map((proven) => (
-        <RecordAnchor
-          key={proven.record.anchor.txId}
-          proven={proven}
-          publicUrl={config.publicUrl}
-          env={console.env}
-          title={`Anchor of ${proven.record.eventType}`}
-        />
-      ))}
+      <RecordAnchors proven={newest} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
 }

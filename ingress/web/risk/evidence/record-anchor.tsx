@@ -71,3 +71,26 @@ export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; e
     </section>
   )
 }
+
+/** The same for several records, each named by what it is. @param title what stands before the kind of the record */
+export function RecordAnchors(props: {
+  proven: readonly ProvenRecord[]
+  publicUrl: string
+  env: string
+  title?: string
+}) {
+  const { proven, publicUrl, env, title = 'Anchor of' } = props
+  return (
+    <>
+      {proven.map((one) => (
+        <RecordAnchor
+          key={one.record.anchor.txId}
+          proven={one}
+          publicUrl={publicUrl}
+          env={env}
+          title={`${title} ${one.record.eventType}`}
+        />
+      ))}
+    </>
+  )
+}

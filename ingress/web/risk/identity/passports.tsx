@@ -9,7 +9,7 @@ import { Exact } from '../../components/time.tsx'
 import type { Context } from '../../frame/context.ts'
 import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
 import { Fact, Said, Table } from '../evidence/parts.tsx'
-import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
+import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
 import { Lists, Pager, pageOf } from './parts.tsx'
 
@@ -149,15 +149,7 @@ export async function showPassport(context: Context): Promise<void> {
         <p class="hint">An SD-JWT VC, for whoever verifies credentials.</p>
         <CodeBlock text={passport.credential} label="credential" />
       </details>
-      {proven.map((one) => (
-        <RecordAnchor
-          key={one.record.anchor.txId}
-          proven={one}
-          publicUrl={config.publicUrl}
-          env={console.env}
-          title={`Anchor of ${one.record.eventType}`}
-        />
-      ))}
+      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
 }

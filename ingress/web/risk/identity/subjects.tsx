@@ -16,7 +16,7 @@ import { Ago, Exact } from '../../components/time.tsx'
 import type { Context } from '../../frame/context.ts'
 import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
 import { Fact, Said, Table } from '../evidence/parts.tsx'
-import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
+import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { ConsentTable } from './consents.tsx'
 import { Lists, Pager, pageOf } from './parts.tsx'
 import { PassportTable } from './passports.tsx'
@@ -138,15 +138,7 @@ export async function showSubject(context: Context): Promise<void> {
       {passports.length > 0 && <PassportTable console={console} list={passports.slice(0, SHOWN)} nowMs={nowMs} />}
       {consents.length > 0 && <ConsentTable console={console} list={consents.map((one) => consentView(one, nowMs))} />}
       {transitions.length > 0 && <Transitions bodies={transitions.slice(0, SHOWN)} />}
-      {proven.map((one) => (
-        <RecordAnchor
-          key={one.record.anchor.txId}
-          proven={one}
-          publicUrl={config.publicUrl}
-          env={console.env}
-          title={`Anchor of ${one.record.eventType}`}
-        />
-      ))}
+      <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
 }
