@@ -70,6 +70,12 @@ export function rabbitNode(port: number): string {
   return `signalbox-${port}@localhost`
 }
 
+/**
+ * As docs/scale.md recommends for clusters, by the way that every version takes: a member that is frozen is noticed after
+ * some seconds, and another one leads its queues.
+ */
+const ADVANCED = '[{aten, [{poll_interval, 1000}]}].\n'
+
 function prepareNode(
   folder: string,
   node: { port: number; settings: readonly string[]; cookie: string; plugins: readonly string[] },
@@ -87,6 +93,7 @@ function prepareNode(
   if (!existsSync(join(folder, '.erlang.cookie'))) write('.erlang.cookie', cookie, 0o400)
   write('enabled_plugins', `[${plugins.join(',')}].\n`, 0o600)
   write('rabbitmq-env.conf', '', 0o600)
+  write('advanced.config', ADVANCED, 0o600)
   write('rabbitmq.conf', [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings, ''].join('\n'), 0o600)
 }
 
@@ -99,6 +106,7 @@ function nodeEnvironment(folder: string, port: number): Record<string, string> {
     RABBITMQ_LOG_BASE: join(folder, 'logs'),
     RABBITMQ_PID_FILE: join(folder, 'pid'),
     RABBITMQ_CONFIG_FILE: join(folder, 'rabbitmq.conf'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(folder, 'advanced.config'),
     RABBITMQ_CONFIG_FILES: join(folder, 'no-conf.d'),
     RABBITMQ_CONF_ENV_FILE: join(folder, 'rabbitmq-env.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),

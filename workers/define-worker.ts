@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { LiveAnnouncer } from '#shared/platform/broker/live-announcer.ts'
 import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import type { Installation } from '#shared/platform/database/installation.ts'
 import type { Clock } from '#shared/platform/process/clock.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Log } from '#shared/platform/process/log.ts'
@@ -26,6 +27,8 @@ export interface WorkerDeps {
   metrics: Metrics
   tracer: Tracer
   clock: Clock
+  /** which ping queues there are */
+  installation: Pick<Installation, 'generations'>
   /** the database's time */
   now(): Micros
   /** tells open pages of what has committed */

@@ -23,9 +23,8 @@ export async function openWorkers(
   const live = resources.use(createLiveAnnouncer(platform.broker))
   const deps: WorkerDeps = { config, ...platform, log, live, ...override }
   const watched = { broker: platform.broker, db: platform.reserveDb, log, metrics: platform.metrics }
-  const queueWatch = resources.use(openQueueWatch(watched, config.pingShards, isQueueOf(chosen)))
+  const queueWatch = resources.use(openQueueWatch(watched, platform.installation.generations, isQueueOf(chosen)))
   platform.readiness.add(queueWatch.problems)
-  await platform.installation.asked()
   const takesIn = chosen.filter(({ sends }) => !sends)
   const running = resources.use(createSwitch(() => startAll(takesIn, deps)))
   platform.installation.onChange((fits) => running.turn(fits))
@@ -97,5 +96,5 @@ function isQueueOf(chosen: readonly Worker[]): (queue: string) => boolean {
       message.consumers.filter((consumer) => names.has(consumer)).map((consumer) => queueOf(message, consumer)),
     ),
   )
-  return (queue) => own.has(queue) || (names.has('ping-evaluator') && /^pings\.\d+$/.test(queue))
+  return (queue) => own.has(queue) || (names.has('ping-evaluator') && /^pings\.(\d+\.)?\d+$/.test(queue))
 }

@@ -39,7 +39,6 @@ export async function openMailIngress(
     clock: platform.clock,
     now: platform.now,
   }
-  await platform.installation.asked()
   const pingPath = openPingPath(deps, 'smtp')
   resources.use(pingPath)
   announcements.onChange((change) => pingPath.cache.forget(change))

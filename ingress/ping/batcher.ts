@@ -5,6 +5,7 @@ import {
   pingQueue,
   shardOf,
 } from '#shared/contracts/ping-batch.ts'
+import { type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { UnavailableError } from '#shared/errors.ts'
 import { type Arrival, arrivalNow } from '#shared/monitoring/beats/cover.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
@@ -49,7 +50,8 @@ const MAX_HELD_PINGS = 50_000
 const MAX_HELD_BYTES = 128 * 1024 * 1024
 
 interface BatcherOptions {
-  shards: number
+  /** where pings go that arrive now; null while that is not known */
+  into: () => PingGeneration | null
   metrics: Metrics
   /** why pings must not be taken at all, such as queues that nobody would read; empty when they may */
   problems: () => readonly string[]
@@ -66,7 +68,9 @@ interface BatcherOptions {
 export class Batcher {
   readonly #broker: Broker
   readonly #options: BatcherOptions
-  readonly #shards: Shard[]
+  #shards: Shard[] = []
+  /** the one that the shards are those of */
+  #generation = -1
   #heldPings = 0
   #heldBytes = 0
   #onDrained: () => void = () => {}
@@ -80,7 +84,6 @@ export class Batcher {
   constructor(broker: Broker, options: BatcherOptions) {
     this.#broker = broker
     this.#options = options
-    this.#shards = Array.from({ length: options.shards }, (_, index) => emptyShard(pingQueue(index)))
   }
 
   /** Takes a ping; `done` is called after the confirm of the message that carries it. */
@@ -89,6 +92,7 @@ export class Batcher {
       done(new UnavailableError('this process does not fit its installation'))
       return
     }
+    this.#turnTo(this.#options.into())
     const shard = this.#shards[shardOf(ping.checkId, this.#shards.length)]
     const bytes = 300 + (ping.body?.length ?? 0)
     if (!shard || this.#heldPings >= MAX_HELD_PINGS || this.#heldBytes + bytes > MAX_HELD_BYTES) {
@@ -105,6 +109,17 @@ export class Batcher {
     if (shard.pings.length >= MAX_PINGS || shard.bytes >= MAX_BYTES) this.#flush(shard)
     else if (this.#inFlight.size === 0) this.#immediate ??= setImmediate(this.#flushSoon)
     else this.#timer ??= setTimeout(this.#flushAll, GATHER_BEHIND_MS)
+  }
+
+  /**
+   * What was taken before a change of the number of shards goes where it was to go. There is no way back, even when the
+   * clock takes one: positions in a stream would be given twice, and the second message be taken for a repetition.
+   */
+  #turnTo(generation: PingGeneration | null): void {
+    if (!generation || generation.generation <= this.#generation) return
+    for (const shard of this.#shards) this.#flush(shard)
+    this.#generation = generation.generation
+    this.#shards = queuesOf(generation).map((queue) => emptyShard(pingQueue(queue)))
   }
 
   /** Waits until nothing is buffered or under way. */

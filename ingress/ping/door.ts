@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { maskOfShards, openGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
 import { createAttestation, type Moment } from '#shared/monitoring/gaps/attestation.ts'
 import { endProofs, storeProofs, storeRefusals } from '#shared/monitoring/gaps/proof-store.ts'
@@ -20,7 +21,7 @@ const EVERY_MS = 2_000
 const ANSWERED_WITHIN_MS = 2_000
 
 export function openDoor(
-  deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'config' | 'log' | 'installation'>,
+  deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'log' | 'installation' | 'now'>,
   kind: ListenerKind,
   everyMs = EVERY_MS,
 ): Door {
@@ -45,9 +46,8 @@ export function openDoor(
   }
 
   async function provenShards(): Promise<bigint> {
-    const shards = Array.from({ length: deps.config.pingShards }, (_, shard) => shard)
-    const proven = await Promise.all(shards.map(takesMessages))
-    return shards.reduce((mask, shard) => (proven[shard] ? mask | (1n << BigInt(shard)) : mask), 0n)
+    const open = openGeneration(deps.installation.generations(), deps.now())
+    return open ? maskOfShards(await Promise.all(queuesOf(open).map(takesMessages))) : 0n
   }
 
   async function store(): Promise<void> {

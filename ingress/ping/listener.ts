@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { openGeneration } from '#shared/contracts/ping-generations.ts'
 import { createCover } from '#shared/monitoring/beats/cover.ts'
 import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
 import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
@@ -38,10 +39,10 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
     },
     deps.config.checkCacheSeconds * 1000,
   )
-  const { pingShards, publishTimeoutMs } = deps.config
+  const { publishTimeoutMs } = deps.config
   const cover = createCover(publishTimeoutMs)
   const batcher = new Batcher(deps.broker, {
-    shards: pingShards,
+    into: () => openGeneration(deps.installation.generations(), deps.now()),
     metrics: deps.metrics,
     problems: deps.installation.problems,
     mayAnswer: cover.mayAnswer,

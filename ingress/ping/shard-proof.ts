@@ -19,7 +19,7 @@ const EMPTY = Buffer.alloc(0)
  */
 export function createShardProof(
   broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>,
-): (shard: number) => Promise<boolean> {
+): (queue: number) => Promise<boolean> {
   const unread = new Map<number, number>()
 
   return async (shard) => {

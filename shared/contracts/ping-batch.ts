@@ -55,9 +55,14 @@ export interface PingBatch {
   pings: AcceptedPing[]
 }
 
-/** Queue of a shard. */
-export function pingQueue(shard: number): string {
-  return `pings.${shard}`
+/** Queues of a generation have numbers from 64 times its own (ping-generations.ts); those of the first are plain. */
+const NUMBERS_OF_A_GENERATION = 64
+
+/** Name of a queue of pings. @param number unique among all generations; in the first one it is the shard */
+export function pingQueue(number: number): string {
+  const generation = Math.floor(number / NUMBERS_OF_A_GENERATION)
+  const shard = number % NUMBERS_OF_A_GENERATION
+  return generation === 0 ? `pings.${shard}` : `pings.${generation}.${shard}`
 }
 
 /** The shard of a check: consecutive checks spread evenly, and every process agrees. */

@@ -25,6 +25,9 @@ const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 /** Messages that a ping queue holds before it refuses more. */
 export const PING_QUEUE_LENGTH = 200_000
 
+/** Numbers of the queues of pings, or how many there are of the first generation. */
+type PingQueues = number | readonly number[]
+
 export interface QueueDeclaration {
   name: string
   arguments: Record<string, unknown>
@@ -33,29 +36,37 @@ export interface QueueDeclaration {
 }
 
 /** Every durable queue of the product. Both sides assert all of them, so either may start first. */
-export function queueDeclarations(pingShards: number): QueueDeclaration[] {
+export function queueDeclarations(pings: PingQueues): QueueDeclaration[] {
   const queues: QueueDeclaration[] = []
   for (const message of messages) {
     for (const consumer of message.consumers) {
       queues.push(...withDeadLetters(queueOf(message, consumer), 1_000_000, {}, message.name))
     }
   }
-  for (let shard = 0; shard < pingShards; shard++) {
-    // One consumer at a time, so that the pings of one check are applied in order.
-    queues.push(...withDeadLetters(pingQueue(shard), PING_QUEUE_LENGTH, { 'x-single-active-consumer': true }))
-  }
-  return queues
+  return [...queues, ...pingQueueDeclarations(pings)]
+}
+
+/** The queues of pings alone. */
+export function pingQueueDeclarations(pings: PingQueues): QueueDeclaration[] {
+  // One consumer at a time, so that the pings of one check are applied in order.
+  return numbersOf(pings).flatMap((number) =>
+    withDeadLetters(pingQueue(number), PING_QUEUE_LENGTH, { 'x-single-active-consumer': true }),
+  )
 }
 
 /** Names of the queues that work is taken from. */
-export function workQueues(pingShards: number): string[] {
-  const shards = Array.from({ length: pingShards }, (_, shard) => pingQueue(shard))
-  return [...messages.flatMap((message) => message.consumers.map((consumer) => queueOf(message, consumer))), ...shards]
+export function workQueues(pings: PingQueues): string[] {
+  const ofMessages = messages.flatMap((message) => message.consumers.map((consumer) => queueOf(message, consumer)))
+  return [...ofMessages, ...numbersOf(pings).map(pingQueue)]
 }
 
 /** Names of every queue whose loss would lose work: those that work is taken from, and those of what was given up. */
-export function durableQueues(pingShards: number): string[] {
-  return workQueues(pingShards).flatMap((queue) => [queue, deadLetterQueueOf(queue)])
+export function durableQueues(pings: PingQueues): string[] {
+  return workQueues(pings).flatMap((queue) => [queue, deadLetterQueueOf(queue)])
+}
+
+function numbersOf(pings: PingQueues): readonly number[] {
+  return typeof pings === 'number' ? Array.from({ length: pings }, (_, shard) => shard) : pings
 }
 
 function withDeadLetters(

@@ -12,6 +12,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { applyBatches } from './apply.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, type Taken } from './arrivals.ts'
+import { followQueues } from './follow-queues.ts'
 import { createGathering } from './gathering.ts'
 
 /** Messages taken from each queue ahead of the work. */
@@ -27,7 +28,7 @@ const MAY_WAIT_SECONDS = 15
 const TRIES_ALONE = 3
 
 /**
- * Applies pings, shard by shard in the order in which the queues hold them. The shards that one process has share its
+ * Applies pings, queue by queue in the order in which the queues hold them. The shards that one process has share its
  * transactions: what is there is applied together, and while it is, more arrives. Any number of processes share the
  * shards.
  */
@@ -44,18 +45,27 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
     return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
   })
 
-  return Array.from({ length: deps.config.pingShards }, (_, shard) =>
+  const followed = followQueues(deps, (queue) =>
     deps.broker.consume({
-      queue: pingQueue(shard),
+      queue: pingQueue(queue),
       prefetch: PREFETCH,
       inOrder: true,
-      onDelivery: (delivery) => evaluator.take(shard, delivery),
-      settled: () => evaluator.stop(),
+      onDelivery: (delivery) => evaluator.take(queue, delivery),
+      settled: () => evaluator.settled(),
     }),
   )
+  return [
+    {
+      async [Symbol.asyncDispose]() {
+        const stopped = evaluator.stop()
+        await followed[Symbol.asyncDispose]()
+        await stopped
+      },
+    },
+  ]
 }
 
-/** What one process takes of all shards, and how it is applied. */
+/** What one process takes of all queues, which are the shards of all generations, and how it is applied. */
 class Evaluator {
   readonly #deps: WorkerDeps
   #arrived: Arrival[] = []
@@ -79,6 +89,11 @@ class Evaluator {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#gathering.hurry()
+    await this.#loop
+  }
+
+  /** Resolves when nothing is under way that was taken before. */
+  async settled(): Promise<void> {
     await this.#loop
   }
 

@@ -1,3 +1,4 @@
+import { maskOfShards } from '#shared/contracts/ping-generations.ts'
 import { type Gap, gapsOf, provenUntil } from '#shared/monitoring/gaps/blind.ts'
 import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
 import { keepGaps, lastDoubt } from '#shared/monitoring/gaps/gap-store.ts'
@@ -21,7 +22,8 @@ const KEEP_EVERY: Micros = microsOfSeconds(60)
 
 /** Finds and keeps gaps (alerting 5.2). One per sweeper: it remembers what it stored last. */
 export interface Ledger {
-  look(tick: Tick): Promise<Sight>
+  /** @param shards of the newest ping queues */
+  look(tick: Tick, shards: number): Promise<Sight>
   /** doors that take no pings at this moment, and have not for so many seconds */
   problems(patienceSeconds: number): string[]
 }
@@ -33,10 +35,9 @@ export function createLedger(): Ledger {
 
   return {
     problems: (patienceSeconds) => problemsOf(shut, microsOfSeconds(patienceSeconds)),
-    async look({ deps }) {
-      const { pingShards } = deps.config
+    async look({ deps }, pingShards) {
       const { now, since, proofs } = await readProofs(deps.reserveDb)
-      const gaps = gapsOf(proofs, pingShards, now)
+      const gaps = gapsOf(proofs, pingShards, now).map((gap) => ({ ...gap, shards: underAny(gap.shards, pingShards) }))
       const signature = gaps
         .map(({ door, shards, from, until, kind }) => [door, shards, from, until, kind].join())
         .join(';')
@@ -61,6 +62,11 @@ export function createLedger(): Ledger {
       }
     },
   }
+}
+
+/** The same mask for other numbers of shards as well: the record is read after a change of the number too. */
+function underAny(mask: bigint, shards: number): bigint {
+  return maskOfShards(Array.from({ length: shards }, (_, shard) => (mask & (1n << BigInt(shard))) !== 0n))
 }
 
 function problemsOf(open: readonly Gap[], patience: Micros): string[] {

@@ -5,7 +5,7 @@ import type { WorkerDeps } from '../define-worker.ts'
 /** What a sweep is given at each tick. */
 export interface Tick {
   deps: WorkerDeps
-  barriers: Pick<Barriers, 'sweepable'>
+  barriers: Pick<Barriers, 'answering'>
   /** the database's clock: deadlines are compared with it, not with that of one of many machines */
   now: Micros
   /** a start, a jump of the clock or a time without the database is not long ago: deadlines are not judged yet */

@@ -22,6 +22,7 @@ import { financingEpochs } from './sweeps/financing-epochs.ts'
 import { identity } from './sweeps/identity.ts'
 import { lapsedRegistrations } from './sweeps/lapsed-registrations.ts'
 import { openRuns } from './sweeps/open-runs.ts'
+import { outlivedQueues } from './sweeps/outlived-queues.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
 import { retention } from './sweeps/retention.ts'
@@ -74,6 +75,7 @@ export const sweeper: Worker = {
       unknownNotices,
       dueReports,
       abandonedImports,
+      outlivedQueues,
       servers(),
       ...(watchdogUrl === undefined ? [] : [watchdog(watchdogUrl, http)]),
     ]
@@ -83,7 +85,7 @@ export const sweeper: Worker = {
 
 /** @param sweeps own instances: some remember what they saw last */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
-  const barriers = createBarriers(deps.broker, { shards: deps.config.pingShards, metrics: deps.metrics })
+  const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
   /** monotonic milliseconds: a step of the clock must neither hold a sweep back nor repeat it */
   const lastRun = new Map<string, number>()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BARRIER_TYPE } from '../../contracts/barrier.ts'
-import { pingQueue, shardOf } from '../../contracts/ping-batch.ts'
+import { pingQueue } from '../../contracts/ping-batch.ts'
+import { type PingGeneration, queuesOf, queuesOfCheck } from '../../contracts/ping-generations.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 
@@ -14,8 +15,8 @@ export interface Barriers {
    * @returns milliseconds waited in vain when it timed out, 0 otherwise
    */
   pass(checkIds: readonly number[] | 'all'): Promise<number>
-  /** Sends a barrier to every shard. @returns the shards that answered in time */
-  sweepable(timeoutMs: number): Promise<number[]>
+  /** Sends a barrier to each of these queues. @returns the numbers of those that answered in time */
+  answering(queues: readonly number[], timeoutMs: number): Promise<Set<number>>
 }
 
 interface Waiting {
@@ -23,16 +24,22 @@ interface Waiting {
   answer: () => void
 }
 
-/** Sends barriers and collects the answers. Barriers of one event-loop turn are shared. */
-export function createBarriers(broker: Broker, options: { shards: number; metrics: Metrics }): Barriers {
-  const { shards, metrics } = options
+/**
+ * Sends barriers and collects the answers. Barriers of one event-loop turn are shared.
+ * @param options.generations what this process knows of the ping queues
+ */
+export function createBarriers(
+  broker: Pick<Broker, 'ask'>,
+  options: { generations: () => readonly PingGeneration[]; metrics: Metrics },
+): Barriers {
+  const { generations, metrics } = options
   const waiting = new Map<string, Waiting>()
   /** barriers of this turn, not sent yet: later callers of the same turn wait for the same one */
   let thisTurn = new Map<number, Promise<boolean>>()
 
   const answers = broker.ask((correlationId) => waiting.get(correlationId)?.answer())
 
-  function send(shard: number, timeoutMs: number): Promise<boolean> {
+  function send(queue: number, timeoutMs: number): Promise<boolean> {
     const id = randomUUID()
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const stop = metrics.barrierSeconds.startTimer()
@@ -44,35 +51,32 @@ export function createBarriers(broker: Broker, options: { shards: number; metric
     }
     const timer = setTimeout(() => end(false), timeoutMs)
     waiting.set(id, { promise, answer: () => end(true) })
-    answers.ask({ exchange: '', routingKey: pingQueue(shard), body: EMPTY, type: BARRIER_TYPE, correlationId: id })
+    answers.ask({ exchange: '', routingKey: pingQueue(queue), body: EMPTY, type: BARRIER_TYPE, correlationId: id })
     return promise
   }
 
-  function shared(shard: number): Promise<boolean> {
-    const known = thisTurn.get(shard)
+  function shared(queue: number): Promise<boolean> {
+    const known = thisTurn.get(queue)
     if (known) return known
     if (thisTurn.size === 0) setImmediate(() => (thisTurn = new Map()))
-    const promise = send(shard, READ_TIMEOUT_MS)
-    thisTurn.set(shard, promise)
+    const promise = send(queue, READ_TIMEOUT_MS)
+    thisTurn.set(queue, promise)
     return promise
   }
 
   return {
     async pass(checkIds) {
+      const live = generations()
       const concerned =
-        checkIds === 'all' ? allShards(shards) : [...new Set(checkIds.map((checkId) => shardOf(checkId, shards)))]
-      const answers = await Promise.all(concerned.map(shared))
+        checkIds === 'all' ? live.flatMap(queuesOf) : checkIds.flatMap((checkId) => queuesOfCheck(live, checkId))
+      const answers = await Promise.all([...new Set(concerned)].map(shared))
       return answers.every((isAnswered) => isAnswered) ? 0 : READ_TIMEOUT_MS
     },
-    async sweepable(timeoutMs) {
-      const answers = await Promise.all(allShards(shards).map((shard) => send(shard, timeoutMs)))
-      return allShards(shards).filter((shard) => answers[shard])
+    async answering(queues, timeoutMs) {
+      const answers = await Promise.all(queues.map((queue) => send(queue, timeoutMs)))
+      return new Set(queues.filter((_, index) => answers[index]))
     },
   }
 }
 
 const EMPTY = Buffer.alloc(0)
-
-function allShards(shards: number): number[] {
-  return Array.from({ length: shards }, (_, shard) => shard)
-}

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
-import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
+import type { QueueDeclaration } from '../../contracts/topology.ts'
 import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -8,6 +8,7 @@ import { type BrokerAddresses, brokerAddresses, connectMs } from './addresses.ts
 import { AnswerChannel, type Answers } from './answer-channel.ts'
 import { answered } from './broker-deadline.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
+import { declareTopology } from './declare-topology.ts'
 import { inspectQueues, type QueueState } from './inspect-queues.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
@@ -16,7 +17,8 @@ export interface BrokerOptions {
   url: string
   /** shown in the broker's list of connections */
   name: string
-  queues: readonly QueueDeclaration[]
+  /** asked whenever they are declared */
+  queues: () => readonly QueueDeclaration[]
   publishTimeoutMs: number
   log: Log
   metrics: Metrics
@@ -43,6 +45,8 @@ export interface Broker extends AsyncDisposable {
   ask(onAnswer: (correlationId: string) => void): Answers
   /** Declares the topology again on a live connection: something that should be there is not. */
   repair(): void
+  /** Declares the topology at once: there is more of it than before. */
+  extend(): void
   /** Changes whenever the publishing channel is replaced; empty while there is none. */
   readonly publisherEpoch: string
   /**
@@ -50,6 +54,8 @@ export interface Broker extends AsyncDisposable {
    * @throws the driver's error when the broker cannot be asked
    */
   inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
+  /** Deletes queues. @throws the driver's error when the broker does not */
+  remove(queues: readonly string[]): Promise<void>
   /** Why the broker cannot be used now; empty when it can. */
   problems(): string[]
   /** Why nothing can be published now; empty when it can. What is consumed does not count. */
@@ -95,6 +101,7 @@ export function openBroker(options: BrokerOptions): Broker {
       const consumer = new Consumer(consumerOptions, { log, metrics, repair: () => consuming.repair() })
       consumers.add(consumer)
       consuming.onModel((model) => consumer.attach(model))
+      consumer.onClosed(() => consumers.delete(consumer))
       return consumer
     },
     ask(onAnswer) {
@@ -103,10 +110,12 @@ export function openBroker(options: BrokerOptions): Broker {
       return answers
     },
     repair: () => publishing.repair(),
+    extend: () => publishing.extend(),
     get publisherEpoch() {
       return publisher.epoch
     },
     inspect: (queues) => consuming.inspect(queues),
+    remove: (queues) => consuming.remove(queues),
     problems: () => [publishing, consuming, ...consumers].flatMap((part) => part.problems()),
     publishProblems: () => publishing.problems(),
     async connected() {
@@ -188,7 +197,7 @@ class Connection {
   }
 
   async #declare(model: ChannelModel): Promise<void> {
-    await declareTopology(model, this.#options.queues, this.#options.log)
+    await declareTopology(model, this.#options.queues(), this.#options.log)
   }
 
   /** Tells of each connection that is made, and with null of its loss. */
@@ -200,6 +209,14 @@ class Connection {
   async inspect(queues: readonly string[]): Promise<Map<string, QueueState>> {
     if (!this.#model) throw new UnavailableError('the broker cannot be reached')
     return await answered(this.#model, 'the state of the queues', inspectQueues(this.#model, queues))
+  }
+
+  async remove(queues: readonly string[]): Promise<void> {
+    if (!this.#model) throw new UnavailableError('the broker cannot be reached')
+    const channel = await answered(this.#model, 'a channel to delete queues', this.#model.createChannel())
+    channel.on('error', () => {})
+    for (const queue of queues) await answered(this.#model, `deleting ${queue}`, channel.deleteQueue(queue))
+    await channel.close()
   }
 
   onBlocked(listener: (isBlocked: boolean) => void): void {
@@ -225,12 +242,16 @@ class Connection {
     this.#isRepairing = true
     setTimeout(() => {
       this.#isRepairing = false
-      const model = this.#model
-      if (!model) return
-      const declared = this.#declare(model)
-      const repaired = this.#addresses.count === 1 ? answered(model, 'the topology', declared) : declared
-      repaired.catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
+      this.extend()
     }, REPAIR_AFTER_MS).unref()
+  }
+
+  extend(): void {
+    const model = this.#model
+    if (!model) return
+    const declared = this.#declare(model)
+    const repaired = this.#addresses.count === 1 ? answered(model, 'the topology', declared) : declared
+    repaired.catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
   }
 
   /** A broker that does not answer any more must not keep the process: its own side times out. */
@@ -276,24 +297,4 @@ class Connection {
     this.#blocked = reason
     this.#onBlocked(reason !== '')
   }
-}
-
-/** Each queue on its own channel: one that exists with other arguments must not keep the rest from being declared. */
-async function declareTopology(model: ChannelModel, queues: readonly QueueDeclaration[], log: Log): Promise<void> {
-  let channel = await model.createChannel()
-  channel.on('error', () => {})
-  await channel.assertExchange(EVENTS_EXCHANGE, 'direct', { durable: true })
-  await channel.assertExchange(CACHE_EXCHANGE, 'fanout', { durable: false })
-  await channel.assertExchange(LIVE_EXCHANGE, 'fanout', { durable: false })
-  for (const queue of queues) {
-    try {
-      await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments })
-      if (queue.boundTo !== undefined) await channel.bindQueue(queue.name, EVENTS_EXCHANGE, queue.boundTo)
-    } catch (error) {
-      log.error({ queue: queue.name, ...describeError(error) }, 'queue.declared-otherwise')
-      channel = await model.createChannel()
-      channel.on('error', () => {})
-    }
-  }
-  await channel.close()
 }

@@ -62,6 +62,7 @@ export class Consumer implements AsyncDisposable {
   #timer: NodeJS.Timeout | null = null
   /** until when, in monotonic milliseconds, the queue is left to others */
   #awayUntil = 0
+  #onClosed: () => void = () => {}
   /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
   #opening: ChannelModel | null = null
 
@@ -107,6 +108,12 @@ export class Consumer implements AsyncDisposable {
     // Asked again, because it may have been lost meanwhile.
     if (this.#channel) await this.#goodbye(this.#channel.close())
     this.#channel = null
+    this.#onClosed()
+  }
+
+  /** Calls once nothing is taken any more. */
+  onClosed(listener: () => void): void {
+    this.#onClosed = listener
   }
 
   #openSoon(delayMs: number): void {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { deadLetterQueueOf } from '../../contracts/define-message.ts'
 import { pingQueue } from '../../contracts/ping-batch.ts'
+import { type PingGeneration, queuesOf } from '../../contracts/ping-generations.ts'
 import { workQueues } from '../../contracts/topology.ts'
 import { shardsInUse } from '../database/ping-shards.ts'
 import { describeError, type Log } from '../process/log.ts'
@@ -17,13 +18,13 @@ const EVERY_MS = 10_000
 
 /**
  * Looks at every queue from time to time, for the metrics; of those that `isOurs` names, a lack of consumers that two
- * looks in a row found is a problem. Ping queues beyond the present number, left by a larger one, matter as long as they
+ * looks in a row found is a problem. Ping queues beyond those in use, left by a larger number, matter as long as they
  * hold messages.
- * @param pingShards PING_SHARDS of this process
+ * @param generations what this process knows of the ping queues
  */
 export function openQueueWatch(
   deps: { broker: Broker; db: Knex; log: Log; metrics: Metrics },
-  pingShards: number,
+  generations: () => readonly PingGeneration[],
   isOurs: (queue: string) => boolean,
 ): QueueWatch {
   const { broker, db, log, metrics } = deps
@@ -48,9 +49,12 @@ export function openQueueWatch(
   }
 
   async function findLonely(): Promise<string[]> {
-    const most = (await shardsInUse(db))?.most ?? pingShards
-    const retired = Array.from({ length: Math.max(0, most - pingShards) }, (_, index) => pingQueue(pingShards + index))
-    const queues = [...workQueues(pingShards), ...retired]
+    const live = generations().flatMap(queuesOf)
+    const most = (await shardsInUse(db))?.most ?? 0
+    const retired = Array.from({ length: most }, (_, shard) => shard)
+      .filter((shard) => !live.includes(shard))
+      .map(pingQueue)
+    const queues = [...workQueues(live), ...retired]
     const found = await broker.inspect([...queues, ...queues.map(deadLetterQueueOf)])
     return queues.filter((queue) => {
       const state = found.get(queue)

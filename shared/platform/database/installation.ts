@@ -1,30 +1,39 @@
 import type { Knex } from 'knex'
+import type { PingGeneration } from '../../contracts/ping-generations.ts'
 import { describeError, type Log } from '../process/log.ts'
 import { pendingMigrations } from './migrate.ts'
-import { agreeOnShards } from './ping-shards.ts'
+import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
 
 /**
- * Whether this process fits the installation it is part of: the schema has its migrations, and all processes agree on
- * the number of ping queues. One that does not fit would refuse, lose or falsely miss what others do right.
+ * What this process knows of the installation it is part of: whether the schema has its migrations, and through which
+ * queues pings go. One that does not know would refuse, lose or falsely miss what others do right.
  */
 export interface Installation extends AsyncDisposable {
-  /** Why this process must not work, and both numbers where they differ; empty when it fits. */
+  /** Why this process must not work; empty when it may. */
   problems(): string[]
+  /** Generations of ping queues, oldest first; empty before the database was asked. An outage of it changes nothing. */
+  generations(): readonly PingGeneration[]
   /** Resolves once it was asked for the first time, whatever the answer. */
   asked(): Promise<void>
   /** Calls at once and at every change; an outage of the database changes nothing. */
   onChange(listener: (fits: boolean) => void): void
+  /** Calls at every change of the generations. */
+  onGenerations(listener: (live: readonly PingGeneration[]) => void): void
 }
 
 /** Within it a process notices that the number of ping queues was changed. */
-export const LOOK_EVERY_MS = 2_000
+const LOOK_EVERY_MS = 2_000
 
-/** Starts to ask at once, and goes on asking. @param own PING_SHARDS of this process */
+/** Starts to ask at once, and goes on asking. @param own PING_SHARDS of this process: the number of a new installation */
 export function openInstallation(db: Knex, own: number, log: Log): Installation {
   const listeners = new Set<(fits: boolean) => void>()
+  const followers = new Set<(live: readonly PingGeneration[]) => void>()
   const asked = Promise.withResolvers<void>()
   let problems = ['database: was not asked yet whether this process fits its schema']
   let isSchemaKnown = false
+  let live: readonly PingGeneration[] = []
+  /** when the question was sent whose answer is known, on two clocks: one stands still in a sleep, the other may be set */
+  let known = { monotonic: performance.now(), wall: Date.now() }
   let isClosing = false
   let timer: NodeJS.Timeout | null = null
   let looking = look()
@@ -48,9 +57,17 @@ export function openInstallation(db: Knex, own: number, log: Log): Installation 
     const pending = isSchemaKnown ? [] : await pendingMigrations(db)
     if (pending.length > 0) return [`database: ${pending.length} migrations are pending`]
     isSchemaKnown = true
-    const { shards } = await agreeOnShards(db, own)
-    if (shards === own) return []
-    return [`PING_SHARDS: is ${own} here, and ${shards} in this installation (admin shards show)`]
+    const sent = { monotonic: performance.now(), wall: Date.now() }
+    follow(await agreeOnGenerations(db, own))
+    known = sent
+    return []
+  }
+
+  function follow(found: readonly PingGeneration[]): void {
+    if (JSON.stringify(found) === JSON.stringify(live)) return
+    if (live.length > 0) log.info({ generations: found }, 'installation.ping-queues')
+    live = found
+    for (const follower of followers) follower(live)
   }
 
   function tell(found: string[]): void {
@@ -62,12 +79,18 @@ export function openInstallation(db: Knex, own: number, log: Log): Installation 
   }
 
   return {
-    problems: () => problems,
+    problems() {
+      const age = Math.max(performance.now() - known.monotonic, Date.now() - known.wall)
+      // By then the queues that it knows of may be given up (docs/adr/0038).
+      return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
+    },
+    generations: () => live,
     asked: () => asked.promise,
     onChange(listener) {
       listeners.add(listener)
       listener(problems.length === 0)
     },
+    onGenerations: (follower) => void followers.add(follower),
     async [Symbol.asyncDispose]() {
       isClosing = true
       if (timer) clearTimeout(timer)

@@ -1,27 +1,17 @@
 import type { Knex } from 'knex'
+import { LAST_GENERATION, type PingGeneration } from '../../contracts/ping-generations.ts'
+import { ConflictError } from '../../errors.ts'
+import { transaction } from './db.ts'
+import { microsOf } from './instants.ts'
 import { execute, query } from './sql.ts'
 
-/** How many ping queues the installation uses. */
+/** How many ping queues the installation began with, or was changed to while everything stood still. */
 export interface PingShards {
+  /** 0 once the number was changed under load: then the generations say it */
   shards: number
-  /** how many it ever used: queues beyond `shards` may still be there */
+  /** how many it ever used of the first generation: queues beyond those in use may still be there */
   most: number
   setBy: string
-}
-
-/**
- * The number in use. The first process of an installation that asks makes its own the one.
- * @param own PING_SHARDS of this process
- */
-export async function agreeOnShards(db: Knex, own: number): Promise<PingShards> {
-  const known = await shardsInUse(db)
-  if (known) return known
-  await execute(
-    db,
-    "INSERT INTO ping_shards (shards, most, set_by) VALUES (?, ?, 'first start') ON CONFLICT DO NOTHING",
-    [own, own],
-  )
-  return (await shardsInUse(db)) ?? { shards: own, most: own, setBy: 'first start' }
 }
 
 /** @returns null while no process has ever taken part */
@@ -30,13 +20,123 @@ export async function shardsInUse(db: Knex): Promise<PingShards | null> {
   return row ?? null
 }
 
-/** Sets the number in use; who differs stops taking part within seconds. */
-export async function setShards(db: Knex, shards: number, setBy: string): Promise<void> {
+/** Generations whose queues may hold pings, oldest first; none while no process has ever taken part. */
+export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
+  return await query<PingGeneration>(
+    db,
+    `SELECT generation, shards, ${microsOf('opens_at')} AS "opensAt", drained_at IS NOT NULL AS "isDrained"
+     FROM ping_generations WHERE retired_at IS NULL ORDER BY generation`,
+    [],
+  )
+}
+
+/**
+ * The generations in use. The first process of an installation that asks makes its own number the first one.
+ * @param own PING_SHARDS of this process
+ */
+export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
+  const known = await liveGenerations(db)
+  if (known.length > 0) return known
   await execute(
     db,
-    `INSERT INTO ping_shards (shards, most, set_by) VALUES (?, ?, ?)
-     ON CONFLICT (only_row) DO UPDATE SET shards = EXCLUDED.shards, set_by = EXCLUDED.set_by, set_at = now(),
-       most = greatest(ping_shards.most, EXCLUDED.most)`,
-    [shards, shards, setBy],
+    "INSERT INTO ping_shards (shards, most, set_by) VALUES (?, ?, 'first start') ON CONFLICT DO NOTHING",
+    [own, own],
+  )
+  await execute(
+    db,
+    `INSERT INTO ping_generations (generation, shards, opens_at, set_by)
+     SELECT 0, shards, set_at, set_by FROM ping_shards ON CONFLICT DO NOTHING`,
+    [],
+  )
+  return await liveGenerations(db)
+}
+
+/** From the making of a generation until listeners send there: every process has heard of it by then. */
+const OPENS_AFTER = '6 seconds'
+
+/**
+ * Makes a new generation with another number of shards.
+ * @param declare declares its queues, before any process hears of it
+ * @throws ConflictError while the change before is under way, or when there were as many changes as there can be
+ */
+export async function addGeneration(
+  db: Knex,
+  shards: number,
+  setBy: string,
+  declare: (made: { generation: number; shards: number }) => Promise<void>,
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    await execute(tx, 'LOCK TABLE ping_generations IN SHARE ROW EXCLUSIVE MODE', [])
+    const live = await liveGenerations(tx)
+    const newest = live.at(-1)
+    if (!newest) throw new ConflictError('no process has ever taken part: start one with PING_SHARDS at this number')
+    if (live.some((one) => one !== newest && !one.isDrained))
+      throw new ConflictError(
+        'the change before this one is still under way (admin shards show): try again in a minute',
+      )
+    const generation = newest.generation + 1
+    if (generation > LAST_GENERATION) throw new ConflictError('the number was changed as often as it can be')
+    await declare({ generation, shards })
+    await execute(
+      tx,
+      `INSERT INTO ping_generations (generation, shards, opens_at, set_by)
+       VALUES (?, ?, clock_timestamp() + interval '${OPENS_AFTER}', ?)`,
+      [generation, shards, setBy],
+    )
+    await execute(tx, 'UPDATE ping_shards SET shards = 0, set_by = ?, set_at = now()', [setBy])
+  })
+}
+
+/** Whether a change waits for its former queues to be read to their end for longer than that takes. */
+export async function isChangeLate(db: Knex): Promise<boolean> {
+  const rows = await query(
+    db,
+    `SELECT FROM ping_generations one JOIN ping_generations next ON next.generation = one.generation + 1
+     WHERE one.drained_at IS NULL AND one.retired_at IS NULL AND next.opens_at < now() - interval '2 minutes'`,
+    [],
+  )
+  return rows.length > 0
+}
+
+/** Notes that a generation holds nothing of those who follow the change: what comes after it may be taken. */
+export async function markDrained(db: Knex, generation: number): Promise<void> {
+  await execute(db, 'UPDATE ping_generations SET drained_at = now() WHERE generation = ? AND drained_at IS NULL', [
+    generation,
+  ])
+}
+
+/**
+ * A listener sends pings into a generation for so long after it last read which ones there are, and not longer: whatever
+ * keeps it from the database, then it refuses. As long as it knows checks by heart (ingress/ping/check-cache.ts).
+ */
+export const KNOWS_FOR_MS = 24 * 3_600_000
+/** A generation is given up so long after the one that followed it was opened: later than anybody may send to it. */
+const RETIRES_AFTER = '25 hours'
+
+/** Generations that nobody can send to any more and that are not given up yet. */
+export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
+  const live = await liveGenerations(db)
+  const rows = await query<{ generation: number }>(
+    db,
+    `SELECT generation FROM ping_generations one WHERE retired_at IS NULL AND drained_at IS NOT NULL AND EXISTS (
+       SELECT FROM ping_generations next
+       WHERE next.generation = one.generation + 1 AND next.opens_at < now() - interval '${RETIRES_AFTER}')`,
+    [],
+  )
+  return live.filter(({ generation }) => rows.some((row) => row.generation === generation))
+}
+
+/** Gives a generation up: nobody takes from its queues any more, or declares them. */
+export async function retireGeneration(db: Knex, generation: number): Promise<void> {
+  await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
+}
+
+/** Generations that were given up so long ago that every process has heard of it, and lately: their queues can go. */
+export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
+  return await query(
+    db,
+    `SELECT generation, shards FROM ping_generations
+     WHERE retired_at < now() - interval '30 seconds' AND retired_at > now() - interval '1 hour' ORDER BY generation`,
+    [],
   )
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { queuesOf } from '../../contracts/ping-generations.ts'
 import { queueDeclarations } from '../../contracts/topology.ts'
 import type { Micros } from '../../time.ts'
 import { type Broker, openBroker } from '../broker/broker.ts'
@@ -79,15 +80,18 @@ export async function openPlatform(
   watchPools(metrics, { main: db, reserve: reserveDb })
   const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
+  // The queues of pings are declared with the others where it is known which there are.
+  await installation.asked()
   const broker = openBroker({
     url: config.amqpUrl,
     name,
-    queues: queueDeclarations(config.pingShards),
+    queues: () => queueDeclarations(installation.generations().flatMap(queuesOf)),
     publishTimeoutMs: config.publishTimeoutMs,
     log,
     metrics,
   })
   resources.use(broker)
+  installation.onGenerations(() => broker.extend())
   const readiness = createReadiness([
     () => databaseProblems(reserveDb),
     () => installation.problems(),

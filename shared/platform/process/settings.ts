@@ -94,7 +94,7 @@ export const settings = {
   ),
   PING_SHARDS: setting(
     integer(1, 64),
-    'Number of ping queues. The same for every process: `admin shards set` changes it. More than one only where one broker queue is the limit: each costs messages.',
+    'Number of ping queues that a new installation begins with; later `admin shards set` changes it, for every process and while they run. More than one only where one broker queue is the limit: each costs messages.',
     { fallback: '1' },
   ),
   CHECK_CACHE_SECONDS: setting(

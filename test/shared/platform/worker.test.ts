@@ -25,7 +25,7 @@ async function runWorker(handle: (name: string) => Promise<void>, options: { dea
     openBroker({
       url: product.config.amqpUrl,
       name: 'test',
-      queues: [
+      queues: () => [
         { name: queue, arguments: args },
         { name: `${queue}.dead`, arguments: args },
       ],

@@ -1,6 +1,8 @@
+import { queuesOf, settledShards } from '#shared/contracts/ping-generations.ts'
 import { settledUntil } from '#shared/monitoring/beats/store.ts'
 import { hasOverdue, sweepOverdue, sweepPages } from '#shared/monitoring/checks/overdue-store.ts'
 import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
@@ -25,22 +27,22 @@ export function overdueChecks(): Sweep {
       const { deps, barriers } = tick
       const { until, heldMicros } = await settledUntil(deps.reserveDb)
       deps.metrics.sweepHeld.set(toSeconds(heldMicros))
-      const sight = await ledger.look(tick)
+      // After what listeners have settled was read: each queue that one of them used by then is among these.
+      const live = await liveGenerations(deps.reserveDb)
+      const total = live.at(-1)?.shards ?? 0
+      const sight = await ledger.look(tick, total)
       const before = Math.min(until, sight.provenUntil)
       const isDue = await hasOverdue(deps.reserveDb, before)
       if (!isDue && ticks++ % PROBE_EVERY !== 0) return
-      const { pingShards } = deps.config
-      const answered = await barriers.sweepable(BARRIER_TIMEOUT_MS)
-      deps.metrics.unsweptShards.set(pingShards - answered.length)
+      const answered = settledShards(live, await barriers.answering(live.flatMap(queuesOf), BARRIER_TIMEOUT_MS))
+      deps.metrics.unsweptShards.set(total - answered.length)
       const since = silent?.since ?? performance.now()
-      const shards = Array.from({ length: pingShards }, (_, shard) => shard).filter(
-        (shard) => !answered.includes(shard),
-      )
+      const shards = Array.from({ length: total }, (_, shard) => shard).filter((shard) => !answered.includes(shard))
       silent = shards.length > 0 ? { since, shards } : null
       if (silent) reportSilence(tick, silent)
       const judged = answered.filter((shard) => !sight.blindShards.includes(shard))
       if (isDue && !tick.isUnsettled && judged.length > 0)
-        await takeAllDown(tick, { before, answered: judged, doubts: sight.doubts })
+        await takeAllDown(tick, { before, shards: { answered: judged, total }, doubts: sight.doubts })
     },
     problems(patienceSeconds) {
       const blind = ledger.problems(patienceSeconds)
@@ -63,9 +65,12 @@ function secondsOf({ since }: Silence): number {
 
 async function takeAllDown(
   { deps }: Tick,
-  { before, answered, doubts }: { before: Micros; answered: readonly number[]; doubts: Doubts | null },
+  {
+    before,
+    shards,
+    doubts,
+  }: { before: Micros; shards: { answered: readonly number[]; total: number }; doubts: Doubts | null },
 ): Promise<void> {
-  const shards = { answered, total: deps.config.pingShards }
   await sweepPages(
     () => sweepOverdue(deps.reserveDb, before, shards, doubts),
     (swept) => {

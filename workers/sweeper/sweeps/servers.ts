@@ -1,3 +1,4 @@
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { readReplication } from '#shared/platform/database/replication.ts'
@@ -33,10 +34,10 @@ export function servers(): Sweep {
   }
 }
 
-async function lookAtBroker({ config, log, metrics }: WorkerDeps): Promise<void> {
+async function lookAtBroker({ config, log, metrics, installation }: WorkerDeps): Promise<void> {
   if (config.amqpAdminUrl === undefined) return
   const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
-  const state = await management.state(durableQueues(config.pingShards))
+  const state = await management.state(durableQueues(installation.generations().flatMap(queuesOf)))
   for (const { queue, online } of state.queues) metrics.queueMembers.set({ queue }, online.length)
   metrics.brokerNodes.set({ state: 'known' }, state.nodes.length)
   metrics.brokerNodes.set({ state: 'running' }, state.nodes.filter(({ running }) => running).length)

@@ -1,7 +1,9 @@
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { settledUntil } from '#shared/monitoring/beats/store.ts'
 import { stateDays } from '#shared/monitoring/operations/state-days.ts'
 import { spanOfDate } from '#shared/monitoring/statements/record-of-day.ts'
 import { findOpenDays, statementAge } from '#shared/monitoring/statements/statement-store.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import type { Sweep } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
@@ -19,7 +21,8 @@ export const statements: Sweep = {
     if (!oldest || isUnsettled) return
     const { until } = await settledUntil(deps.reserveDb)
     if (until < spanOfDate(oldest.date).until) return
-    const answered = await barriers.sweepable(BARRIER_TIMEOUT_MS)
-    if (answered.length === deps.config.pingShards) await stateDays(deps.reserveDb, Math.min(now, until))
+    const queues = (await liveGenerations(deps.reserveDb)).flatMap(queuesOf)
+    const answered = await barriers.answering(queues, BARRIER_TIMEOUT_MS)
+    if (answered.size === queues.length) await stateDays(deps.reserveDb, Math.min(now, until))
   },
 }

@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type PingGeneration, queuesOf, queuesToTake } from '#shared/contracts/ping-generations.ts'
+import { createBarriers } from '#shared/platform/broker/barrier.ts'
+import { markDrained } from '#shared/platform/database/ping-shards.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { type Micros, microsOfMillis } from '#shared/time.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+
+type Deps = Pick<WorkerDeps, 'broker' | 'clock' | 'config' | 'installation' | 'log' | 'metrics' | 'reserveDb'>
+
+const LOOK_EVERY_MS = 500
+const BARRIER_TIMEOUT_MS = 2_000
+/** How far the clocks of listeners may be apart. */
+const CLOCKS_MS = 1_000
+
+/**
+ * Takes from the queues of pings of all generations that may be taken from, whatever becomes of their number
+ * (docs/adr/0038). When one follows another, the former is read to its end first: by barriers that were sent once every
+ * listener that heard of the change has settled what it sent there.
+ * @param take begins to take from a queue
+ */
+export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposable): AsyncDisposable {
+  const { installation, log } = deps
+  const barriers = createBarriers(deps.broker, { generations: installation.generations, metrics: deps.metrics })
+  const taking = new Map<number, AsyncDisposable>()
+  const closing = new AbortController()
+  adjust()
+  const following = followOn()
+
+  function adjust(): void {
+    const wanted = queuesToTake(installation.generations())
+    for (const queue of wanted) if (!taking.has(queue)) taking.set(queue, take(queue))
+    for (const [queue, consumer] of taking) {
+      if (wanted.includes(queue)) continue
+      taking.delete(queue)
+      Promise.resolve(consumer[Symbol.asyncDispose]()).catch((error: unknown) =>
+        log.warn(describeError(error), 'pings.queue-not-left'),
+      )
+    }
+  }
+
+  async function followOn(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await wait(LOOK_EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      if (closing.signal.aborted) return
+      adjust()
+      await drain().catch((error: unknown) => log.warn(describeError(error), 'pings.change-not-followed'))
+    }
+  }
+
+  /** Of the oldest generation that is not drained, when another is open: looks whether it is. */
+  async function drain(): Promise<void> {
+    const live = installation.generations()
+    const former = settledFormer(live, deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCKS_MS))
+    if (!former) return
+    const queues = queuesOf(former)
+    const answered = await barriers.answering(queues, BARRIER_TIMEOUT_MS)
+    if (answered.size < queues.length) return
+    await markDrained(deps.reserveDb, former.generation)
+    log.info({ generation: former.generation }, 'pings.generation-drained')
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await following
+      await Promise.all([...taking.values()].map((consumer) => consumer[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** The oldest generation that is not drained, if another was open at that time already. */
+function settledFormer(live: readonly PingGeneration[], at: Micros): PingGeneration | null {
+  const [former, next] = live.slice(live.findIndex(({ isDrained }) => !isDrained))
+  return former && next && next.opensAt <= at ? former : null
+}
