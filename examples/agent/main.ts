@@ -51,13 +51,14 @@ async function watch(client: Client): Promise<void> {
   )
   for (const { checkId, name, status } of checks) {
     console.log(`check: ${name.text} is ${status}`)
-    const { flip, integrations } = await call<{ flip: Answer | null; integrations: { kind: string; why: string }[] }>(
-      client,
-      'alert_explain',
-      { checkId },
-    )
+    const { flip, integrations, decisions } = await call<{
+      flip: Answer | null
+      integrations: { kind: string; why: string }[]
+      decisions: { why: string }[]
+    }>(client, 'alert_explain', { checkId })
     if (flip) console.log(`  went ${String(flip.to)} at ${String(flip.timestamp)}`)
     for (const { kind, why } of integrations) console.log(`  ${kind}: ${why}`)
+    for (const { why } of decisions) console.log(`  decided: ${why}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { AgentLogin } from '#shared/tenancy/agents/key-store.ts'
+import type { CancellableCalls } from './cancellation.ts'
 
 /** A key that was revoked, or a family that was taken away, is noticed within this time (families 8.2). */
 const MAX_AGE_MS = 5_000
@@ -11,6 +12,7 @@ export interface AgentDirectory {
   buckets: TokenBuckets
   /** calls under way, by the key's id */
   underWay: Map<string, number>
+  cancellable: CancellableCalls
 }
 
 export function createAgentDirectory(callsPerMinute: number): AgentDirectory {
@@ -18,5 +20,6 @@ export function createAgentDirectory(callsPerMinute: number): AgentDirectory {
     logins: new LRUCache({ max: 10_000, ttl: MAX_AGE_MS }),
     buckets: createTokenBuckets(callsPerMinute),
     underWay: new Map(),
+    cancellable: new Map(),
   }
 }

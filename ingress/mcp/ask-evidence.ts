@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { z } from 'zod'
 import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
+import type { SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
-import type { Family } from '#shared/tenancy/oauth/families.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { AskContext } from '../risk/evidence-job.ts'
 import { onceFor } from './once.ts'
@@ -15,8 +16,9 @@ export const EvidenceSchema = z.looseObject({})
 interface Question {
   /** of the POST that asks the same */
   route: string
-  family: Family
-  idempotencyKey: string
+  family: SpentFamily
+  /** absent: each call asks anew */
+  idempotencyKey: string | undefined
   args: Record<string, unknown>
 }
 
@@ -26,22 +28,40 @@ interface Question {
  */
 export async function askEvidence(
   call: ToolCall,
-  { route, family, idempotencyKey, args }: Question,
-  work: (context: AskContext, admit: (tx: Knex.Transaction) => Promise<void>) => Promise<StoredAnswer>,
+  { route, family, idempotencyKey = randomUUID(), args }: Question,
+  work: (context: AskContext, admit: Admit) => Promise<StoredAnswer>,
 ): Promise<z.infer<typeof EvidenceSchema>> {
+  const once = onceFor(call.caller, route, idempotencyKey, args)
+  const answer = await spending(call, family, (admit) => work({ ...contextOf(call), once }, admit))
+  return markCallers(JSON.parse(answer.body))
+}
+
+/** What asks a worker on behalf of a call: nobody said how long to wait, and it ends with the call. */
+export function contextOf({ caller, deps, signal }: ToolCall): Omit<AskContext, 'once'> {
+  return { caller, deps, request: { headers: {} }, setHeader: () => {}, signal }
+}
+
+/** Reserves a unit in the transaction of what is metered. */
+type Admit = (tx: Knex.Transaction) => Promise<void>
+
+/**
+ * Does what is metered in a family: a unit of the key's budget is reserved when `work` says that something new begins, and
+ * stands in the audit of the call, also when its client goes meanwhile.
+ * @throws BudgetExhaustedError, after its owner was told of it
+ */
+export async function spending<T>(call: ToolCall, family: SpentFamily, work: (admit: Admit) => Promise<T>): Promise<T> {
   const { caller, deps } = call
   const now = toSeconds(deps.now())
-  const once = onceFor(caller, route, idempotencyKey, args)
-  const context: AskContext = { caller, deps, request: { headers: {} }, setHeader: () => {}, once, signal: call.signal }
   let isNew = false
   try {
-    const answer = await work(context, async (tx) => {
+    const done = await work(async (tx) => {
       await spendBudget(tx, caller, family, now)
       isNew = true
     })
-    if (isNew) call.units = 1
-    return markCallers(JSON.parse(answer.body))
+    call.units = isNew ? 1 : 0
+    return done
   } catch (error) {
+    if (isNew && call.signal.aborted) call.units = 1
     if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
     throw error
   }

@@ -17,8 +17,8 @@ const NO_TOOL = 'unknown'
 
 /**
  * Looks at a message before a tool can run, and writes a call that reaches none into the audit: of a tool that there is
- * not, of one that the key does not list, with arguments of the wrong types.
- * @returns what tells the client which scope is missing; null where the protocol's own code answers
+ * not, of one that the key does not list.
+ * @returns what tells the client which scope is missing, without the name that was tried; null for a tool that may run
  */
 export async function refuseCall(
   message: unknown,
@@ -29,17 +29,12 @@ export async function refuseCall(
   if (!call.success) return null
   const { name, arguments: input = {} } = call.data.params
   const tool = tools.find((each) => each.name === name)
-  const code = !tool
-    ? 'NOT_FOUND'
-    : !caller.scopes.has(tool.scope)
-      ? 'FORBIDDEN'
-      : tool.input.safeParse(input).success
-        ? null
-        : 'VALIDATION_ERROR'
-  if (code === null) return null
+  if (tool && caller.scopes.has(tool.scope)) return null
+  const code = tool ? 'FORBIDDEN' : 'NOT_FOUND'
   const audited = { callId: randomUUID(), tool: tool?.name ?? NO_TOOL, input, code, units: 0, durationMs: 0 }
   await auditCall(deps, caller, audited)
-  if (!tool || code !== 'FORBIDDEN') return null
-  const text = `${tool.name} needs the scope ${tool.scope}, which this key does not have`
+  const text = tool
+    ? `${tool.name} needs the scope ${tool.scope}, which this key does not have`
+    : 'there is no such tool'
   return { id: call.data.id, code: -32602, message: text }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { clientAddress } from '../middleware/client-address.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
@@ -12,6 +13,7 @@ import {
   requireInvoke,
   toolsResource,
 } from './caller.ts'
+import { followMessage } from './cancellation.ts'
 import { refuseCall } from './refused-call.ts'
 import { toolServer } from './tool-server.ts'
 import { answerMessage } from './transport.ts'
@@ -42,11 +44,13 @@ const toolsRoute = defineRoute({
     refuseForeignOrigin(request, deps.config)
     requireInvoke(caller)
     limitAgent(caller, response, deps, deps.agents)
-    const serve = () => toolServer(caller, response, deps)
+    const from = `${caller.keyId} ${clientAddress(request, deps)}`
+    const follow = (message: unknown) => followMessage(message, from, deps.agents.cancellable)
+    const serve = (cancelled: AbortSignal) => toolServer(caller, response, deps, cancelled)
     const refuse = (message: unknown) => refuseCall(message, caller, deps)
     const end = beginCall(caller, deps.agents)
     try {
-      await answerMessage(request, response, { serve, refuse, log: deps.log })
+      await answerMessage(request, response, { serve, refuse, follow, log: deps.log })
     } finally {
       end()
     }

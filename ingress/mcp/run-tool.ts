@@ -1,8 +1,9 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { RateLimitedError } from '#shared/errors.ts'
 import { takeCall } from '#shared/tenancy/agents/call-store.ts'
 import { toSeconds } from '#shared/time.ts'
-import { toProblem } from '../errors.ts'
+import { type Problem, toProblem } from '../errors.ts'
+import { parseWith } from '../risk/json-body.ts'
 import { auditCall } from './audit.ts'
 import type { Tool, ToolCall } from './tool.ts'
 
@@ -19,6 +20,7 @@ const DAY_SECONDS = 86_400
 /**
  * Runs a tool and writes the call into the audit. Nothing thrown reaches the client as it is: what is known is told
  * with the code that REST has for it, and everything else is INTERNAL with the request id.
+ * @param input the arguments as they came: what does not fit the tool's schema is refused here, in our own words
  */
 export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
   const startedAt = performance.now()
@@ -34,18 +36,15 @@ async function answerOf(
   input: Record<string, unknown>,
   call: ToolCall,
 ): Promise<{ result: CallToolResult; code: string }> {
-  const { caller, deps } = call
   try {
-    const { agentKeyId, dailyLimit } = caller
-    if (agentKeyId !== null && !(await takeCall(deps.db, agentKeyId, dailyLimit))) {
-      throw new RateLimitedError('the calls of this key for today are used up', secondsOfDayLeft(toSeconds(deps.now())))
-    }
-    const output = tool.output.parse(await tool.run(input, call))
+    const args = parseWith(tool.input, input, 'the arguments')
+    await countCall(call)
+    const output = tool.output.parse(await tool.run(args, call))
     const text = `${JSON.stringify(output)}\n${CLOSING}`
     return { result: { structuredContent: output, content: [{ type: 'text', text }] }, code: 'OK' }
   } catch (error) {
     if (call.signal.aborted) return { result: { isError: true, content: [] }, code: CANCELLED }
-    const { code, message, errors, retryAfterSeconds } = toProblem(error, call.response, deps)
+    const { code, message, errors, retryAfterSeconds } = toProblem(error, call.response, call.deps)
     const body = {
       code,
       message,
@@ -53,9 +52,46 @@ async function answerOf(
       requestId: call.requestId,
       ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
     }
-    const text = [message, ...errors.map((each) => `${each.path}: ${each.message}`)].join('\n')
+    const text = [...new Set([message, ...errors.map((each) => each.message)])].join('\n')
     return { result: { isError: true, structuredContent: body, content: [{ type: 'text', text }] }, code }
   }
+}
+
+/** What the audit calls the reading of a resource: a call like one of a tool. */
+const READ_RESOURCE = 'resources/read'
+
+/** As JSON-RPC numbers what went wrong; the code of REST stands beside it. */
+const PROTOCOL_CODES: Partial<Record<Problem['code'], number>> = {
+  NOT_FOUND: ProtocolErrorCode.InvalidParams,
+  VALIDATION_ERROR: ProtocolErrorCode.InvalidParams,
+}
+
+/**
+ * Reads a resource as a tool is run: counted, kept in the audit, and nothing thrown reaches the client as it is.
+ * @throws ProtocolError, whose data are what a refused tool answers
+ */
+export async function readResource(uri: string, call: ToolCall, read: () => Promise<string>): Promise<string> {
+  const startedAt = performance.now()
+  let code = 'OK'
+  try {
+    await countCall(call)
+    return await read()
+  } catch (error) {
+    const problem = toProblem(error, call.response, call.deps)
+    code = call.signal.aborted ? CANCELLED : problem.code
+    const number = PROTOCOL_CODES[problem.code] ?? ProtocolErrorCode.InternalError
+    throw new ProtocolError(number, problem.message, { code: problem.code, requestId: call.requestId })
+  } finally {
+    const durationMs = performance.now() - startedAt
+    const { callId, units } = call
+    await auditCall(call.deps, call.caller, { callId, tool: READ_RESOURCE, input: { uri }, code, units, durationMs })
+  }
+}
+
+/** @throws RateLimitedError when the calls of the day are used up */
+async function countCall({ caller: { agentKeyId, dailyLimit }, deps }: ToolCall): Promise<void> {
+  if (agentKeyId === null || (await takeCall(deps.db, agentKeyId, dailyLimit))) return
+  throw new RateLimitedError('the calls of this key for today are used up', secondsOfDayLeft(toSeconds(deps.now())))
 }
 
 function secondsOfDayLeft(now: number): number {

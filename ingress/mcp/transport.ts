@@ -18,14 +18,25 @@ export interface Refusal {
 
 /**
  * Answers one message of either revision; nothing is kept between two.
- * @param serve a server for this request alone
+ * @param serve a server for this request alone; its calls end when the signal is aborted
  * @param refuse looks at the message first; null lets it pass
+ * @param follow aborts what another message cancels, until it is disposed of
  * @throws PayloadTooLargeError beyond one MiB
  */
 export async function answerMessage(
   request: IncomingMessage,
   response: ServerResponse,
-  { serve, refuse, log }: { serve: () => McpServer; refuse?: (message: unknown) => Promise<Refusal | null>; log: Log },
+  {
+    serve,
+    refuse,
+    follow,
+    log,
+  }: {
+    serve: (cancelled: AbortSignal) => McpServer
+    refuse?: (message: unknown) => Promise<Refusal | null>
+    follow?: (message: unknown) => Disposable & { signal: AbortSignal }
+    log: Log
+  },
 ): Promise<void> {
   const body = await readBody(request, MAX_BODY_BYTES)
   const message = parsed(body)
@@ -33,7 +44,9 @@ export async function answerMessage(
   if ('fault' in message) return sendError(response, 400, null, -32700, `Parse error: ${message.fault}`)
   const refusal = await refuse?.(message.value)
   if (refusal) return sendError(response, 200, refusal.id, refusal.code, refusal.message)
-  const handler = createMcpHandler(serve, {
+  using followed = follow?.(message.value)
+  const cancelled = followed?.signal ?? new AbortController().signal
+  const handler = createMcpHandler(() => serve(cancelled), {
     maxSubscriptions: 0, // nothing of ours changes while a client listens
     onerror: (error) => log.debug({ error: error.message }, 'mcp.refused'),
   })

@@ -5,7 +5,7 @@ import { askDilution, DilutionQuery, readAcceptance } from '../../risk/acceptanc
 import { readTimeline } from '../../risk/acceptance/timeline.ts'
 import { parseWith } from '../../risk/json-body.ts'
 import { askEntity, askLei } from '../../risk/kyb/verifications.ts'
-import { askEvidence, EvidenceSchema } from '../ask-evidence.ts'
+import { askEvidence, contextOf, EvidenceSchema, spending } from '../ask-evidence.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { markCallers, UntrustedSchema, untrusted } from '../untrusted.ts'
 
@@ -17,7 +17,7 @@ export const entityVerify = defineTool({
     'registry does not answer is MISSING with a reason. One metered unit.',
   scope: 'kyb:read',
   annotations: IDEMPOTENT,
-  input: z.object({ vei: z.string(), idempotencyKey: z.string() }),
+  input: z.object({ vei: z.string(), idempotencyKey: z.string().optional() }),
   output: EvidenceSchema,
   run: ({ vei, idempotencyKey }, call) =>
     // The route of the API names the entity in its path, and its body is empty.
@@ -39,7 +39,7 @@ export const leiResolve = defineTool({
   scope: 'kyb:read',
   annotations: IDEMPOTENT,
   input: z.looseObject({
-    idempotencyKey: z.string(),
+    idempotencyKey: z.string().optional(),
     cin: z.string().optional(),
     legalName: z.string().optional(),
   }),
@@ -48,6 +48,7 @@ export const leiResolve = defineTool({
     const body = parseWith(LeiResolveBody, args, 'the arguments')
     const question = { route: '/v1/kyb/lei/resolve', family: 'kyb', idempotencyKey, args } as const
     const answer = await askEvidence(call, question, (context, admit) => askLei(context, body, admit))
+    if (answer.lei === null) call.units = 0 // a record that is not found is not metered
     // The register's own words are outside text; the rest are identifiers, dates and codes of ours.
     const marked = WRITTEN.flatMap((name) => {
       const text = answer[name]
@@ -87,14 +88,20 @@ export const antiDilutionGet = defineTool({
   title: 'How much of what was invoiced was taken back',
   description:
     'Credit notes and rejections of a supplier and buyer, from the supplier’s return and the organisation’s own records, ' +
-    'measured once per pair and Indian day. Ratios are null below nine known months.',
+    'measured once per pair and Indian day, which is one metered unit. Ratios are null below nine known months.',
   scope: 'risk-signals:read',
   annotations: READ_ONLY,
-  input: z.looseObject({ supplierGstin: z.string(), buyerGstin: z.string(), gstConsent: z.string().optional() }),
+  input: z.looseObject({
+    supplierGstin: z.string(),
+    buyerGstin: z.string(),
+    gstConsent: z.string().optional(),
+    idempotencyKey: z.string().optional(),
+  }),
   output: EvidenceSchema,
-  async run(args, { caller, deps, signal }) {
+  // The pair and the day are its key: one that is brought changes nothing.
+  async run({ idempotencyKey: _, ...args }, call) {
     const query = parseWith(DilutionQuery, args, 'the arguments')
-    const answer = await askDilution({ caller, deps, request: { headers: {} }, setHeader: () => {}, signal }, query)
+    const answer = await spending(call, 'risk-signals', (admit) => askDilution(contextOf(call), query, admit))
     return JSON.parse(answer.body)
   },
 })

@@ -118,11 +118,21 @@ export const checkCreate = defineTool({
         const { check } = await createCheck(tx, caller.actor, input, { ...deps, announce: (it) => announced.push(it) })
         return checkForAgents(check, call)
       },
-    )
+    ).catch((error: unknown) => {
+      throw withoutTheirName(error)
+    })
     for (const change of announced) deps.announce(change)
     return created
   },
 })
+
+/** The API's text ends with the identifier that was asked for; here it says which member is wrong, in words of ours. */
+function withoutTheirName(error: unknown): unknown {
+  const fault = error instanceof ValidationError ? /^.+ channel identifier(?=: )/.exec(error.message)?.[0] : undefined
+  if (fault === undefined) return error
+  const message = `channels: ${fault}`
+  return new ValidationError(message, [{ path: 'channels', code: 'NOT_FOUND', message }])
+}
 
 export const checkPause = defineTool({
   name: 'check_pause',

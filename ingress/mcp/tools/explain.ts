@@ -57,6 +57,7 @@ export const alertExplain = defineTool({
         about: UntrustedSchema.nullable(),
         until: z.string().nullable(),
         incidentId: z.string().nullable(),
+        integrations: z.array(z.object({ id: z.string(), outcome: z.string(), reason: z.string(), why: z.string() })),
       }),
     ),
   }),
@@ -67,11 +68,9 @@ export const alertExplain = defineTool({
     const { db } = call.deps
     const instant = until === undefined ? null : microsOfMillis(Date.parse(until))
     const flip = await flipToExplain(db, id, instant)
-    const [channels, decisions] = await Promise.all([
-      flip ? channelsToldOf(db, id, flip.id) : [],
-      decisionsSince(db, id, flip, instant, MOST_DECISIONS),
-    ])
-    const decided = decisions.find(({ flipId }) => flipId !== null)
+    const decisions = await decisionsSince(db, id, flip, instant, MOST_DECISIONS)
+    const named = decisions.flatMap(({ channels }) => channels.map((channel) => channel.id))
+    const channels = flip ? await channelsToldOf(db, id, flip, named) : []
     return {
       flip: flip && { timestamp: toIsoSeconds(flip.at), from: flip.from, to: flip.to, reason: flip.reason ?? '' },
       integrations: channels.map((channel) => ({
@@ -83,7 +82,7 @@ export const alertExplain = defineTool({
         finishedAt: channel.finishedAt?.toISOString() ?? null,
         nextAttemptAt: channel.state === 'pending' ? (channel.nextAttemptAt?.toISOString() ?? null) : null,
         error: channel.error ? untrusted('receiver of the message', channel.error) : null,
-        why: flip ? reasonFor(flip, channel, decided) : '',
+        why: flip ? reasonFor(flip, channel, decisions) : '',
       })),
       decisions: decisions.map(explained),
     }
@@ -91,7 +90,9 @@ export const alertExplain = defineTool({
 })
 
 /** The names in a decision are those of checks and windows: the sentence is given without them, and they beside it. */
-function explained({ at, outcome, reason, detail: { name, ...detail }, until, incidentId }: ExplainedDecision) {
+function explained(decision: ExplainedDecision) {
+  const { at, outcome, reason, detail: facts, until, incidentId, channels } = decision
+  const { name, ...detail } = facts
   return {
     timestamp: toIsoSeconds(at),
     outcome,
@@ -100,6 +101,7 @@ function explained({ at, outcome, reason, detail: { name, ...detail }, until, in
     about: typeof name === 'string' ? untrusted('owner of the check', name) : null,
     until: until === null ? null : toIsoSeconds(until),
     incidentId,
+    integrations: channels.map((channel) => ({ ...channel, why: decisionText({ ...channel, detail: {} }) })),
   }
 }
 
@@ -107,7 +109,7 @@ function explained({ at, outcome, reason, detail: { name, ...detail }, until, in
 function reasonFor(
   flip: ExplainedFlip,
   { uuid, state, isDisabled, isAssigned }: ToldChannel,
-  decided: ExplainedDecision | undefined,
+  decisions: readonly ExplainedDecision[],
 ): string {
   switch (state) {
     case 'delivered':
@@ -121,8 +123,9 @@ function reasonFor(
     case null:
       break
   }
-  const own = decided?.channels.find(({ id }) => id === uuid)
+  const own = decisions.flatMap(({ channels }) => channels).findLast(({ id }) => id === uuid)
   if (own) return decisionText({ ...own, detail: {} })
+  const decided = decisions.find(({ flipId }) => flipId !== null)
   // It was decided for all of them at once.
   if (decided && decided.outcome !== 'told') return explained(decided).why
   if (!flip.isProcessed) return 'Not decided yet.'

@@ -23,7 +23,7 @@ export const firstFinancingCheck = defineTool({
     'much or on which day. What is not ready within ten seconds has status QUEUED. One metered unit.',
   scope: 'first-financing:check',
   annotations: IDEMPOTENT,
-  input: Receivable,
+  input: Receivable.extend({ idempotencyKey: z.string().optional() }),
   output: EvidenceSchema,
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(CheckBody, args, 'the arguments')

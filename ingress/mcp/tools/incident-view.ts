@@ -29,7 +29,7 @@ export const IncidentSchema = z.object({
 /** Something that happened in an incident; which members there are depends on its kind. */
 export const TimelineSchema = z.object({
   timestamp: z.string(),
-  kind: z.enum(['flip', 'decision', 'telling', 'act']),
+  kind: z.enum(['flip', 'decision', 'telling', 'act', 'gap']),
   what: z.string(),
   why: z.string().optional(),
   about: UntrustedSchema.optional(),
@@ -91,6 +91,8 @@ export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.in
         attempts: Number(detail.attempts ?? 0),
         ...(textOf(detail.error) !== '' && { error: untrusted('receiver of the message', textOf(detail.error)) }),
       }
+    case 'gap':
+      return { ...common, why: `signals could not be taken: ${textOf(detail.cause)}` }
     case 'act':
       return { ...common, by: untrusted(PEOPLE, textOf(detail.by)), text: untrusted(PEOPLE, textOf(detail.text)) }
   }

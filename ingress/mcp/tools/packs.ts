@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { awaitPack } from '#shared/risk/operations/await-pack.ts'
 import { requestPack } from '#shared/risk/operations/request-pack.ts'
-import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
 import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
 import type { Pack } from '#shared/risk/packs/pack-schema.ts'
 import { findPack } from '#shared/risk/packs/store.ts'
-import { toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
 import { readPackRequest, requestPackRoute } from '../../risk/packs/request-pack.ts'
+import { spending } from '../ask-evidence.ts'
 import type { AgentCaller } from '../caller.ts'
 import { onceFor } from '../once.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
@@ -81,7 +79,6 @@ export const riskSignalsRun = defineTool({
   async run({ idempotencyKey, ...body }, call) {
     const { caller, deps, signal } = call
     const asked = readPackRequest(body, caller)
-    const now = toSeconds(deps.now())
     const packId = randomUUID()
     const { packReplies } = deps.risk
     const job = {
@@ -92,16 +89,9 @@ export const riskSignalsRun = defineTool({
       ...onceFor(caller, requestPackRoute.path, idempotencyKey, body),
       provisional: pendingAnswer(packId),
       replyTo: packReplies.replyTo,
-      admit: (tx: Knex.Transaction) => spendBudget(tx, caller, 'risk-signals', now),
     }
-    try {
-      const replay = await requestPack(caller.actor, job, deps)
-      if (replay) return await packOf(JSON.parse(replay.body).packId, caller, deps)
-    } catch (error) {
-      if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
-      throw error
-    }
-    call.units = 1
+    const replay = await spending(call, 'risk-signals', (admit) => requestPack(caller.actor, { ...job, admit }, deps))
+    if (replay) return await packOf(JSON.parse(replay.body).packId, caller, deps)
     await awaitPack(deps.db, job, WAIT_MS, async (id, ms) => {
       await packReplies.wait(id, ms)
       signal.throwIfAborted() // nobody waits any more; the pack is composed all the same

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
+import { receivable } from '../risk/financing-support.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
 const business = {
@@ -52,8 +53,47 @@ test('an agent verifies an entity again, finds an identifier, and reads acceptan
   const pair = { supplierGstin: '29AAACR5678D1Z5', buyerGstin: '27AAACB1234C1ZF' }
   const diluted = await callTool(agent, 'anti_dilution_get', pair)
   t.false(diluted.isError, JSON.stringify(diluted.result))
-  t.deepEqual((await callTool(agent, 'anti_dilution_get', pair)).result, diluted.result)
+  const withKey = { ...pair, idempotencyKey: randomUUID() }
+  t.deepEqual((await callTool(agent, 'anti_dilution_get', withKey)).result, diluted.result, 'any tool may carry a key')
   t.like((await callTool(agent, 'anti_dilution_get', { ...pair, buyerGstin: 'x' })).result, {
     code: 'VALIDATION_ERROR',
   })
+})
+
+test('a unit is reserved of what is metered and of nothing else, and the audit says which call it was', async (t) => {
+  await using product = await openProduct({ isBound: true })
+  const { base } = await product.ingress()
+  await product.workers(['kyb-verifier', 'dilution-measurer', 'financing-registrar'])
+  const owner = await openClient(product, base)
+  const one = { perDay: 1 }
+  const { key, keyId } = await makeKey(owner, {
+    scopes: [...scopes, 'first-financing:check'],
+    budgets: { 'risk-signals': one, kyb: { perDay: 2 }, 'first-financing': one },
+  })
+  const agent = await connect(base, key)
+  const exhausted = (family: string) => ({ code: 'RATE_LIMITED', errors: [{ path: family, code: 'BUDGET' }] })
+  const supplierGstin = '29AAACR5678D1Z5'
+  const dilution = (buyerGstin: string) => callTool(agent, 'anti_dilution_get', { supplierGstin, buyerGstin })
+  t.false((await dilution('27AAACB1234C1ZF')).isError)
+  t.false((await dilution('27AAACB1234C1ZF')).isError, 'the same pair of the same day is no new unit')
+  t.like((await dilution('24AAFFS4321K1ZA')).result, exhausted('risk-signals'))
+
+  const { json: verified } = await owner.post('/v1/kyb/verifications', business)
+  t.false((await callTool(agent, 'entity_verify', { vei: verified.vei })).isError)
+  t.false((await callTool(agent, 'lei_resolve', { cin: 'U28999MH2015PTC999999' })).isError)
+  t.like((await callTool(agent, 'lei_resolve', { legalName: business.legalName })).result, exhausted('kyb'))
+  const its = receivable()
+  t.is((await callTool(agent, 'first_financing_check', its)).result.status, 'CLEAN')
+  t.like((await callTool(agent, 'first_financing_check', its)).result, exhausted('first-financing'), 'without a key')
+
+  const { json } = await owner.get(`/v1/agents/calls?keyId=${keyId}`)
+  const units = json.calls.map((call: { tool: string; units: number }) => `${call.tool} ${call.units}`)
+  t.deepEqual(units.toReversed(), [
+    ...['anti_dilution_get 1', 'anti_dilution_get 0', 'anti_dilution_get 0', 'entity_verify 1'],
+    ...[`lei_resolve ${json.calls[3].units}`, 'lei_resolve 0', 'first_financing_check 1', 'first_financing_check 0'],
+  ])
+  const ofDay = json.calls.reduce((sum: number, call: { units: number }) => sum + call.units, 0)
+  const { usage } = (await owner.get('/v1/usage')).json
+  // The verification through the API is metered too.
+  t.is(usage.reduce((sum: number, row: { units: number }) => sum + row.units, 0) - 1, ofDay)
 })

@@ -193,6 +193,7 @@ test('a body over one MiB is refused before it is parsed, other methods are not 
   const authorization = `Bearer ${key}`
   t.is((await rawPost(base, ' '.repeat(1_048_577), { authorization })).status, 413)
   t.like(await rawPost(base, '{"jsonrpc":', { authorization }), { status: 400, json: { error: { code: -32700 } } })
+  t.is((await rawPost(base, discover, { ...modern, authorization, 'Content-Type': 'text/plain' })).status, 415)
   const listening = await rawPost(
     base,
     { ...discover, method: 'subscriptions/listen' },

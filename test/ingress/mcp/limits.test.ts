@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
 import { receivable, scenarioGstin } from '../risk/financing-support.ts'
-import { makeKey, rawPost } from './agents.ts'
+import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
 
 /** Scenario 11: the registry answers after twelve seconds. */
 const SLOW = scenarioGstin('11', gstinCheckCharacter)
@@ -72,6 +72,31 @@ test('nobody waits for a client that has gone: its call ends, and its pack stays
   t.deepEqual(audited, { code: 'CANCELLED', units: 1 })
   t.is((await product.db('packs').first('state')).state, 'QUEUED')
 })
+
+for (const era of ERAS) {
+  test(`${era}: a call that the official client cancels ends at once, and what it asked for is found by its key`, async (t) => {
+    await using product = await openProduct({ isBound: true })
+    const { base } = await product.ingress()
+    const owner = await openClient(product, base)
+    const { key } = await makeKey(owner, { scopes: ['agents:invoke', 'risk-signals:run', 'risk-signals:read'] })
+    const agent = await connect(base, key, era)
+    const args = { idempotencyKey: randomUUID(), ...demoRequest }
+    const cancelled = new AbortController()
+    // No worker is there: a call that is not cancelled ends after ten seconds, with what is queued.
+    const call = agent.callTool({ name: 'risk_signals_run', arguments: args }, { signal: cancelled.signal })
+    await eventually('the job to be stored', async () => (await product.db('packs').pluck('id')).length === 1)
+    cancelled.abort()
+    await t.throwsAsync(call)
+    const audited = await eventually('the call to end', () => product.db('agent_calls').first('code', 'units'))
+    t.deepEqual(audited, { code: 'CANCELLED', units: 1 })
+    await product.workers(['pack-composer'])
+    const packId = await eventually('the answer to be there', async () => {
+      const { result, isError } = await callTool(agent, 'risk_signals_run', args)
+      return isError ? undefined : result.packId
+    })
+    t.deepEqual(await product.db('packs').pluck('id'), [packId])
+  })
+}
 
 test('as many clients as a key may have go away: none leaves a place taken, a question waiting or a unit too many', async (t) => {
   await using product = await openProduct({ isBound: true })

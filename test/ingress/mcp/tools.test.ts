@@ -1,33 +1,51 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
+import { z } from 'zod'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { FORMULAS, TIERS } from '../../../ingress/mcp/glossary.ts'
+import { INSTRUCTIONS } from '../../../ingress/mcp/tool-server.ts'
 import { tools } from '../../../ingress/mcp/tools.ts'
 
 test('the words that models read change only on purpose', (t) => {
-  const words = tools.map(({ name, title, description, scope, annotations }) => ({
-    ...{ name, title, description, scope },
+  const listed = tools.map(({ name, title, description, scope, annotations, input, output }) => ({
+    ...{ name, title, description, scope, input: schemaOf(input), output: schemaOf(output) },
     annotations: { ...annotations },
   }))
+  const words = JSON.parse(JSON.stringify({ listed, INSTRUCTIONS, TIERS, FORMULAS }))
   const digest = createHash('sha256').update(canonicalize(words)).digest('hex')
   t.is(
     digest,
-    '7eed224d6c6c0cb9c78ff04d7a7ca9d96c9f0b103c29f13f782d41dcb7b89faa',
+    '86a5b93f3d9ff09dcce8eb34c05234a3e5603060fbe89ba49e6f927b4046d9fb',
     'read every text once more, then write the new digest here',
   )
 })
 
 test('no text of a tool recommends, decides or takes orders', (t) => {
-  for (const { name, title, description } of tools) {
+  for (const { name, title, description, input, output } of tools) {
+    const described = descriptionsIn([schemaOf(input), schemaOf(output)])
     t.notRegex(
-      `${title} ${description}`,
+      [title, description, ...described].join(' '),
       /\b(should|recommend|approve|decline|reject|advise|creditworthy|risky|safe)\b/i,
       name,
     )
     t.regex(name, /^[a-z]+(_[a-z]+)+$/)
   }
 })
+
+/** What a client is shown of a schema. */
+function schemaOf(schema: z.ZodObject): object {
+  return z.toJSONSchema(schema, { io: 'input' })
+}
+
+function descriptionsIn(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(descriptionsIn)
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) =>
+    name === 'description' && typeof value === 'string' ? [value] : descriptionsIn(value),
+  )
+}
 
 test('every tool needs a scope that there is, and says whether it changes something', (t) => {
   const scopes = [...OFFERED_SCOPES, ...MONITORING_SCOPES]

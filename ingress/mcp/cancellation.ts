@@ -1,0 +1,46 @@
+import { z } from 'zod'
+
+/** Calls under way that a message of their own may cancel, by who makes them and their id. */
+export type CancellableCalls = Map<string, Set<AbortController>>
+
+const CallSchema = z.object({ method: z.literal('tools/call'), id: z.union([z.string(), z.number()]) })
+const CancelledSchema = z.object({
+  method: z.literal('notifications/cancelled'),
+  params: z.object({ requestId: z.union([z.string(), z.number()]) }),
+})
+
+/**
+ * Follows one message. In the revision 2025-11-25 a client does not hang up when it gives up a call: it says so in
+ * another message, with the call's id. Ids are the client's own, so where two calls of one caller have the same, none is
+ * cancelled: each ends by itself within ten seconds, as one does whose cancellation reaches another listener.
+ * @param from the key and the address that the message came from
+ * @returns what is aborted when the message is cancelled, and what ends the following
+ */
+export function followMessage(
+  message: unknown,
+  from: string,
+  calls: CancellableCalls,
+): { signal: AbortSignal; [Symbol.dispose](): void } {
+  const controller = new AbortController()
+  const cancelled = CancelledSchema.safeParse(message)
+  if (cancelled.success) {
+    const [only, ...others] = calls.get(nameOf(from, cancelled.data.params.requestId)) ?? []
+    if (others.length === 0) only?.abort()
+  }
+  const call = CallSchema.safeParse(message)
+  if (!call.success) return { signal: controller.signal, [Symbol.dispose]: () => {} }
+  const name = nameOf(from, call.data.id)
+  const same = calls.get(name) ?? new Set()
+  calls.set(name, same.add(controller))
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      same.delete(controller)
+      if (same.size === 0) calls.delete(name)
+    },
+  }
+}
+
+function nameOf(from: string, id: string | number): string {
+  return `${from} ${JSON.stringify(id)}`
+}

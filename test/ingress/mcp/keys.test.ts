@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { type ApiClient, askToken, clientWith, openClient } from '../../support/platform-client.ts'
+import { openProduct, type Product } from '../../support/product.ts'
+import { addProjectOf, callTool, connect, makeKey, rawPost } from './agents.ts'
+
+let product: Product
+let base = ''
+let owner: ApiClient
+
+test.before(async () => {
+  product = await openProduct({ isBound: true })
+  base = (await product.ingress()).base
+  owner = await openClient(product, base)
+})
+test.after.always(() => product[Symbol.asyncDispose]())
+
+const DAY_MS = 86_400_000
+const scopes = ['agents:invoke']
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
+
+for (const [what, change, path, code] of [
+  ['without agents:invoke', { scopes: ['usage:read'] }, 'scopes', 'REQUIRED'],
+  ['that makes keys', { scopes: [...scopes, 'agents:manage'] }, 'scopes', 'NOT_GRANTABLE'],
+  ['that sends evidence elsewhere', { scopes: [...scopes, 'webhooks:manage'] }, 'scopes', 'NOT_GRANTABLE'],
+  ['with a scope that there is not', { scopes: [...scopes, 'all:read'] }, 'scopes', 'NOT_GRANTABLE'],
+  ['that watches no project', { scopes: [...scopes, 'monitoring:read'] }, 'projects', 'REQUIRED'],
+  ['for another environment', { scopes, env: 'PRODUCTION' }, 'env', 'NOT_PERMITTED'],
+  ['that has ended', { scopes, expiresAt: inDays(-1) }, 'expiresAt', 'PAST'],
+  ['that never ends', { scopes, expiresAt: inDays(2_000) }, 'expiresAt', 'TOO_LATE'],
+  ['with a budget of nothing we know', { scopes, budgets: { gold: { perDay: 1 } } }, 'budgets.gold', null],
+  ['with a budget below zero', { scopes, budgets: { kyb: { perDay: -1 } } }, 'budgets.kyb.perDay', null],
+  ['with a limit of half a call', { scopes, dailyLimit: 0.5 }, 'dailyLimit', null],
+  ['with a name of two lines', { scopes, name: 'a\nb' }, 'name', null],
+  ['with a member that there is not', { scopes, colour: 'red' }, 'colour', 'UNKNOWN_FIELD'],
+] as const) {
+  test(`a key ${what} is not made, and the answer names the member`, async (t) => {
+    const { status, json } = await owner.post('/v1/agents/keys', { name: 'x', ...change })
+    t.is(status, 400)
+    t.like(json.errors, [{ path, ...(code !== null && { code }) }])
+  })
+}
+
+test('a key has no scope that its maker’s token does not have, though the organisation has it', async (t) => {
+  const { clientId, clientSecret } = owner.credentials
+  const token = await askToken(base, {
+    ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
+    scope: 'agents:invoke agents:manage usage:read',
+  })
+  const narrow = clientWith(base, token.json.access_token, owner.credentials)
+  const { status, json } = await narrow.post('/v1/agents/keys', { name: 'x', scopes: [...scopes, 'kyb:read'] })
+  t.is(status, 400)
+  const message = 'scopes must not hold kyb:read'
+  t.deepEqual(json.errors, [{ path: 'scopes', code: 'NOT_GRANTABLE', message }])
+  t.is((await narrow.post('/v1/agents/keys', { name: 'x', scopes: [...scopes, 'usage:read'] })).status, 201)
+})
+
+test('a key is shown when it is made and by a repetition of that request, and never again; it lasts a year', async (t) => {
+  const headers = { 'x-idempotency-key': randomUUID() }
+  const body = { name: ' desk ', scopes, dailyLimit: 9, budgets: { kyb: { perMonth: 5 } } }
+  const made = await owner.post('/v1/agents/keys', body, headers)
+  t.is(made.status, 201)
+  const { key, keyId, prefix } = made.json
+  t.regex(key, /^rsk_sandbox_[A-Z2-7]{16}_[\w-]{43}$/)
+  t.is(prefix, key.split('_', 3).join('_'))
+  t.is((await owner.post('/v1/agents/keys', body, headers)).json.key, key)
+  const one = await owner.get(`/v1/agents/keys/${keyId}`)
+  t.like(one.json, { name: 'desk', status: 'ACTIVE', dailyLimit: 9, calls: 0, lastUsedAt: null })
+  t.deepEqual(one.json.budgets, { kyb: { perDay: null, perMonth: 5 } })
+  const days = (Date.parse(one.json.expiresAt) - Date.parse(one.json.createdAt)) / DAY_MS
+  t.is(Math.round(days), 365)
+  const secret = key.split('_')[3]
+  t.false(one.text.includes(secret))
+  t.false((await owner.get('/v1/agents/keys')).text.includes(secret))
+  const row = await product.db('agent_keys').where({ key_id: keyId }).first()
+  t.false(JSON.stringify(row).includes(secret))
+})
+
+test('who may not manage agents makes, sees and ends no key', async (t) => {
+  const { clientId, clientSecret } = owner.credentials
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  const token = await askToken(base, { ...form, scope: 'agents:invoke' })
+  const narrow = clientWith(base, token.json.access_token, owner.credentials)
+  const { keyId } = await makeKey(owner)
+  t.is((await narrow.post('/v1/agents/keys', { name: 'x', scopes })).status, 403)
+  for (const path of ['keys', `keys/${keyId}`, 'calls', 'digests']) {
+    t.is((await narrow.get(`/v1/agents/${path}`)).status, 403, path)
+  }
+})
+
+test('neither another organisation nor the other environment of one’s own sees a key, ends it or lists its calls', async (t) => {
+  const [sandbox, live] = [
+    await openClient(product, base, { name: 'Two environments' }),
+    await openClient(product, base, { name: 'Two environments', env: 'PRODUCTION' }),
+  ]
+  const { key, keyId } = await makeKey(sandbox)
+  await callTool(await connect(base, key), 'gstin_validate', { gstin: 'x' })
+  for (const client of [live, owner]) {
+    const ended = await fetch(`${base}/v1/agents/keys/${keyId}`, {
+      ...{ method: 'DELETE', headers: { authorization: `Bearer ${client.token}` } },
+    })
+    t.is(ended.status, 404)
+    t.is((await client.get(`/v1/agents/keys/${keyId}`)).status, 404)
+    t.false((await client.get('/v1/agents/keys')).text.includes(keyId))
+    t.deepEqual((await client.get(`/v1/agents/calls?keyId=${keyId}`)).json.calls, [])
+  }
+  t.is((await sandbox.get(`/v1/agents/keys/${keyId}`)).json.status, 'ACTIVE')
+  t.is((await sandbox.get(`/v1/agents/calls?keyId=${keyId}`)).json.calls.length, 1)
+})
+
+const discover = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'server/discover' },
+  params: {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+}
+const modern = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'server/discover' }
+
+test('a key that is revoked through one listener is refused by another that knows it', async (t) => {
+  const { base: second } = await product.ingress()
+  const { key, keyId } = await makeKey(owner)
+  const ask = async () => (await rawPost(second, discover, { ...modern, authorization: `Bearer ${key}` })).status
+  t.is(await ask(), 200)
+  const ended = await fetch(`${base}/v1/agents/keys/${keyId}`, {
+    ...{ method: 'DELETE', headers: { authorization: `Bearer ${owner.token}` } },
+  })
+  t.is(ended.status, 204)
+  await eventually('the other listener to notice', async () => (await ask()) === 401, 10_000)
+})
+
+test('a project that another organisation took over is gone from the key', async (t) => {
+  const project = await addProjectOf(product, owner)
+  const { key } = await makeKey(owner, { scopes: [...scopes, 'monitoring:read'], projects: [project.uuid] })
+  const { base: before } = await product.ingress()
+  t.false((await callTool(await connect(before, key), 'checks_list')).isError)
+  const stranger = await openClient(product, base)
+  const { organisationId: uuid } = stranger.credentials
+  const other = await product.db('organisations').where({ uuid }).first('id')
+  await product.db('projects').where({ id: project.id }).update({ organisation_id: other.id })
+  // A listener that does not know the key yet: how long one may, the test of revocation says.
+  const { base: after } = await product.ingress()
+  t.like((await callTool(await connect(after, key), 'checks_list')).result, { code: 'NOT_FOUND' })
+})
+
+test('who asks is looked at before anything else: where from, how much and what', async (t) => {
+  for (const [what, body, headers] of [
+    ['a foreign page', discover, { ...modern, origin: 'https://elsewhere.example' }],
+    ['two MiB', ' '.repeat(2_097_152), {}],
+    ['no JSON', '{"jsonrpc":', {}],
+    ['another type', 'x', { 'Content-Type': 'text/plain' }],
+  ] as const) {
+    const answer = await rawPost(base, body, headers)
+    t.is(answer.status, 401, what)
+    t.truthy(answer.headers.get('www-authenticate'), what)
+  }
+})
