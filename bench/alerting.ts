@@ -3,8 +3,6 @@ import type { Knex } from 'knex'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { addWebhook, openReceiver } from './alerts.ts'
-import { get, median, runLoad } from './load.ts'
-import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
@@ -61,48 +59,4 @@ async function reached(counted: () => Promise<number>, wanted: number): Promise<
     await sleep(50)
   }
   return Date.now()
-}
-
-/**
- * Pings of plain checks by the build before and by this one, in turn: processor time of listener, evaluator and database
- * (alerting 12).
- * @param before a tree of the build before, with its dependencies installed
- */
-export async function benchPlainPings(
-  before: string,
-  { seconds, rounds }: { seconds: number; rounds: number },
-): Promise<Row> {
-  await using resources = new AsyncDisposableStack()
-  const sides = await Promise.all(
-    [before, undefined].map(async (tree) => {
-      const stack = resources.use(await openBenchStack({ PING_RATE_LIMIT_PER_MINUTE: '0' }, tree))
-      const uuids = await addChecks(stack.db, 1_000)
-      const ingress = await stack.ingress()
-      const evaluator = await stack.workers('ping-evaluator')
-      const pids = { ingress: [ingress.child.pid ?? 0], evaluator: [evaluator.pid ?? 0] }
-      const time = await openProcessorTime(stack.db, pids)
-      const run = async () => {
-        const from = await time.read()
-        const request = (n: number) => get(`/ping/${uuids[n % uuids.length]}`, '', true)
-        const { answered, perSecond } = await runLoad({ ports: [ingress.port], connections: 64, seconds, request })
-        const cost = costPerItem(from, await time.read(), answered)
-        return { perSecond, us: (cost.ingress ?? 0) + (cost.evaluator ?? 0) + (cost.database ?? 0) }
-      }
-      return { run, results: [] as Awaited<ReturnType<typeof run>>[] }
-    }),
-  )
-  // Both have compiled their code before anything counts.
-  for (const { run } of sides) await run()
-  for (let round = 0; round < rounds; round++) {
-    for (const { run, results } of sides) results.push(await run())
-  }
-  const [old = 0, now = 0] = sides.map(({ results }) => median(results.map(({ us }) => us)))
-  return {
-    name: 'plain pings beside the build before',
-    'CPU us/ping': now.toFixed(0),
-    before: old.toFixed(0),
-    ratio: (now / old).toFixed(3),
-    limit: '1.03',
-    'pings/s': sides.map(({ results }) => Math.round(median(results.map(({ perSecond }) => perSecond)))).join(' -> '),
-  }
 }

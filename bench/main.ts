@@ -1,8 +1,10 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
-import { benchOnePolicy, benchPlainPings } from './alerting.ts'
+import { benchOnePolicy } from './alerting.ts'
 import { benchAlerts } from './alerts.ts'
 import { benchBlind } from './blind.ts'
+import { benchDecisions } from './decisions.ts'
 import { benchDeliveries } from './deliveries.ts'
+import { benchExcused } from './excused.ts'
 import { benchFamilies } from './families.ts'
 import { benchImports } from './imports.ts'
 import { benchLog } from './log.ts'
@@ -12,6 +14,7 @@ import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
+import { benchPlainPings, benchRuledProject } from './plain-pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
 import { benchTenants } from './tenants.ts'
@@ -46,14 +49,17 @@ const suites = {
   alerts: async (isQuick: boolean) =>
     printTable('Alerts', await benchAlerts({ rounds: isQuick ? 1 : 3, flips: 40_000, alerts: 2_000 })),
   alerting: async (isQuick: boolean) => {
+    printTable('Decisions', benchDecisions({ rounds: isQuick ? 3 : 9 }))
     const before = process.env.BENCH_BEFORE
-    if (before === undefined) console.log('Plain pings are left out: BENCH_BEFORE names no tree of the build before.')
-    else {
-      const pings = await benchPlainPings(before, { seconds: isQuick ? 2 : 5, rounds: isQuick ? 2 : 7 })
-      printTable('Plain pings beside the build before', [pings])
-    }
+    const length = { seconds: isQuick ? 2 : 5, rounds: isQuick ? 2 : 7 }
+    if (before === undefined) console.log('The build before is left out: BENCH_BEFORE names no tree of it.')
+    printTable('Plain pings', [
+      ...(before === undefined ? [] : [await benchPlainPings(before, length)]),
+      await benchRuledProject(length),
+    ])
     const size = isQuick ? { checks: 20_000, overdue: 2_000 } : { checks: 1_000_000, overdue: 100_000 }
     printTable('Alerting', [await benchOnePolicy(size)])
+    printTable('Excused', [await benchExcused(size)])
   },
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }

@@ -2,6 +2,7 @@ import { durableQueues } from '#shared/contracts/topology.ts'
 import { ConflictError } from '#shared/errors.ts'
 import { judgeCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
+import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import type { Command } from './command.ts'
 
 const repair: Command = {
@@ -13,10 +14,10 @@ const repair: Command = {
     'the lines to run on one of its nodes are printed, and the exit status is 1.',
   ],
   options: {},
-  async run(_given, { config, log }) {
+  async run(_given, { config, db, log }) {
     if (config.amqpAdminUrl === undefined) throw new ConflictError('AMQP_ADMIN_URL is not set')
     const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
-    const queues = durableQueues(config.pingShards)
+    const queues = durableQueues(await pingQueuesInUse(db, config.pingShards))
     const { missing } = judgeCluster(await management.state(queues))
     const added = []
     const byHand = []

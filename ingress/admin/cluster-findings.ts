@@ -1,6 +1,7 @@
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { type ClusterIlls, type ClusterState, judgeCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
+import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import type { ArchivingState, ReplicationState } from '#shared/platform/database/replication.ts'
 import type { AdminContext } from './command.ts'
 import type { Finding } from './finding.ts'
@@ -9,7 +10,11 @@ import type { Finding } from './finding.ts'
 const NAMED = 5
 
 /** What doctor says of a cluster of brokers; nothing without AMQP_ADMIN_URL. */
-export async function clusterFindings({ config, log }: Pick<AdminContext, 'config' | 'log'>): Promise<Finding[]> {
+export async function clusterFindings({
+  config,
+  db,
+  log,
+}: Pick<AdminContext, 'config' | 'db' | 'log'>): Promise<Finding[]> {
   if (config.amqpAdminUrl === undefined) {
     const isCluster = config.amqpUrl.includes(',')
     return isCluster
@@ -18,7 +23,7 @@ export async function clusterFindings({ config, log }: Pick<AdminContext, 'confi
   }
   try {
     const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
-    const state = await management.state(durableQueues(config.pingShards))
+    const state = await management.state(durableQueues(await pingQueuesInUse(db, config.pingShards)))
     return findingsOf(state, judgeCluster(state))
   } catch (error) {
     const text = error instanceof Error ? error.message : 'cannot be read'

@@ -2,6 +2,7 @@ import { workQueues } from '#shared/contracts/topology.ts'
 import { type DeadLetteredMessage, summarize } from '#shared/platform/broker/dead-letter.ts'
 import { type DeadLetterBox, type Handling, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { recordDeadLetterAction } from '#shared/platform/broker/dead-letter-store.ts'
+import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { wasOurFault } from '#shared/platform/database/whose-fault.ts'
 import { type AdminContext, type Command, type Given, numberOf, type Output, textOf, UsageError } from './command.ts'
 
@@ -17,8 +18,7 @@ const list: Command = {
   async run(_given, context) {
     await using box = await openDeadLetterBox(context.config.amqpUrl)
     const rows = []
-    for (const name of workQueues(context.config.pingShards))
-      rows.push({ queue: name, messages: await box.depth(name) })
+    for (const name of await queuesOfInstallation(context)) rows.push({ queue: name, messages: await box.depth(name) })
     const text = rows.map((row) => `${String(row.messages ?? 'no queue').padStart(8)}  ${row.queue}`)
     return { json: rows, text: text.join('\n') }
   },
@@ -33,7 +33,7 @@ const inspect: Command = {
     await using box = await openDeadLetterBox(context.config.amqpUrl)
     const id = given.message
     const seen = await box.each(
-      knownQueue(given, context),
+      await knownQueue(given, context),
       limitOf(given),
       () => 'keep',
       async () => {},
@@ -74,7 +74,7 @@ const replayOurs: Command = {
     }
     await using box = await openDeadLetterBox(context.config.amqpUrl)
     const results = []
-    for (const name of workQueues(context.config.pingShards)) {
+    for (const name of await queuesOfInstallation(context)) {
       if (((await box.depth(name)) ?? 0) === 0) continue
       results.push(...(await handle(box, context, name, given, (letter) => (isChosen(letter) ? 'replay' : 'keep'))))
     }
@@ -111,7 +111,7 @@ async function act(
   given: Given,
   decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
 ): Promise<Output> {
-  const results = await handle(box, context, knownQueue(given, context), given, decide)
+  const results = await handle(box, context, await knownQueue(given, context), given, decide)
   if (results.length === 0) throw new UsageError('no such message')
   return report(results)
 }
@@ -141,11 +141,14 @@ function report(results: readonly Handled[]): Output {
   return { json: results, text, failed: results.some(({ result }) => result === 'unreadable') }
 }
 
-function knownQueue(given: Given, context: Pick<AdminContext, 'config'>): string {
+async function queuesOfInstallation({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<string[]> {
+  return workQueues(await pingQueuesInUse(db, config.pingShards))
+}
+
+async function knownQueue(given: Given, context: Pick<AdminContext, 'config' | 'db'>): Promise<string> {
   const name = textOf(given, 'queue').replace(/\.dead$/, '')
-  if (!workQueues(context.config.pingShards).includes(name)) {
-    throw new UsageError(`there is no queue ${name}; there are ${workQueues(context.config.pingShards).join(', ')}`)
-  }
+  const known = await queuesOfInstallation(context)
+  if (!known.includes(name)) throw new UsageError(`there is no queue ${name}; there are ${known.join(', ')}`)
   return name
 }
 

@@ -6,7 +6,8 @@ import { readWatchdog } from '#shared/monitoring/beats/watchdog-store.ts'
 import { openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
-import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
+import { pingQueuesEver, pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
+import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { readArchiving, readReplication } from '#shared/platform/database/replication.ts'
 import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
@@ -95,7 +96,7 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
       archivingFinding(await readArchiving(db)),
       ...(pending.length === 0
         ? [
-            await pingShards(db, config.pingShards),
+            await pingShards(db),
             await doors(db),
             await watchdog(db, config.watchdogUrl),
             await checkpointFolder({ db, config }),
@@ -150,7 +151,7 @@ async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
 async function broker({ config, db }: AdminContext): Promise<Finding[]> {
   try {
     await using box = await openDeadLetterBox(config.amqpUrl)
-    const queues = workQueues(config.pingShards)
+    const queues = workQueues(await pingQueuesInUse(db, config.pingShards))
     const depths = await Promise.all(queues.map((name) => box.depth(name)))
     const missing = queues.filter((_, index) => depths[index] === null)
     const dead = depths.reduce((sum: number, depth) => sum + (depth ?? 0), 0)
@@ -170,22 +171,29 @@ async function broker({ config, db }: AdminContext): Promise<Finding[]> {
   }
 }
 
-async function pingShards(db: Knex, here: number): Promise<Finding> {
-  const shards = (await shardsInUse(db))?.shards ?? here
-  const ill = `is ${here} here, and ${shards} in this installation: set it to ${shards}, or see admin shards set --help`
-  return handling('PING_SHARDS', shards === here, `${here}, as in use`, ill)
+async function pingShards(db: Knex): Promise<Finding> {
+  const live = await liveGenerations(db)
+  const shards = live.at(-1)?.shards
+  const former = live.slice(0, -1)
+  const stuck = former.find(({ isDrained }) => !isDrained)
+  const text = [
+    shards === undefined ? 'no process has taken part yet' : `${shards} in use`,
+    ...former.map(({ shards, isDrained }) => `${shards} before, ${isDrained ? 'kept for a day' : 'read to their end'}`),
+  ].join('; ')
+  const isLate = stuck !== undefined && (await isChangeLate(db))
+  return handling('ping queues', !isLate, text, `${text}: the change does not end, is a ping evaluator running?`)
 }
 
 /** Of queues that a larger number of shards left behind, those that hold messages count too. */
 async function consumers(box: DeadLetterBox, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
-  const most = (await shardsInUse(db).catch(() => null))?.most ?? 0
+  const inUse = workQueues(await pingQueuesInUse(db, config.pingShards))
   const lonely = []
-  for (const queue of workQueues(Math.max(most, config.pingShards))) {
+  for (const queue of workQueues(await pingQueuesEver(db, config.pingShards))) {
     const state = await box.look(queue)
-    const isLeftBehind = !workQueues(config.pingShards).includes(queue)
+    const isLeftBehind = !inUse.includes(queue)
     if (state && state.consumers === 0 && (!isLeftBehind || state.messages > 0)) lonely.push(queue)
   }
-  const ill = `nobody takes from ${lonely.join(', ')}: start workers, with the PING_SHARDS of admin shards show`
+  const ill = `nobody takes from ${lonely.join(', ')}: start workers, and see admin shards show`
   return handling('consumers', lonely.length === 0, 'every queue has one', ill)
 }
 

@@ -1,6 +1,8 @@
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import { listGaps, openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
 import { closeGap } from '#shared/monitoring/operations/close-gap.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { type Command, textOf, UsageError } from './command.ts'
 
@@ -13,12 +15,12 @@ const list: Command = {
   verb: 'list',
   summary: 'List the times in which signals could not be taken, newest first',
   options: {},
-  async run(_given, { db, config }) {
+  async run(_given, { db }) {
     const gaps = await listGaps(db, {
       projectId: NO_PROJECT,
       before: null,
       limit: LISTED,
-      shards: config.pingShards,
+      shards: shardsNow(await liveGenerations(db)),
     })
     const shown = gaps.map(({ door, from, until, kind, scope, cause }: ListedGap) => ({
       door,

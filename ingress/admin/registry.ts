@@ -1,3 +1,4 @@
+import { alertingCommands } from './alerting.ts'
 import { backupCommands } from './backup.ts'
 import { brokerCommands } from './broker.ts'
 import { channelCommands } from './channel.ts'
@@ -27,6 +28,7 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...projectCommands,
   ...keyCommands,
   ...channelCommands,
+  ...alertingCommands,
   ...clientCommands,
   ...userCommands,
   ...organisationCommands,

@@ -1,10 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
-import { ConflictError } from '#shared/errors.ts'
-import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
-import { LOOK_EVERY_MS } from '#shared/platform/database/installation.ts'
-import { setShards, shardsInUse } from '#shared/platform/database/ping-shards.ts'
-import { type AdminContext, type Command, numberOf, UsageError } from './command.ts'
+import { MOST_SHARDS, type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
+import { pingQueueDeclarations } from '#shared/contracts/topology.ts'
+import { connectOnce } from '#shared/platform/broker/addresses.ts'
+import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { declareTopology } from '#shared/platform/broker/declare-topology.ts'
+import { pingQueuesEver } from '#shared/platform/database/ping-queues.ts'
+import { addGeneration, liveGenerations } from '#shared/platform/database/ping-shards.ts'
+import { nowMicros, toIsoSeconds } from '#shared/time.ts'
+import { type Command, numberOf, UsageError } from './command.ts'
 
 const show: Command = {
   noun: 'shards',
@@ -12,73 +15,56 @@ const show: Command = {
   summary: 'Show how many ping queues the installation uses, and what each holds',
   options: {},
   async run(_given, { db, config }) {
-    const inUse = await shardsInUse(db)
+    const live = await liveGenerations(db)
     await using box = await openDeadLetterBox(config.amqpUrl)
     const queues = []
-    for (let shard = 0; shard < (inUse?.most ?? config.pingShards); shard++) {
-      const found = await box.look(pingQueue(shard))
-      if (found) queues.push({ queue: pingQueue(shard), ...found })
+    for (const number of await pingQueuesEver(db, config.pingShards)) {
+      const found = await box.look(pingQueue(number))
+      if (found) queues.push({ queue: pingQueue(number), ...found })
     }
-    const shards = inUse?.shards ?? null
+    const shards = live.at(-1)?.shards ?? null
     const text = [
-      `${shards ?? 'none yet'} in use${inUse ? `, set by ${inUse.setBy}` : ''}; PING_SHARDS is ${config.pingShards} here`,
+      live.length === 0 ? 'none in use yet' : `${shards} in use`,
+      ...live.map(
+        (one, index) => `generation ${one.generation}: ${one.shards}, ${stateOf(one, index === live.length - 1)}`,
+      ),
       ...queues.map(({ queue, messages, consumers }) => `${queue}  ${messages} messages, ${consumers} consumers`),
     ]
-    return { json: { shards, setting: config.pingShards, queues }, text: text.join('\n') }
+    const generations = live.map(({ opensAt, ...rest }) => ({ ...rest, opensAt: toIsoSeconds(opensAt) }))
+    return { json: { shards, generations, queues }, text: text.join('\n') }
   },
+}
+
+function stateOf({ opensAt, isDrained }: PingGeneration, isNewest: boolean): string {
+  if (isNewest) return opensAt > nowMicros() ? 'opens in some seconds' : 'taken to'
+  return isDrained ? 'read to its end, kept for a day' : 'being read to its end'
 }
 
 const set: Command = {
   noun: 'shards',
   verb: 'set',
-  summary: 'Change how many ping queues the installation uses',
+  summary: 'Change how many ping queues the installation uses, while it runs',
   help: [
-    'Stop every ingress and mail listener first, and wait until the ping queues are empty. Then set the number, and start',
-    'all processes with PING_SHARDS at the new one: those with another take no part and say so.',
+    'Every process follows within some seconds; none is restarted. Checks go down some seconds later than usual while the',
+    'former queues are read to their end. Those are kept for a day, for listeners that the database could not tell, and are',
+    'deleted then. PING_SHARDS is only what an installation begins with.',
   ],
   options: { to: { description: 'the new number, 1 to 64', value: 'N', required: true } },
-  async run(given, context) {
+  async run(given, { config, db, log, actor }) {
     const to = numberOf(given, 'to') ?? 0
-    if (to < 1 || to > 64) throw new UsageError('--to is not between 1 and 64')
-    await using box = await openDeadLetterBox(context.config.amqpUrl)
-    const inUse = await shardsInUse(context.db)
-    const from = inUse?.shards ?? to
-    const most = inUse?.most ?? to
-    await refuseWhileHeld(box, most)
-    await setShards(context.db, to, context.actor)
-    if (to !== from) await undoWhenPinged(box, context, { from, most })
-    return {
-      json: { from, to },
-      text: `${from} before, ${to} now: start every process with PING_SHARDS=${to}`,
+    if (to < 1 || to > MOST_SHARDS) throw new UsageError(`--to is not between 1 and ${MOST_SHARDS}`)
+    const from = (await liveGenerations(db)).at(-1)?.shards
+    if (to === from) return { json: { from, to }, text: `${to} already` }
+    const connection = await connectOnce(config.amqpUrl, 'signalbox-admin')
+    try {
+      await addGeneration(db, to, actor, (made) =>
+        declareTopology(connection, pingQueueDeclarations(queuesOf(made)), log),
+      )
+    } finally {
+      await connection.close()
     }
+    return { json: { from, to }, text: `${from} before, ${to} now: admin shards show tells how far the change is` }
   },
 }
 
 export const shardCommands: readonly Command[] = [show, set]
-
-/** A ping that waits under the old number would be applied after those under the new one, or by nobody. */
-async function refuseWhileHeld(box: DeadLetterBox, most: number): Promise<void> {
-  for (let shard = 0; shard < most; shard++) {
-    const messages = (await box.look(pingQueue(shard)))?.messages ?? 0
-    if (messages > 0) {
-      throw new ConflictError(
-        `${pingQueue(shard)} holds ${messages} messages: let the evaluators finish, and try again`,
-      )
-    }
-  }
-}
-
-/** An ingress that was not stopped may have sent a ping the old way until it noticed: then the change is taken back. */
-async function undoWhenPinged(
-  box: DeadLetterBox,
-  { db, actor }: AdminContext,
-  { from, most }: { from: number; most: number },
-): Promise<void> {
-  await sleep(LOOK_EVERY_MS * 2)
-  try {
-    await refuseWhileHeld(box, most)
-  } catch (error) {
-    await setShards(db, from, actor)
-    throw error
-  }
-}

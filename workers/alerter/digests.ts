@@ -7,8 +7,8 @@ import {
   joinBundle,
   looksCutOff,
 } from '#shared/monitoring/alerting/bundle-store.ts'
-import { digestOf } from '#shared/monitoring/alerting/digest.ts'
-import type { Decided, Decision, NewTelling } from '#shared/monitoring/alerting/incident.ts'
+import { digestOf, inDigest } from '#shared/monitoring/alerting/digest.ts'
+import type { Decided, NewTelling } from '#shared/monitoring/alerting/incident.ts'
 import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
@@ -107,15 +107,6 @@ function takeOut({ one, result }: Outcome, isTaken: (telling: NewTelling) => boo
   const uuids = new Set(one.facts.channels.filter(({ id }) => taken.has(id)).map(({ uuid }) => uuid))
   const tellings = result.tellings.filter(({ channelId }) => !taken.has(channelId))
   return { one, result: { ...result, tellings, decision: inDigest(result.decision, uuids, tellings.length === 0) } }
-}
-
-function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
-  if (!decision) return null
-  const channels = decision.channels.map((channel) =>
-    uuids.has(channel.id) && channel.outcome === 'told' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
-  )
-  const isOutageTold = decision.outcome === 'told' && decision.reason !== 'RECOVERY'
-  return { ...decision, ...(isWhole && isOutageTold && { reason: 'IN_DIGEST' as const }), channels }
 }
 
 /** Sends the digests that nothing more is due for. @returns their messages, to be published after the commit */

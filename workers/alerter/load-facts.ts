@@ -61,9 +61,12 @@ export async function loadFacts(
   const counting = asking(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
   const watching = asking(({ plan }) => plan.flapping !== null)
   const opening = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
-  const told = found.flatMap(({ incident, policy }) =>
-    incident && (policy || !incident.isDirect) ? [incident.id] : [],
-  )
+  const gatesOf = await loadGates(tx, found, nowMicros())
+  // A check that was told directly, and then got into a window or under a parent, owes its recovery all the same.
+  const told = found.flatMap(({ incident, policy, check }) => {
+    const isImplicit = rules.get(check.id)?.hasParents || gatesOf({ check, incident }).isInWindow
+    return incident && (policy || isImplicit || !incident.isDirect) ? [incident.id] : []
+  })
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
@@ -76,7 +79,6 @@ export async function loadFacts(
   const openings = await groupOpenings(tx, [
     ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
   ])
-  const gatesOf = await loadGates(tx, found, nowMicros())
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
   const heldOf = await loadParents(tx, children, nowMicros())
   const channelsOf = await loadChannels(tx, found, tellings, reading)

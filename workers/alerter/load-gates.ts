@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import type { AlertedCheck } from '#shared/monitoring/alerting/fact-store.ts'
+import { maintenanceGates } from '#shared/monitoring/alerting/gates.ts'
 import type { Gate, Incident } from '#shared/monitoring/alerting/incident.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
-import { isAbout, timesOf } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import type { Micros } from '#shared/time.ts'
 
@@ -27,18 +27,8 @@ export async function loadGates(
   const blind = gaps.map(({ from, until }): Gate => ({ reason: 'BLIND', since: from, until }))
   return ({ check, incident }) => {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
-    const maintenance = (windows.get(check.projectId) ?? [])
-      .filter((window) => isAbout(window, about))
-      .flatMap((window) =>
-        timesOf(window, since(incident), now + 1).map(
-          ({ from, until }): Gate => ({
-            reason: 'MAINTENANCE',
-            since: from,
-            until,
-            detail: { window: window.uuid, name: window.name },
-          }),
-        ),
-      )
+    const own = windows.get(check.projectId) ?? []
+    const maintenance = maintenanceGates(own, about, { since: since(incident), now })
     return {
       gates: [...blind, ...maintenance],
       isInWindow: maintenance.some(({ until }) => until !== null && until > now),

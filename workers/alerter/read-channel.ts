@@ -1,13 +1,11 @@
 import type { AlertedChannel } from '#shared/monitoring/alerting/fact-store.ts'
 import type { FactChannel } from '#shared/monitoring/alerting/incident.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { keepsRecord } from '#shared/monitoring/channels/readers.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 export type ReadChannel = (channel: AlertedChannel) => Omit<FactChannel, 'isOwn' | 'isOverReserve'>
-
-/** Kinds that open something in an outside system, which the recovery closes. */
-const KEEPS_RECORD: ReadonlySet<string> = new Set(['pd', 'opsgenie', 'victorops', 'pagertree', 'spike', 'webhook'])
 
 /** Opens the configuration of integrations, once each, to see what they have something to do for. */
 export function createReadChannel({ secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>): ReadChannel {
@@ -16,7 +14,7 @@ export function createReadChannel({ secrets, log }: Pick<WorkerDeps, 'secrets' |
     uuid,
     isDisabled,
     ignores: ignoresOf(kind, sealedConfig),
-    keepsRecord: KEEPS_RECORD.has(kind),
+    keepsRecord: keepsRecord(kind),
   })
 
   function ignoresOf(kind: string, sealedConfig: string): { up: boolean; down: boolean } {

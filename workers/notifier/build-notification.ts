@@ -1,4 +1,5 @@
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
@@ -140,6 +141,7 @@ function placeOf(
     ackUrl: publicUrl + incidentLinkPath(id, channel.uuid, secrets.digest(signedOfIncidentLink(id, channel.uuid))),
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
+    heldBy: detail?.name ?? '',
   }
 }
 
@@ -162,13 +164,7 @@ function testCheck(name: string): AssignedCheck {
     name,
     badgeKey: NO_UUID,
     channelIds: [],
+    ...BEGIN,
     status: 'down',
-    nPings: 0,
-    lastPing: null,
-    lastStart: null,
-    lastStartRid: null,
-    lastDuration: null,
-    alertAfter: null,
-    excusedAt: null,
   }
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { DigestMember } from './digest.ts'
+import { type DigestMember, GATHERED_SECONDS } from './digest.ts'
 
 /** What a digest is gathered of. */
 export interface Gathering {
@@ -19,8 +19,7 @@ export interface DueBundle extends Gathering {
   projectUuid: string
 }
 
-/** Recoveries are gathered for so long after the first; a digest of a policy's recoveries goes at most so often. */
-const GATHERED = '30 seconds'
+/** A digest of a policy's recoveries goes at most so often. */
 const RECOVERIES_EVERY = '5 minutes'
 
 /** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
@@ -61,7 +60,7 @@ export async function joinBundle(
   const rows = await query<{ id: string }>(
     tx,
     `INSERT INTO bundles (id, project_id, policy_id, direction, opened_at, send_at)
-     SELECT ?::uuid, ?, ?::bigint, ?, now(), greatest(now() + interval '${GATHERED}',
+     SELECT ?::uuid, ?, ?::bigint, ?, now(), greatest(now() + interval '${GATHERED_SECONDS} seconds',
        (SELECT max(sent_at) + interval '${RECOVERIES_EVERY}' FROM bundles
         WHERE policy_id = ?::bigint AND direction = 'up' AND ? = 'up'))
      ON CONFLICT (policy_id, direction) WHERE sent_at IS NULL DO UPDATE SET size = bundles.size RETURNING id`,

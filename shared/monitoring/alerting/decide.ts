@@ -1,5 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { countFailures, type FailureCount } from './failures.ts'
+import { startsToFlap, tellFlapping } from './flapping.ts'
 import { beginOf, gateAt, gatesOf, settlesAt, standstill } from './gates.ts'
 import {
   type Decided,
@@ -11,7 +12,7 @@ import {
   type Incident,
 } from './incident.ts'
 import { toldUpTo } from './plan.ts'
-import { recover, tellDirectly, tellFlapping } from './recovery.ts'
+import { recover, tellDirectly } from './recovery.ts'
 import { speak } from './speak.ts'
 
 /** A gate whose end nobody knows, or that lies far ahead, is looked at again after so long. */
@@ -146,7 +147,7 @@ function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: M
   draft.policyId = policy.id
   draft.planVersion = policy.version
   draft.isDirect = false
-  if (draft.alertAt !== null) draft.told = toldUpTo(policy.plan, now - draft.alertAt + draft.skipped)
+  if (draft.alertAt !== null) draft.told = toldUpTo(policy.plan, { ...draft, passed: now - draft.alertAt })
 }
 
 function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
@@ -155,13 +156,6 @@ function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
   const counted = countFailures(facts.check, facts.finishes, { need, of, downAt, now })
   // That it is down is a failure, whatever the log still holds.
   return need === 1 ? { ...counted, have: Math.max(1, counted.have), metAt: counted.metAt ?? downAt } : counted
-}
-
-function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Facts): boolean {
-  const rule = policy?.plan.flapping
-  if (!flip || !rule || draft.flapping) return false
-  const since = flip.at - microsOfSeconds(rule.within)
-  return recentFlips.filter((at) => at > since && at <= flip.at).length >= rule.changes
 }
 
 function hasRecovered(draft: Incident, facts: Facts, count: FailureCount, now: Micros): boolean {

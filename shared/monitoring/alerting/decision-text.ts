@@ -9,9 +9,30 @@ export function decisionText({ outcome, reason, detail }: { outcome: string; rea
   return `${OPENINGS[outcome] ?? ''}${text}`
 }
 
-/** One sentence for what became of one integration. */
-export function channelText({ outcome, reason }: { outcome: string; reason: string }, name: string): string {
-  return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
+/** What was decided about one integration, and what became of the message where there is one. */
+export interface ChannelOutcome {
+  outcome: string
+  reason: string
+  delivery?: { state: string; error: string; attempts: number } | null
+}
+
+/** What was to be told, and was taken back before anybody began to send it, was superseded; all else is as it was decided. */
+export function outcomeOf({ outcome, reason, delivery }: ChannelOutcome): { outcome: string; reason: string } {
+  const isTaken = outcome === 'told' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
+  return isTaken && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
+}
+
+/**
+ * One sentence for what became of one integration: `Chat: Told: it is still down.` Of what could not be sent first that, then
+ * why it should have been: `Phone: Not told (failed: Time-out), although it is still down.`
+ */
+export function channelText(channel: ChannelOutcome, name: string): string {
+  const { outcome, reason } = outcomeOf(channel)
+  const { delivery } = channel
+  const isLost = outcome === 'told' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
+  if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
+  const why = decisionText({ outcome: '', reason, detail: {} })
+  return `${name}: Not told (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
 }
 
 const OPENINGS: Readonly<Record<string, string>> = {
@@ -32,11 +53,14 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   RECOVERY: 'it is up again.',
   FLAPPING: ({ changes }) => `it changed ${changes === undefined ? 'too often' : `${changes} times`} in a short time.`,
   IN_DIGEST: 'it is one of the checks of a digest.',
-  WINDOW_ENDED: 'it is still down at the end of its maintenance.',
-  PARENT_UP: 'it is still down after what it depends on came back.',
+  WINDOW_ENDED: ({ name }) =>
+    `it is still down at the end of its maintenance${name === undefined ? '' : ` ("${name}")`}.`,
+  PARENT_UP: (detail) => `it is still down after ${named(detail, 'what it depends on')} came back.`,
   PARENT_CYCLE: 'what it depends on depends on it.',
   ACK_EXPIRED: 'its acknowledgement has ended.',
   NOBODY_REACHED: 'nobody was reached before.',
+  GAP: 'it was expected while we could not take signals.',
+  REFUSED_PING: 'a ping of it was refused, for a reason of ours.',
   UNKNOWN_NOTICE: 'we could not take signals when it was expected.',
   FAILURES: ({ have, need }) => (need === undefined ? 'too few failures.' : `${have} of ${need} failures so far.`),
   DOWN_FOR: ({ seconds }) => (seconds === undefined ? 'not down for long enough.' : `not down for ${seconds} s yet.`),
@@ -54,7 +78,7 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   CHANNEL_DISABLED: 'the integration is disabled.',
   CHANNEL_IGNORES: 'the integration ignores this change.',
   MONTHLY_RESERVE: 'the rest of the monthly limit is kept for first messages.',
-  SUPERSEDED: 'a newer message took its place.',
+  SUPERSEDED: 'a newer message took its place, or nobody needed it any more.',
   NOT_TOLD_BEFORE: 'nobody was told that it was down.',
   FIRST_SUCCESS: 'its first success is no news.',
   WAS_PAUSED: 'it was paused before.',

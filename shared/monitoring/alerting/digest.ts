@@ -1,5 +1,6 @@
 import { oneLine } from '../notifications/escapes.ts'
 import type { Summary } from '../notifications/notification.ts'
+import type { Decision } from './incident.ts'
 
 /** An incident that a digest names. */
 export interface DigestMember {
@@ -37,4 +38,21 @@ export function digestOf({ status, size, members, isSuspicious }: Digest, link: 
     link,
     group: { count: size, members: members.map((member) => ({ ...member, status })) },
   }
+}
+
+/** Recoveries of the checks of a digest are gathered for so long after the first. */
+export const GATHERED_SECONDS = 30
+
+/**
+ * What is said of a decision some of whose messages became part of a digest.
+ * @param uuids integrations whose message did
+ * @param isWhole every message did
+ */
+export function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
+  if (!decision || uuids.size === 0) return decision
+  const channels = decision.channels.map((channel) =>
+    uuids.has(channel.id) && channel.outcome === 'told' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
+  )
+  const isOutageTold = decision.outcome === 'told' && decision.reason !== 'RECOVERY'
+  return { ...decision, ...(isWhole && isOutageTold && { reason: 'IN_DIGEST' as const }), channels }
 }

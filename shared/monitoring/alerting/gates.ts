@@ -1,4 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
+import { isAbout, timesOf, type Window } from '../windows/window.ts'
 import { type Facts, GATES, type Gate, type Incident } from './incident.ts'
 
 /** Nobody looked for longer than this: what passed meanwhile is our outage, and escalates nothing. */
@@ -16,6 +17,25 @@ export function gatesOf(incident: Incident, facts: Facts, now: Micros): Gate[] {
   const settledAt = settlesAt(incident, facts)
   if (settledAt !== null) own.push({ reason: 'SETTLING', since: lastFlipOf(incident, facts), until: settledAt })
   return [...own, ...facts.gates.filter(({ reason }) => reason !== 'BLIND' || incident.firstStep !== null)]
+}
+
+/**
+ * What maintenance holds, or held since an instant, of the messages of a check.
+ * @param windows of its project
+ */
+export function maintenanceGates(
+  windows: readonly Window[],
+  check: { uuid: string; tags: readonly string[] },
+  { since, now }: { since: Micros; now: Micros },
+): Gate[] {
+  return windows
+    .filter((window) => isAbout(window, check))
+    .flatMap((window) => {
+      const detail = { window: window.uuid, name: window.name }
+      return timesOf(window, since, now + 1).map(
+        ({ from, until }): Gate => ({ reason: 'MAINTENANCE', since: from, until, detail }),
+      )
+    })
 }
 
 /** When one state has lasted long enough to end flapping; null when it does not flap. */

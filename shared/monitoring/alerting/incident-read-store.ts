@@ -8,10 +8,14 @@ const SELECT = `
   SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
          ${microsOf('i.down_at')} AS "downAt", ${microsOf('i.alert_at')} AS "alertAt",
          ${microsOf('i.resolved_at')} AS "resolvedAt", i.resolution, i.flips, i.failures, i.flapping, i.held,
+         i.told, i.skipped_us AS skipped, i.first_step AS "firstStep",
          p.uuid AS "policyUuid", i.is_direct AS "isDirect", i.assignee, ${microsOf('i.ack_at')} AS "ackAt",
          i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil",
          (p.plan->>'ack_timeout')::integer AS "ackTimeout", ${microsOf('i.next_at')} AS "nextAt", i.report, i.previous
   FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN policies p ON p.id = i.policy_id`
+
+/** How an instant is written where the database writes it into a document. */
+const ISO = `'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'`
 
 export interface IncidentFilter {
   state: 'open' | 'resolved' | null
@@ -76,8 +80,18 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
          'state', n.state, 'error', n.error, 'attempts', n.attempts) FROM notifications n JOIN channels c ON c.id = n.channel_id
        WHERE n.incident_id = ?::uuid
        UNION ALL
+       SELECT n.created_at, 3, 'telling', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
+         'state', n.state, 'error', n.error, 'attempts', n.attempts, 'size', b.size)
+       FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id JOIN channels c ON c.id = m.channel_id
+         JOIN notifications n ON n.bundle_id = m.bundle_id AND n.channel_id = m.channel_id
+       WHERE m.incident_id = ?::uuid AND m.included
+       UNION ALL
        SELECT at, 4, 'act', kind, jsonb_build_object('by', by_whom, 'via', via, 'text', text) FROM incident_events
-       WHERE incident_id = ?::uuid) t
+       WHERE incident_id = ?::uuid
+       UNION ALL
+       SELECT from_at, 0, 'gap', kind, jsonb_build_object('until', to_char(until_at AT TIME ZONE 'UTC', ${ISO}), 'cause', cause)
+       FROM gaps WHERE door = 'http' AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
+         AND from_at <= coalesce(${timestampOf('?::bigint')}, now())) t
      ORDER BY t.at, t.place LIMIT ?`,
     [
       incident.checkId,
@@ -88,6 +102,9 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
       incident.id,
       incident.id,
       incident.id,
+      incident.id,
+      incident.downAt,
+      incident.resolvedAt,
       limit,
     ],
   )
@@ -108,7 +125,13 @@ export async function listDecisions(
             (SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
                SELECT jsonb_build_object('state', n.state, 'error', n.error, 'attempts', n.attempts)
                FROM notifications n JOIN channels c ON c.id = n.channel_id
-               WHERE c.uuid = (it.value->>'id')::uuid AND n.check_id = d.check_id AND n.created_at = d.created_at LIMIT 1))
+               WHERE c.uuid = (it.value->>'id')::uuid
+                 AND (n.check_id = d.check_id AND n.created_at = d.created_at
+                      OR it.value->>'reason' = 'IN_DIGEST' AND n.bundle_id IN (
+                        SELECT m.bundle_id FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id
+                        WHERE m.incident_id = d.incident_id AND m.channel_id = c.id AND m.included
+                          AND b.direction = CASE WHEN d.reason = 'RECOVERY' THEN 'up' ELSE 'down' END))
+               ORDER BY n.created_at LIMIT 1))
                ORDER BY it.ordinality), '[]')
              FROM jsonb_array_elements(d.channels) WITH ORDINALITY it) AS channels
      FROM decisions d LEFT JOIN flips f ON f.id = d.flip_id

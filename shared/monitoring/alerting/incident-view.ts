@@ -1,6 +1,6 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/unique-key.ts'
-import { channelText, decisionText } from './decision-text.ts'
+import { channelText, decisionText, outcomeOf } from './decision-text.ts'
 import type { ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
@@ -73,8 +73,7 @@ export function decisionView(decision: ShownDecision, names: ReadonlyMap<string,
     text: decisionText(decision),
     channels: decision.channels.map((channel) => ({
       id: channel.id,
-      outcome: channel.outcome,
-      reason: channel.reason,
+      ...outcomeOf(channel),
       delivery: channel.delivery,
       text: channelText(channel, names.get(channel.id) ?? 'A deleted integration'),
     })),

@@ -71,7 +71,7 @@ export interface Incident {
   held: HeldReason | null
   /** for each step how many of its entries have been spoken */
   told: readonly number[]
-  /** waits that were skipped because nobody was reached */
+  /** of the wait after the step that spoke first, how much was skipped because nobody was reached */
   skipped: Micros
   /** the step that spoke first; null while none has */
   firstStep: number | null
@@ -154,7 +154,7 @@ export interface NewTelling {
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping'
   status: 'up' | 'down'
   flipId: number | null
-  /** offset in the plan, seconds; for direct ones the number of the flip */
+  /** offset in the plan, seconds, negative of a step that was brought forward; for direct ones the number of the flip */
   entry: number
   detail: TellingDetail | null
 }
@@ -167,6 +167,8 @@ export interface TellingDetail {
   reason: ToldReason
   /** when it should have been sent, microseconds */
   dueAt: Micros
+  /** of the window that it went down in, or of the check that came back; only when that held it until now */
+  name?: string
 }
 
 export interface ChannelDecision {

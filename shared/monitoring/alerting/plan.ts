@@ -12,15 +12,29 @@ function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
 }
 
 /** Where in the plan an entry of a step lies; null when the step has no such entry. */
-function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
+export function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
   if (index === 0) return offset
   if (!step.repeat || index > (step.repeat.times ?? Number.POSITIVE_INFINITY)) return null
   return offset + index * microsOfSeconds(step.repeat.every)
 }
 
+/** Where an incident stands in its plan: how much of the plan's clock has passed, and which waits were skipped. */
+export interface Passed {
+  passed: Micros
+  /** part of the wait after the step that spoke first, which reached nobody */
+  skipped: Micros
+  firstStep: number | null
+}
+
+/** By how much a step is earlier than its offset: a skipped wait brings on the steps after it, and no repeat of those before. */
+export function broughtForward(step: number, { skipped, firstStep }: Pick<Passed, 'skipped' | 'firstStep'>): Micros {
+  return firstStep !== null && step > firstStep ? skipped : 0
+}
+
 /** All entries up to a moment count as spoken: a plan that changed is spoken from now. */
-export function toldUpTo(plan: Plan, elapsed: Micros): number[] {
-  return plan.steps.map((step, index) => entriesDue(step, stepOffsets(plan)[index] ?? 0, elapsed))
+export function toldUpTo(plan: Plan, at: Passed): number[] {
+  const offsets = stepOffsets(plan)
+  return plan.steps.map((step, index) => entriesDue(step, offsets[index] ?? 0, at.passed + broughtForward(index, at)))
 }
 
 /** A step that speaks now. */
@@ -39,8 +53,8 @@ export interface PlanNow {
   /** whether a step that is due waits for its hours */
   isOutsideHours: boolean
   told: number[]
-  /** how much of the plan has passed at the next entry; null when there is none */
-  nextElapsed: Micros | null
+  /** how much of the plan's clock has passed at the next entry; null when there is none */
+  nextPassed: Micros | null
   /** when hours begin that a step waits for */
   hoursAt: Micros | null
 }
@@ -48,7 +62,7 @@ export interface PlanNow {
 /** What a plan says at a moment. Several entries of one step that were missed are one. */
 export function readPlan(
   plan: Plan,
-  { told, elapsed, severity, now }: { told: readonly number[]; elapsed: Micros; severity: Severity; now: Micros },
+  { told, severity, now, ...at }: Passed & { told: readonly number[]; severity: Severity; now: Micros },
 ): PlanNow {
   const offsets = stepOffsets(plan)
   const result: PlanNow = {
@@ -56,17 +70,19 @@ export function readPlan(
     silent: [],
     isOutsideHours: false,
     told: [],
-    nextElapsed: null,
+    nextPassed: null,
     hoursAt: null,
   }
   for (const [index, step] of plan.steps.entries()) {
     const offset = offsets[index] ?? 0
     const spoken = told[index] ?? 0
-    const due = entriesDue(step, offset, elapsed)
+    const earlier = broughtForward(index, at)
+    const due = entriesDue(step, offset, at.passed + earlier)
     result.told.push(Math.max(due, spoken))
     if (due > spoken) sayNow(result, { step, index, offset, due, spoken, severity, now })
     const nextOffset = entryOffset(step, offset, Math.max(due, spoken))
-    if (nextOffset !== null) result.nextElapsed = Math.min(nextOffset, result.nextElapsed ?? nextOffset)
+    if (nextOffset === null) continue
+    result.nextPassed = Math.min(nextOffset - earlier, result.nextPassed ?? Number.POSITIVE_INFINITY)
   }
   return result
 }

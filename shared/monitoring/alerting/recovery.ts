@@ -1,5 +1,4 @@
 import type { Micros } from '../../time.ts'
-import { settlesAt } from './gates.ts'
 import type {
   ChannelDecision,
   Decided,
@@ -11,7 +10,6 @@ import type {
   SkippedReason,
   Telling,
 } from './incident.ts'
-import { channelsOf } from './plan.ts'
 
 /** Today's fan-out: every integration of the check that is enabled and has something to do for the change. */
 export function tellDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
@@ -80,49 +78,6 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
         : wasWaiting || down.length === 0
           ? { outcome: 'none', reason: 'RECOVERED_FIRST', ...common }
           : { outcome: 'skipped', reason: 'NOT_TOLD_BEFORE', ...common }
-  return { incident: draft, tellings, withdrawn, decision }
-}
-
-/** One telling in place of the change that is too much, then silence until one state has lasted. */
-export function tellFlapping(draft: Incident, facts: Facts, now: Micros): Decided {
-  draft.flapping = true
-  draft.lookedAt = now
-  draft.alertAt ??= now
-  if (draft.state === 'waiting') draft.state = 'alerting'
-  draft.held = 'SETTLING'
-  draft.nextAt = settlesAt(draft, facts)
-  const [first] = facts.policy?.plan.steps ?? []
-  const before = new Set(facts.tellings.map(({ channelId }) => channelId))
-  const wanted = new Set([
-    ...(first ? channelsOf(first, facts.channels) : []),
-    ...facts.channels.filter(({ id }) => before.has(id)),
-  ])
-  const channels: ChannelDecision[] = []
-  const tellings: NewTelling[] = []
-  for (const channel of draft.state === 'acknowledged' ? [] : wanted) {
-    const reason = refusalOf(channel, 'down')
-    channels.push(
-      reason
-        ? { id: channel.uuid, outcome: 'skipped', reason }
-        : { id: channel.uuid, outcome: 'told', reason: 'FLAPPING' },
-    )
-    if (reason) continue
-    const { id: channelId } = channel
-    tellings.push({ channelId, what: 'flapping', status: 'down', flipId: null, entry: draft.flips, detail: null })
-  }
-  if (draft.firstStep === null && tellings.length > 0) draft.firstStep = 0
-  draft.told = draft.told.length > 0 ? draft.told : [1]
-  const withdrawn = facts.tellings
-    .filter(({ status }) => status === 'down')
-    .filter(isUnsent)
-    .map(({ id }) => id)
-  const decision: Decision = {
-    outcome: tellings.length > 0 ? 'told' : 'held',
-    reason: tellings.length > 0 ? 'FLAPPING' : 'SETTLING',
-    detail: { changes: facts.recentFlips.length },
-    until: draft.nextAt,
-    channels,
-  }
   return { incident: draft, tellings, withdrawn, decision }
 }
 

@@ -20,6 +20,11 @@ export interface ShownIncident {
   failures: number
   flapping: boolean
   held: HeldReason | null
+  /** for each step of the plan how many of its entries have been spoken */
+  told: readonly number[]
+  /** of the wait after the step that spoke first, how much was skipped because nobody was reached */
+  skipped: Micros
+  firstStep: number | null
   policyUuid: string | null
   isDirect: boolean
   assignee: string | null
@@ -37,7 +42,7 @@ export interface ShownIncident {
 /** Something that happened in an incident. */
 export interface TimelineRow {
   at: Micros
-  kind: 'flip' | 'decision' | 'telling' | 'act'
+  kind: 'flip' | 'decision' | 'telling' | 'act' | 'gap'
   /** what of its kind: `down`, an outcome, what was told, what somebody did */
   what: string
   /** more of it, by kind */

@@ -10,7 +10,7 @@ import type {
   NewTelling,
   ToldReason,
 } from './incident.ts'
-import { channelsOf, goneFrom, type PlanNow, readPlan, type Speaking } from './plan.ts'
+import { broughtForward, channelsOf, goneFrom, type PlanNow, readPlan, type Speaking } from './plan.ts'
 import { type Plan, stepOffsets } from './policy.ts'
 import { isUnsent, refusalOf } from './recovery.ts'
 
@@ -30,15 +30,17 @@ export function speak(draft: Incident, facts: Facts, now: Micros, before: Before
   const alertAt = draft.alertAt
   if (!plan || alertAt === null) return { incident: draft, tellings: [], withdrawn: [], decision: null }
   const isEscalated = skipWait(draft, facts, plan, now - alertAt)
-  const elapsed = now - alertAt + draft.skipped
-  const current = readPlan(plan, { told: draft.told, elapsed, severity: facts.severity, now })
+  const current = readPlan(plan, { ...draft, passed: now - alertAt, severity: facts.severity, now })
   const waits = groupingHold(draft, facts, current, now)
   if (waits !== null) return wait(draft, facts, { reason: 'GROUPING', until: waits }, now)
 
   // What was held is late since it would have been said without the hold.
   const wasGated = before.heldBefore === 'MAINTENANCE' || before.heldBefore === 'PARENT_DOWN'
-  const dueAt = (offset: Micros) => (wasGated ? draft.downAt : alertAt - draft.skipped) + offset
-  const { tellings, channels } = tellingsOf(current, facts, plan, { before, isEscalated, dueAt })
+  const dueAt = ({ step, offset }: Speaking) =>
+    wasGated ? draft.downAt + offset : alertAt + offset - broughtForward(step, draft)
+  const isEarlier = ({ step }: Speaking) => broughtForward(step, draft) > 0
+  const heldBy = wasGated ? heldByName(facts, before.heldBefore) : null
+  const { tellings, channels } = tellingsOf(current, facts, plan, { before, isEscalated, dueAt, heldBy, isEarlier })
   const told = tellings.map(({ channelId }) => channelId)
   const withdrawn = facts.tellings
     .filter((telling) => telling.status === 'down' && told.includes(telling.channelId) && isUnsent(telling))
@@ -48,7 +50,7 @@ export function speak(draft: Incident, facts: Facts, now: Micros, before: Before
   draft.told = current.told
   draft.lookedAt = now
   draft.held = current.isOutsideHours && current.speaking.length === 0 ? 'OUTSIDE_HOURS' : null
-  const nexts = [current.nextElapsed === null ? null : alertAt + current.nextElapsed - draft.skipped, current.hoursAt]
+  const nexts = [current.nextPassed === null ? null : alertAt + current.nextPassed, current.hoursAt]
   draft.nextAt = earliest(nexts)
   const decision = decisionOf(draft, current, tellings, channels)
   const isNew = decision !== null && (decision.outcome !== 'held' || wasHeld !== decision.reason || facts.flip !== null)
@@ -92,7 +94,16 @@ function wait(
 interface Speech {
   before: Before
   isEscalated: boolean
-  dueAt: (offset: Micros) => Micros
+  dueAt: (speaking: Speaking) => Micros
+  isEarlier: (speaking: Speaking) => boolean
+  /** name of the window or the check that held it until now */
+  heldBy: string | null
+}
+
+/** What ended last of that which held the incident: its name, where it is still known. */
+function heldByName({ gates }: Facts, reason: HeldReason | null): string | null {
+  const ended = gates.filter((gate) => gate.reason === reason && gate.until !== null)
+  return ended.sort((a, b) => (b.until ?? 0) - (a.until ?? 0))[0]?.detail?.name ?? null
 }
 
 function tellingsOf(current: PlanNow, facts: Facts, plan: Plan, speech: Speech) {
@@ -117,7 +128,7 @@ function tellingsOf(current: PlanNow, facts: Facts, plan: Plan, speech: Speech) 
       const isTold = channels.get(channel.uuid)?.outcome === 'told'
       if (refused && isTold) continue
       channels.set(channel.uuid, { id: channel.uuid, outcome: refused ? 'skipped' : 'told', reason: refused ?? reason })
-      if (!refused) tellings.set(channel.id, tellingOf(channel, speaking, reason, speech.dueAt(speaking.offset)))
+      if (!refused) tellings.set(channel.id, tellingOf(channel, speaking, reason, speech))
     }
   }
   return { tellings: [...tellings.values()], channels: [...channels.values()] }
@@ -128,14 +139,27 @@ function reserveOf(channel: FactChannel, { repeat }: Speaking): 'MONTHLY_RESERVE
   return channel.isOverReserve && repeat > 0 ? 'MONTHLY_RESERVE' : null
 }
 
-function tellingOf(channel: FactChannel, speaking: Speaking, reason: ToldReason, dueAt: Micros): NewTelling {
+function tellingOf(
+  channel: FactChannel,
+  speaking: Speaking,
+  reason: ToldReason,
+  { dueAt, heldBy, isEarlier }: Speech,
+): NewTelling {
+  const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
     channelId: channel.id,
     what: speaking.repeat === 0 ? 'first' : 'repeat',
     status: 'down',
     flipId: null,
-    entry: Math.round(toSeconds(speaking.offset)),
-    detail: { step: speaking.step, repeat: speaking.repeat, reason, dueAt },
+    // Steps that were brought forward have entries of their own: one of an earlier step may have the same offset, and another time.
+    entry: Math.round(toSeconds(speaking.offset)) * (isEarlier(speaking) ? -1 : 1),
+    detail: {
+      step: speaking.step,
+      repeat: speaking.repeat,
+      reason,
+      dueAt: dueAt(speaking),
+      ...(isReleased && heldBy !== null && { name: heldBy }),
+    },
   }
 }
 
@@ -158,8 +182,9 @@ function decisionOf(
 ): Decision | null {
   const [first] = tellings
   if (first?.detail) {
-    const { reason, step, repeat } = first.detail
-    return { outcome: 'told', reason, detail: { step, repeat }, until: draft.nextAt, channels }
+    const { reason, step, repeat, name } = first.detail
+    const detail = { step, repeat, ...(name !== undefined && { name }) }
+    return { outcome: 'told', reason, detail, until: draft.nextAt, channels }
   }
   if (draft.held === 'OUTSIDE_HOURS') {
     return { outcome: 'held', reason: 'OUTSIDE_HOURS', detail: {}, until: current.hoursAt, channels }

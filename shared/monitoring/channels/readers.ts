@@ -12,6 +12,8 @@ const KEEPS_RECORDS: ReadonlySet<string> = new Set([
   'trello',
   'victorops',
 ])
+/** Kinds that open something in an outside system, which the recovery closes. */
+const OPENED: ReadonlySet<string> = new Set(['opsgenie', 'pagertree', 'pd', 'spike', 'victorops', 'webhook'])
 /** What a webhook says that takes a message about many checks as one. */
 const GROUP_PLACEHOLDER = '$GROUP_JSON'
 
@@ -19,6 +21,11 @@ const GROUP_PLACEHOLDER = '$GROUP_JSON'
 export function takesDigests(kind: string, config: unknown): boolean {
   if (kind !== webhook.kind) return !KEEPS_RECORDS.has(kind)
   return JSON.stringify(config ?? null).includes(GROUP_PLACEHOLDER)
+}
+
+/** Whether an integration of a kind has something open for a check that is down, which is to be closed. */
+export function keepsRecord(kind: string): boolean {
+  return OPENED.has(kind)
 }
 
 /** The integrations that a group passes messages on to, by uuid; null for other kinds. */

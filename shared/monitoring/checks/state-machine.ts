@@ -35,6 +35,18 @@ export interface SignalOutcome {
 
 export type CheckMachine = CheckSchedule & CheckFilters & CheckState
 
+/** Of a check that nothing has happened to yet. */
+export const BEGIN = {
+  status: 'new',
+  nPings: 0,
+  lastPing: null,
+  lastStart: null,
+  lastStartRid: null,
+  lastDuration: null,
+  alertAfter: null,
+  excusedAt: null,
+} as const satisfies Partial<CheckMachine>
+
 /**
  * Applies one signal to a check that the caller has locked (monitoring behaviour 2.2, and the decision on row 3 of
  * its section 0: start, success and fail end a pause unless it is to be ended by hand).

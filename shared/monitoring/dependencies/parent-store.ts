@@ -6,15 +6,11 @@ import type { CheckTimes } from '../checks/status.ts'
 import { shownStatus } from '../checks/status.ts'
 import { splitTags } from '../checks/tags.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
+import type { TimedNode } from './hold.ts'
 import type { Node, Parent, ParentsMode } from './parents.ts'
 
-export interface StoredNode extends Node {
+interface StoredNode extends TimedNode {
   projectId: number
-  isUp: boolean
-  /** when its open incident began */
-  downAt: Micros | null
-  /** its newest flip to up */
-  upAt: Micros | null
 }
 
 type Row = CheckTimes &

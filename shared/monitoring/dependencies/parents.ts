@@ -25,7 +25,7 @@ export type Hold =
   | { kind: 'down'; parent: Node; root: Node }
 
 /** Levels that are walked up. */
-const MOST_LEVELS = 8
+export const MOST_LEVELS = 8
 
 export function graphOf(nodes: readonly Node[]): Graph {
   const byUuid = new Map(nodes.map((node) => [node.uuid, node]))

@@ -44,6 +44,9 @@ export type Verdict =
       unknownFrom: Micros
     }
 
+/** Excused checks are told of after so long, if they are expected so much later than the gap ended (alerting 5.5). */
+export const NOTICE = { afterSeconds: 120, soonSeconds: 3_600 }
+
 const LEAST_THRESHOLD: Micros = microsOfSeconds(2)
 const MOST_THRESHOLD: Micros = microsOfSeconds(30)
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
+import { NOTICE } from './judge.ts'
 import type { UnknownCheck } from './notice.ts'
 
 /** An unknown check that a notice is due for, in the hands of this transaction. */
@@ -34,7 +35,7 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
     `WITH waiting AS (
        SELECT u.*, c.project_id FROM unknowns u JOIN checks c ON c.id = u.check_id
        WHERE u.until_at IS NULL AND u.told_at IS NULL
-         AND (u.next_at IS NULL OR u.next_at > u.gap_until + interval '1 hour')),
+         AND (u.next_at IS NULL OR u.next_at > u.gap_until + interval '${NOTICE.soonSeconds} seconds')),
      due AS (
        SELECT project_id FROM waiting
        WHERE NOT EXISTS (
@@ -42,7 +43,7 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
          WHERE c.project_id = waiting.project_id AND told.told_at > now() - interval '1 hour'
            AND (told.reason = 'REFUSED_PING' AND waiting.reason = 'REFUSED_PING'
                 OR told.gap_from <= waiting.gap_until AND told.gap_until >= waiting.gap_from))
-       GROUP BY project_id HAVING min(excused_at) <= now() - interval '2 minutes')
+       GROUP BY project_id HAVING min(excused_at) <= now() - interval '${NOTICE.afterSeconds} seconds')
      SELECT w.id, w.check_id AS "checkId", c.uuid, coalesce(nullif(c.name, ''), c.uuid::text) AS label, c.tags,
             ${microsOf('w.gap_from')} AS "gapFrom", ${microsOf('w.gap_until')} AS "gapUntil",
             ${microsOf('w.next_at')} AS "nextAt", ${microsOf('w.expected_at')} AS "expectedAt",

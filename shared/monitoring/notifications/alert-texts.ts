@@ -1,10 +1,13 @@
-import { type Micros, toIsoSeconds } from '../../time.ts'
-import { formatDuration } from './durations.ts'
+import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from '../../time.ts'
+import { formatPeriod } from './durations.ts'
+import { oneLine } from './escapes.ts'
 import type { Fact } from './fact.ts'
 import type { AlertPlace, Notification } from './notification.ts'
 
 /** A message is late by more than this when it says so. */
-const LATE: Micros = 60_000_000
+const LATE: Micros = microsOfSeconds(60)
+/** After so long a time of day alone says too little. */
+const A_DAY: Micros = microsOfSeconds(86_400)
 
 /** `DOWN`, `UP`, `STILL DOWN (3)`, `FLAPPING`: what a subject begins with. */
 export function stateWord({ status, alert }: Pick<Notification, 'status' | 'alert'>): string {
@@ -26,9 +29,30 @@ export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'ale
   ]
 }
 
+/**
+ * Why somebody is told only now, as a sentence without its stop: `It went down at 02:10, during "Patch night"` or `Still down
+ * after "router" came back`; empty when nothing held the message. Times are in the reader's zone.
+ */
+export function heldText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
+  const by = oneLine(alert?.heldBy ?? '')
+  if (!alert || by === '') return ''
+  if (alert.lateReason === 'PARENT_UP') return `Still down after "${by}" came back`
+  if (alert.lateReason !== 'WINDOW_ENDED') return ''
+  const isToday = alert.lateBy < A_DAY
+  const at = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    ...(!isToday && { day: 'numeric', month: 'short' }),
+    hour: '2-digit',
+    minute: '2-digit',
+  }).format(toMillis(alert.downAt))
+  return `It went down at ${at}, during "${by}"`
+}
+
 function lateness({ lateBy, lateReason }: AlertPlace): string {
   if (lateBy <= LATE) return ''
-  return `This message is ${formatDuration(lateBy)} late: ${LATE_REASONS[lateReason] ?? 'it could not be sent before'}`
+  // Whole minutes: nobody counts its seconds.
+  const minutes = Math.floor(toSeconds(lateBy) / 60)
+  return `This message is ${formatPeriod(minutes * 60)} late: ${LATE_REASONS[lateReason] ?? 'it could not be sent before'}`
 }
 
 const LATE_REASONS: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
 const IS_OVERTAKEN = `(n.what <> 'test' AND (
     EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id
       AND o.created_at > n.created_at AND o.state <> 'pending' AND o.attempts > 0 AND o.what <> 'test')
-    OR (n.attempts = 1 AND n.what IN ('first', 'repeat') AND EXISTS (
+    OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
       SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
 
 /**

@@ -1,10 +1,10 @@
 import { dependentsText } from '../dependencies/parents.ts'
-import { stateWord } from './alert-texts.ts'
+import { heldText, stateWord } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { type EmailContent, emailHtml } from './email-html.ts'
 import { oneLine } from './escapes.ts'
 import type { Fact } from './fact.ts'
-import { checkLabel, factsOf, formatInstant, linkTextOf, reasonText, titleOf } from './message.ts'
+import { checkLabel, factsOf, formatInstant, linkTextOf, reasonText, titleOf, triedWord } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {
@@ -48,12 +48,14 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   }
 }
 
-function leadOf({ status, reason, downFor, isTest, summary, dependents = 0 }: Notification): string {
+function leadOf(notification: Notification): string {
+  const { status, reason, downFor, isTest, summary, dependents = 0 } = notification
   if (summary) return summary.text
-  if (isTest) return `Somebody tries this integration. No check is ${status}, and nothing needs to be done.`
+  if (isTest) return `Somebody tries this integration. No check is ${triedWord(status)}, and nothing needs to be done.`
   if (status === 'down') {
     const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
-    return `${went} ${dependentsText(dependents)}`.trimEnd()
+    const held = heldText(notification)
+    return [went, held && `${held}.`, dependentsText(dependents)].filter((part) => part !== '').join(' ')
   }
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
 }

@@ -28,7 +28,7 @@ export async function flipToExplain(db: Knex, checkId: number, until: Micros | n
   return flip ?? null
 }
 
-/** What became of a flip's message to one integration. */
+/** What became of the messages about a flip to one integration. */
 export interface ToldChannel {
   uuid: string
   kind: string
@@ -36,7 +36,7 @@ export interface ToldChannel {
   isDisabled: boolean
   /** assigned to the check now */
   isAssigned: boolean
-  /** null when there was no message to it */
+  /** of the newest message; null when there was none to it */
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   error: string | null
   attempts: number | null
@@ -44,16 +44,37 @@ export interface ToldChannel {
   finishedAt: Date | null
 }
 
-/** The integrations of a check, and those that were notified of this flip; in the order of their creation. */
-export async function channelsToldOf(db: Knex, checkId: number, flipId: number): Promise<ToldChannel[]> {
+/**
+ * The integrations of a check, those that were notified of this flip (by itself, as its incident, or in a digest with
+ * others), and those that a decision names; in the order of their creation.
+ * @param named uuids of the latter
+ */
+export async function channelsToldOf(
+  db: Knex,
+  checkId: number,
+  flip: ExplainedFlip,
+  named: readonly string[],
+): Promise<ToldChannel[]> {
   return await query<ToldChannel>(
     db,
-    `SELECT c.uuid, c.kind, c.name, c.disabled_at IS NOT NULL AS "isDisabled", a.check_id IS NOT NULL AS "isAssigned",
+    `WITH incident AS (SELECT DISTINCT incident_id AS id FROM decisions WHERE check_id = ? AND flip_id = ?),
+       told AS (
+         SELECT DISTINCT ON (n.channel_id) n.* FROM notifications n
+         WHERE n.flip_id = ?
+            OR n.check_id = ? AND n.incident_id IN (SELECT id FROM incident) AND n.check_status = ?
+               AND n.created_at >= ${timestampOf('?::bigint')}
+            OR (n.bundle_id, n.channel_id) IN (
+                 SELECT m.bundle_id, m.channel_id FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id
+                 WHERE m.incident_id IN (SELECT id FROM incident) AND m.included AND b.direction = ?)
+         ORDER BY n.channel_id, n.created_at DESC)
+     SELECT c.uuid, c.kind, c.name, c.disabled_at IS NOT NULL AS "isDisabled", a.check_id IS NOT NULL AS "isAssigned",
             n.state, n.error, n.attempts, n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt"
      FROM channels c
      LEFT JOIN check_channels a ON a.channel_id = c.id AND a.check_id = ?
-     LEFT JOIN notifications n ON n.channel_id = c.id AND n.flip_id = ?
-     WHERE a.check_id IS NOT NULL OR n.id IS NOT NULL ORDER BY c.id`,
-    [checkId, flipId],
+     LEFT JOIN told n ON n.channel_id = c.id
+     WHERE c.project_id = (SELECT project_id FROM checks WHERE id = ?)
+       AND (a.check_id IS NOT NULL OR n.id IS NOT NULL OR c.uuid = ANY(?::uuid[]))
+     ORDER BY c.id`,
+    [checkId, flip.id, flip.id, checkId, flip.to, flip.at, flip.to, checkId, checkId, named],
   )
 }

@@ -1,7 +1,7 @@
 import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { dependentsText } from '../dependencies/parents.ts'
-import { alertFacts, stateWord } from './alert-texts.ts'
+import { alertFacts, heldText, stateWord } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine } from './escapes.ts'
 import type { Fact } from './fact.ts'
@@ -34,12 +34,19 @@ export function titleOf(notification: Notification): string {
 export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
-  if (notification.isTest) return `${titleOf(notification)} (no check is ${status})`
+  if (notification.isTest) return `${titleOf(notification)} (no check is ${triedWord(status)})`
   const reason = reasonText(notification.reason)
   const dependents = dependentsText(notification.dependents ?? 0)
-  if (status === 'down' || notification.alert?.what === 'flapping')
-    return `${titleOf(notification)}${reason && ` (${reason})`}${dependents && `. ${dependents.slice(0, -1)}`}`
+  if (status === 'down' || notification.alert?.what === 'flapping') {
+    const held = heldText(notification)
+    return `${titleOf(notification)}${reason && ` (${reason})`}${held && `. ${held}`}${dependents && `. ${dependents.slice(0, -1)}`}`
+  }
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
+}
+
+/** What a test message says that no check is: it is sent while others may well be up. */
+export function triedWord(status: Notification['status']): string {
+  return status === 'up' ? 'up again' : 'down'
 }
 
 /** What the link of a message is called. */

@@ -66,6 +66,8 @@ export interface AlertPlace {
   lateBy: Micros
   /** why, as decisions say it */
   lateReason: string
+  /** name of the window or the check that held it until now; empty when that is not known */
+  heldBy: string
 }
 
 interface NotifiedChannel {

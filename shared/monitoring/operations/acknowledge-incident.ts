@@ -15,7 +15,12 @@ import type { OperationDeps } from './deps.ts'
 export async function acknowledgeIncident(
   db: Knex,
   actor: Actor,
-  { by, note, via, ...own }: OwnIncident & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' },
+  {
+    by,
+    note,
+    via,
+    ...own
+  }: OwnIncident & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' | 'command' },
   { now }: Pick<OperationDeps, 'now'>,
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async (tx, incident) => {

@@ -1,48 +1,60 @@
 import type { Knex } from 'knex'
+import { shardOf } from '../../contracts/ping-batch.ts'
+import { type PingGeneration, shardsNow } from '../../contracts/ping-generations.ts'
 import { NotFoundError, RateLimitedError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTurns } from '../../platform/process/turns.ts'
 import { secondsUntilToken, takeTokens } from '../../tenancy/rate-limits/store.ts'
-import { type Micros, microsOfDate, microsOfSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isGiven, readChoice, readList, readObject, readText, refuseUnknown } from '../alerting/fields.ts'
-import type { FactChannel } from '../alerting/incident.ts'
-import { policyFor } from '../alerting/policy.ts'
-import { alertRulesOf, findPolicy, policiesOf } from '../alerting/policy-store.ts'
+import { invalid, isGiven, readList, readObject, refuseUnknown } from '../alerting/fields.ts'
+import { IMPLICIT_PLAN, type Policy, policyFor } from '../alerting/policy.ts'
+import { findPolicy, policiesOf } from '../alerting/policy-store.ts'
 import { readPolicy } from '../alerting/read-policy.ts'
-import { LONGEST_SIMULATION, type Simulated, Simulation } from '../alerting/simulation.ts'
 import { findKind } from '../channels/kinds.ts'
+import { keepsRecord, takesDigests } from '../channels/readers.ts'
 import { listChannels } from '../channels/store.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
-import type { Signal } from '../checks/state-machine.ts'
-import { type AssignedCheck, findCheck } from '../checks/store.ts'
-import { splitTags } from '../checks/tags.ts'
-import { listPings } from '../pings/store.ts'
+import { hasAllTags, splitTags } from '../checks/tags.ts'
+import { gapsSince } from '../gaps/gap-store.ts'
+import { listFlipsOfChecks } from '../pages/status-history-store.ts'
+import { tellsUnknown } from '../projects/changes-store.ts'
 import type { Project } from '../projects/store.ts'
+import type { Outage } from '../simulation/crowd.ts'
+import { ParentHistory } from '../simulation/parent-history.ts'
+import { nodesAbove, outagesBeside, refusalsOf } from '../simulation/recording-store.ts'
+import { assumptionsOf, type Simulated } from '../simulation/simulated.ts'
+import { LONGEST_SIMULATION, type SimulatedChannel, Simulation } from '../simulation/simulation.ts'
 import { readWindow } from '../windows/read-window.ts'
 import type { Window } from '../windows/window.ts'
 import { windowsOf } from '../windows/window-store.ts'
 import { openConfig } from './integration-config.ts'
 import { namedChannels } from './named-channels.ts'
+import { readAsked, readInstant, recordingOf } from './played-signals.ts'
+import { type AskedCheck, freshCheck, freshRuling, readAskedCheck } from './simulated-check.ts'
 
-const MEMBERS = ['check', 'policy', 'windows', 'events', 'recorded', 'from', 'until', 'api_key']
-const MOST_EVENTS = 5_000
+const MEMBERS = ['check', 'settings', 'rules', 'policy', 'windows', 'events', 'recorded', 'from', 'until', 'api_key']
 const MOST_WINDOWS = 100
 const WEEK: Micros = microsOfSeconds(604_800)
 const PER_MINUTE = 6
-const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
-const KINDS = ['success', 'start', 'fail', 'log'] as const
 
 /** What a simulation of a check came to; the integrations it names are the project's. */
 export interface SimulatedCheck extends Simulated {
-  check: AssignedCheck
+  check: Pick<AskedCheck, 'uuid' | 'name'>
   from: Micros
   until: Micros
+  /** what is taken for granted, in sentences */
+  assumed: string[]
+}
+
+interface Deps {
+  secrets: Secrets
+  installation: { generations(): readonly PingGeneration[] }
 }
 
 /**
- * Plays what happened to a check, or what somebody thinks up, against the policy and windows in force or against drafts
- * (alerting 6). Stores and sends nothing.
+ * Plays what happened to a check, or what somebody thinks up, against the policy, rules and windows in force or against
+ * drafts (alerting 6). Other checks and gaps of ours are what was recorded of them. Stores and sends nothing.
  * @param input.isCounted false for the second half of a comparison, which is one question
  * @throws ValidationError with the first thing that is wrong, NotFoundError for a check or policy that the project does
  *   not have, RateLimitedError beyond six a minute
@@ -50,66 +62,81 @@ export interface SimulatedCheck extends Simulated {
 export async function simulateCheck(
   db: Knex,
   input: { project: Pick<Project, 'id'>; body: JsonObject; now: Micros; isCounted?: boolean },
-  { secrets }: { secrets: Secrets },
+  { secrets, installation }: Deps,
 ): Promise<SimulatedCheck> {
   const { project, body, now, isCounted = true } = input
-  const uuid = readText(body.check, 'check', { max: 100 })
-  const check = isUuid(uuid) ? await findCheck(db, uuid) : null
-  if (check?.projectId !== project.id) throw new NotFoundError('')
+  const check = await readAskedCheck(db, project.id, body)
   const policy = await policyOf(db, project.id, check, body.policy)
   const windows = await windowsFor(db, project.id, body.windows, now)
   const span = spanOf(body, now)
-  const events = isGiven(body.events) ? eventsOf(body.events) : null
-  if (isGiven(body.recorded)) {
-    readChoice(body.recorded, 'recorded', ['pings'])
-    if (events) throw invalid('recorded', 'has unexpected value')
-  }
+  const asked = readAsked(body)
   refuseUnknown(body, '', MEMBERS)
   if (isCounted) await takeTurn(db, project.id)
-  const signals = events ?? (await recordedPings(db, check.id))
-  const [rules] = await alertRulesOf(db, [check.id])
+  const { sources } = check.rules
+  const isRecorded = asked.kind !== 'events' && check.id !== null
+  const played =
+    asked.kind === 'events' ? asked.events : await recordingOf(db, check.id ?? 0, { kind: asked.kind, sources })
   const simulation = new Simulation({
-    check: { ...check, ...FRESH, tags: splitTags(check.tags) },
-    signals: signals.toSorted((a, b) => a.at - b.at),
-    policy,
-    severity: rules?.severity ?? 'critical',
+    check: { ...freshCheck(check), uuid: check.uuid, tags: splitTags(check.tags) },
+    played,
+    ruled: freshRuling(check),
+    gaps: isRecorded ? await gapsSince(db, Math.min(span.from, played[0]?.at ?? span.from)) : [],
+    refusals: isRecorded ? await refusalsOf(db, check.id ?? 0) : [],
+    shard: 1n << BigInt(shardOf(check.id ?? 0, shardsNow(installation.generations()))),
+    policy: policy && { id: policy.id, version: 1, plan: policy.plan },
+    severity: check.rules.severity,
     channels: await channelsFor(db, project.id, check, secrets),
     windows,
+    parents: await parentsOf(db, project.id, check),
+    crowd: await crowdOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
+    tellsUnknown: await tellsUnknown(db, project.id),
     ...span,
   })
   const turns = createTurns()
   while (simulation.step()) await turns.rest()
-  return { ...simulation.result, check, ...span }
+  const result = simulation.result()
+  return { ...result, assumed: assumptionsOf(result, policy?.plan ?? null), check, ...span }
 }
 
-/** Whatever state the check is in now, a simulation begins with a new one. */
-const FRESH = {
-  status: 'new',
-  nPings: 0,
-  lastPing: null,
-  lastStart: null,
-  lastStartRid: null,
-  lastDuration: null,
-  alertAfter: null,
-  excusedAt: null,
-} as const
+/** A policy to play with, and to which checks it applies. */
+interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
+  isAbout(check: { tags: string; policyId: number | null }): boolean
+}
 
 /** The one in force, one of the project, a draft, or none. */
-async function policyOf(db: Knex, projectId: number, check: AssignedCheck, given: JsonValue | undefined) {
+async function policyOf(
+  db: Knex,
+  projectId: number,
+  { tags, rules }: AskedCheck,
+  given: JsonValue | undefined,
+): Promise<PlayedPolicy | null> {
   if (given === null) return null
-  if (given === undefined) {
-    const [rules] = await alertRulesOf(db, [check.id])
-    const all = await policiesOf(db, [projectId])
-    const inForce = policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, all)
-    return inForce && { id: inForce.id, version: 1, plan: inForce.plan }
-  }
-  if (typeof given === 'string') {
-    const policy = isUuid(given) ? await findPolicy(db, projectId, given) : null
-    if (!policy) throw new NotFoundError('')
-    return { id: policy.id, version: 1, plan: policy.plan }
-  }
+  const all = await policiesOf(db, [projectId])
+  const applying = (policy: Policy): PlayedPolicy => ({
+    ...policy,
+    isAbout: (check) => policyFor(check, all)?.id === policy.id,
+  })
+  const named = rules.policy === null ? null : await requirePolicy(db, projectId, rules.policy)
+  const inForce = policyFor({ tags, policyId: named?.id ?? null }, all)
+  if (given === undefined) return inForce && applying(inForce)
+  if (typeof given === 'string') return applying(await requirePolicy(db, projectId, given))
   const draft = { name: 'draft', ...readObject(given, 'policy') }
-  return { id: 0, version: 1, plan: readPolicy(draft, null, await namedChannels(db, projectId)).plan }
+  const { plan, match } = readPolicy(draft, null, await namedChannels(db, projectId))
+  const wanted = splitTags(match)
+  return {
+    id: 0,
+    plan,
+    // A draft that says nothing of it is one of the policy in force.
+    isAbout: (check) =>
+      match.trim() === '*' ||
+      (wanted.length > 0 ? hasAllTags(check.tags, wanted) : inForce !== null && policyFor(check, all) === inForce),
+  }
+}
+
+async function requirePolicy(db: Knex, projectId: number, uuid: string): Promise<Policy> {
+  const policy = isUuid(uuid) ? await findPolicy(db, projectId, uuid) : null
+  if (!policy) throw new NotFoundError('')
+  return policy
 }
 
 async function windowsFor(db: Knex, projectId: number, given: JsonValue | undefined, now: Micros): Promise<Window[]> {
@@ -121,51 +148,58 @@ async function windowsFor(db: Knex, projectId: number, given: JsonValue | undefi
 }
 
 function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } {
-  const until = isGiven(body.until) ? instantOf(body.until, 'until') : now
-  const from = isGiven(body.from) ? instantOf(body.from, 'from') : until - WEEK
+  const until = isGiven(body.until) ? readInstant(body.until, 'until') : now
+  const from = isGiven(body.from) ? readInstant(body.from, 'from') : until - WEEK
   if (from >= until) throw invalid('until', 'is too small')
   if (until - from > LONGEST_SIMULATION) throw invalid('until', 'is too large')
   return { from, until }
 }
 
-function eventsOf(given: JsonValue): Signal[] {
-  return readList(given, 'events', { max: MOST_EVENTS }).map((item, index) => {
-    const path = `events[${index}]`
-    const event = readObject(item, path)
-    const rid = isGiven(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
-    if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'has unexpected value')
-    return { at: instantOf(event.at, `${path}.at`), kind: readChoice(event.kind, `${path}.kind`, KINDS), rid }
-  })
+/** What became of the checks that one depends on; null when it depends on none. */
+async function parentsOf(
+  db: Knex,
+  projectId: number,
+  { uuid, name, tags, rules }: AskedCheck,
+): Promise<ParentHistory | null> {
+  if (rules.parents.length === 0) return null
+  const above = await nodesAbove(db, projectId, { uuid, parents: rules.parents })
+  const flips = await listFlipsOfChecks(
+    db,
+    above.map(({ id }) => id),
+  )
+  return new ParentHistory(
+    { uuid, name, tags: splitTags(tags), parents: rules.parents, mode: rules.parents_mode },
+    above.map((node) => ({ ...node, tags: splitTags(node.tags), flips: flips.get(node.id) ?? [] })),
+  )
 }
 
-function instantOf(value: JsonValue | undefined, path: string): Micros {
-  const text = readText(value, path, { max: 40 })
-  const date = new Date(INSTANT.test(text) ? text : Number.NaN)
-  if (Number.isNaN(date.getTime())) throw invalid(path, 'has unexpected value')
-  return microsOfDate(date)
-}
-
-async function recordedPings(db: Knex, checkId: number): Promise<Signal[]> {
-  const pings = await listPings(db, checkId, 0, MOST_EVENTS)
-  return pings.map(({ type, at, rid }) => ({ kind: type, at, rid }))
+/** When the other checks were down that a digest may tell of with this one. */
+async function crowdOf(
+  db: Knex,
+  asked: { projectId: number; checkId: number; since: Micros },
+  policy: PlayedPolicy | null,
+): Promise<Outage[]> {
+  if ((policy?.plan ?? IMPLICIT_PLAN).group.within === 0) return []
+  return (await outagesBeside(db, asked)).filter((outage) => policy?.isAbout(outage))
 }
 
 async function channelsFor(
   db: Knex,
   projectId: number,
-  check: AssignedCheck,
+  { channelIds }: AskedCheck,
   secrets: Secrets,
-): Promise<FactChannel[]> {
+): Promise<SimulatedChannel[]> {
   return (await listChannels(db, projectId)).map((channel) => {
     const config = openConfig(channel, secrets)
     const kind = findKind(channel.kind)
     return {
       id: channel.id,
       uuid: channel.uuid,
-      isOwn: check.channelIds.includes(channel.uuid),
+      isOwn: channelIds.includes(channel.uuid),
       isDisabled: channel.disabledAt !== null,
       ignores: { up: kind?.isNoop(config, 'up') ?? false, down: kind?.isNoop(config, 'down') ?? false },
-      keepsRecord: false,
+      keepsRecord: keepsRecord(channel.kind),
+      isReader: takesDigests(channel.kind, config),
       isOverReserve: false,
     }
   })

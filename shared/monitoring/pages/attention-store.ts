@@ -14,11 +14,14 @@ export interface Attention {
 }
 
 export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
-  const rows = await query<Omit<Attention, 'gap'>>(
-    db,
-    `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
-            (SELECT count(*) FROM channels WHERE project_id = ? AND last_error <> '') AS failing`,
-    [projectId, projectId],
-  )
-  return { ...(rows[0] ?? { down: 0, failing: 0 }), gap: await newsOfGaps(db, projectId) }
+  const [rows, gap] = await Promise.all([
+    query<Omit<Attention, 'gap'>>(
+      db,
+      `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
+              (SELECT count(*) FROM channels WHERE project_id = ? AND last_error <> '') AS failing`,
+      [projectId, projectId],
+    ),
+    newsOfGaps(db, projectId),
+  ])
+  return { ...(rows[0] ?? { down: 0, failing: 0 }), gap }
 }

@@ -82,15 +82,26 @@ const SORTS = {
 /**
  * One page of a project's checks, found by key and not by offset: a page costs the same wherever it lies, and a check
  * that moves is neither shown twice nor left out.
+ * @param page.before the rows that end before this one, in place of those after one
  */
 export async function listCheckPage(
   db: Knex,
   projectId: number,
-  page: { filter: CheckFilter; sort: CheckSort; after: ListCursor | null; limit: number; shown: ShownAt },
+  page: {
+    filter: CheckFilter
+    sort: CheckSort
+    after: ListCursor | null
+    before?: ListCursor | null
+    limit: number
+    shown: ShownAt
+  },
 ): Promise<ListedCheck[]> {
   const { key, type } = SORTS[page.sort]
   const where = conditions(projectId, page.filter, page.shown)
-  const after = page.after ? `WHERE ("sortKey", id) > (?::${type}, ?::bigint)` : ''
+  const { after, before = null } = page
+  const beside = before ?? after
+  const place = beside ? `WHERE ("sortKey", id) ${before ? '<' : '>'} (?::${type}, ?::bigint)` : ''
+  const order = before ? '"sortKey" DESC, id DESC' : '"sortKey", id'
   const ranked = page.sort === 'status' || page.sort === 'tag' ? page.shown : []
   return await query<ListedCheck>(
     db,
@@ -98,10 +109,10 @@ export async function listCheckPage(
             coalesce((SELECT array_agg(channels.uuid::text) FROM check_channels
                       JOIN channels ON channels.id = check_channels.channel_id
                       WHERE check_channels.check_id = c.id), '{}') AS "channelIds"
-     FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${after}
-           ORDER BY "sortKey", id LIMIT ?) AS page JOIN checks c ON c.id = page.id
+     FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
+           ORDER BY ${order} LIMIT ?) AS page JOIN checks c ON c.id = page.id
      ORDER BY "sortKey", c.id`,
-    [...ranked, ...where.values, ...(page.after ? [page.after.key, page.after.id] : []), page.limit],
+    [...ranked, ...where.values, ...(beside ? [beside.key, beside.id] : []), page.limit],
   )
 }
 

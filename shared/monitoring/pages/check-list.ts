@@ -13,7 +13,7 @@ export interface CheckFilter {
   status: ShownStatus | 'running' | null
 }
 
-/** The last row of the page before. */
+/** A row beside which a page lies. */
 export interface ListCursor {
   key: string | number
   id: number
@@ -25,7 +25,10 @@ const STATUSES: readonly string[] = ['up', 'grace', 'down', 'paused', 'new', 'ru
 export function parseListQuery(query: URLSearchParams): {
   filter: CheckFilter
   sort: CheckSort
+  /** the last row of the page before; null on the first page */
   after: ListCursor | null
+  /** the first row of the page after, for who goes back */
+  before: ListCursor | null
 } {
   const status = query.get('status') ?? ''
   const sort = checkSorts.find((name) => name === query.get('sort')) ?? 'status'
@@ -37,6 +40,7 @@ export function parseListQuery(query: URLSearchParams): {
     },
     sort,
     after: parseCursor(query.get('after'), sort),
+    before: parseCursor(query.get('before'), sort),
   }
 }
 

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import type { Logo } from './logo.ts'
 
 export interface StatusPage {
   projectId: number
@@ -12,9 +14,12 @@ export interface StatusPage {
   intro: string
   /** whether checks stand under their first tag */
   isGrouped: boolean
+  /** another one for another picture above the page; null without one */
+  logoMark: string | null
 }
 
-const COLUMNS = 'project_id AS "projectId", token, title, tags, intro, is_grouped AS "isGrouped"'
+const COLUMNS =
+  'project_id AS "projectId", token, title, tags, intro, is_grouped AS "isGrouped", logo_mark AS "logoMark"'
 
 /** The public page of a project; null when it has none. */
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
@@ -27,8 +32,8 @@ export async function findStatusPageByToken(db: Knex, token: string): Promise<St
   return rows[0] ?? null
 }
 
-/** Publishes or changes the page. The token of a page that exists stays. */
-export async function saveStatusPage(db: Knex, page: StatusPage): Promise<void> {
+/** Publishes or changes the page. The token and the logo of a page that exists stay. */
+export async function saveStatusPage(db: Knex, page: Omit<StatusPage, 'logoMark'>): Promise<void> {
   await execute(
     db,
     `INSERT INTO status_pages (project_id, token, title, tags, intro, is_grouped) VALUES (?, ?, ?, ?, ?, ?)
@@ -40,4 +45,25 @@ export async function saveStatusPage(db: Knex, page: StatusPage): Promise<void> 
 
 export async function deleteStatusPage(db: Knex, projectId: number): Promise<void> {
   await execute(db, 'DELETE FROM status_pages WHERE project_id = ?', [projectId])
+}
+
+/** The picture above a page; null where there is none, or no page. */
+export async function findStatusLogo(db: Knex, token: string): Promise<Logo | null> {
+  const rows = await query<Logo>(
+    db,
+    'SELECT logo_type AS type, logo AS bytes FROM status_pages WHERE token = ? AND logo IS NOT NULL',
+    [token],
+  )
+  return rows[0] ?? null
+}
+
+/** @returns whether there is a page to put it on */
+export async function saveStatusLogo(db: Knex, projectId: number, logo: Logo | null): Promise<boolean> {
+  const mark = logo && createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)
+  const changed = await execute(
+    db,
+    'UPDATE status_pages SET logo = ?, logo_type = ?, logo_mark = ? WHERE project_id = ?',
+    [logo?.bytes ?? null, logo?.type ?? null, mark, projectId],
+  )
+  return changed > 0
 }

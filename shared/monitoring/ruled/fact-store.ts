@@ -2,14 +2,11 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import { NO_TALLY, RUN_LOG, type Run, type RunBook, type Tally } from '../runs/run.ts'
+import { NO_TALLY, RUN_LOG, type Run, type RunBook, SLOW, type Tally } from '../runs/run.ts'
 import type { RunRule } from '../runs/run-rule.ts'
 import type { Source } from '../sources/quorum.ts'
 import type { SourceRule } from '../sources/source-rule.ts'
 import type { RuledFacts } from './ruled.ts'
-
-/** Successes by whose lengths a slow run is known, and how few are too few. */
-const SLOW = { of: 200, least: 20 }
 
 const RUN = `json_build_object('n', n, 'rid', rid, 'source', source, 'startedAt', ${microsOf('started_at')},
   'finishedAt', ${microsOf('finished_at')}, 'duration', duration_us, 'outcome', outcome,
@@ -26,7 +23,7 @@ const FACTS = (ids: string, rids: string) => `
     (SELECT json_agg(${RUN} ORDER BY n) FROM runs
      WHERE check_id = r.check_id AND r.run IS NOT NULL AND started_at IS NULL AND rid = ANY(${rids}::uuid[])) AS headless,
     CASE WHEN jsonb_typeof(r.run->'slow') = 'number' THEN (
-      SELECT CASE WHEN count(*) >= ${SLOW.least} THEN percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_us) END
+      SELECT CASE WHEN count(*) >= ${SLOW.least} THEN percentile_disc(${SLOW.share}) WITHIN GROUP (ORDER BY duration_us) END
       FROM (SELECT duration_us FROM runs
             WHERE check_id = r.check_id AND outcome = 'success' AND duration_us IS NOT NULL
             ORDER BY n DESC LIMIT ${SLOW.of}) newest) END AS p95,

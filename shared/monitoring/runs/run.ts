@@ -53,6 +53,9 @@ export const NO_TALLY: Readonly<Tally> = Object.freeze({
   abandonedAt: null,
 })
 
+/** Newest successes by whose lengths a slow run is known, how few are too few, and how many of them stay under the length. */
+export const SLOW = { of: 200, least: 20, share: 0.95 }
+
 /** What is known of the runs of one check while signals are applied to it. */
 export interface RunBook {
   rule: RunRule

@@ -49,6 +49,20 @@ test('Given a used-up SMS limit in step 1, then step 2 speaks at once', (t) => {
   t.deepEqual(story.said.slice(3), ['6000:2:recovery', '6000:3:recovery'], 'what was never attempted owes nothing')
 })
 
+test('a skipped wait brings on the steps after it, and no repeat of the step that reached nobody', (t) => {
+  const steps = [
+    step(0, { channels: [uuidOf(1)], repeat: { every: 3600, times: null } }),
+    step(900, { channels: [uuidOf(2)], repeat: { every: 3600, times: 1 } }),
+  ]
+  const outcome = (channel: number) => (channel === 1 ? 'failed' : 'delivered')
+  const story = new Story({ plan: { steps }, channels: [{}, {}], outcome })
+  story.flip('down', 0).until(7000)
+  t.deepEqual(story.said, ['0:1:first', '1:2:first', '3600:1:repeat', '3601:2:repeat'])
+  if (story.policy) story.policy = { ...story.policy, version: 2 }
+  story.look(null)
+  t.is(story.messages.length, 4, 'a change of the policy repeats nothing of it')
+})
+
 test('Given a window 02:00-04:00 and an hourly repeat on a check down since 01:30, then it is told at 01:30 and 04:30', (t) => {
   const window = { reason: 'MAINTENANCE', since: START + 1800 * SECOND, until: START + 9000 * SECOND } as const
   const story = new Story({
@@ -57,6 +71,18 @@ test('Given a window 02:00-04:00 and an hourly repeat on a check down since 01:3
   })
   story.flip('down', 0).until(10_800)
   t.deepEqual(story.said, ['0:1:first', '10800:1:repeat'])
+})
+
+test('a message that was held names the window it went down in, or the check that came back', (t) => {
+  for (const [reason, told] of [
+    ['MAINTENANCE', 'WINDOW_ENDED'],
+    ['PARENT_DOWN', 'PARENT_UP'],
+  ] as const) {
+    const gate = { reason, since: START, until: START + 300 * SECOND, detail: { name: 'Patch night' } }
+    const story = new Story({ gates: () => [gate] }).flip('down', 60).until(400)
+    t.deepEqual(story.said, ['300:1:first'])
+    t.like(story.decisions.at(-1), { outcome: 'told', reason: told, detail: { name: 'Patch night' } })
+  }
 })
 
 test('steps speak at the sums of their waits, repeats as often as they may, and missed ones are one', (t) => {
@@ -115,6 +141,10 @@ test('an acknowledgement that ends lets the plan go on where it stood', (t) => {
   const expired = new Story({ plan: { steps } })
   expired.flip('down', 0).until(100).ack(1100).until(1600)
   t.deepEqual(expired.said, ['0:1:first', '1600:1:repeat'], '100 s before it, 500 s after it')
+  const early = new Story({ plan: { when: { ...when, down_for: 200 } } })
+  early.flip('down', 0).until(100).ack(400).until(1000)
+  t.deepEqual(early.said, ['400:1:first'])
+  t.is(early.messages[0]?.reason, 'ACK_EXPIRED')
   const withdrawn = new Story({ plan: { steps } })
   withdrawn.flip('down', 0).until(100).ack().until(400).unack().until(900)
   t.deepEqual(withdrawn.said, ['0:1:first', '900:1:repeat'])
@@ -145,6 +175,11 @@ test('severity, disabled integrations and those that ignore the change are skipp
     story.decisions[1]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`),
     ['told STEP', 'skipped CHANNEL_DISABLED', 'skipped CHANNEL_IGNORES'],
   )
+  const gone = new Story({ plan: { steps: [step(0, { channels: [uuidOf(9), uuidOf(1)] })] } }).flip('down', 0)
+  t.deepEqual(gone.decisions[0]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`).toSorted(), [
+    'skipped CHANNEL_GONE',
+    'told FIRST',
+  ])
 })
 
 test('flapping: one message in place of the change that is too much, then silence until one state has lasted', (t) => {
@@ -164,6 +199,26 @@ test('flapping: one message in place of the change that is too much, then silenc
     ['0:1:first', '60:1:recovery', '120:1:flapping', '1020:1:repeat'],
     'down goes on with the plan',
   )
+})
+
+test('flapping: what holds a message holds this one too, and then the plan still begins with its first', (t) => {
+  const flapping = { changes: 3, within: 900 }
+  const down = (options: ConstructorParameters<typeof Story>[0]) =>
+    new Story(options).flip('down', 0).flip('up', 60).flip('down', 120)
+  for (const reason of ['MAINTENANCE', 'PARENT_DOWN'] as const) {
+    const gate = { reason, since: START, until: START + 600 * SECOND, detail: { name: 'Patch night' } }
+    const held = down({ plan: { flapping }, gates: () => [gate] })
+    t.deepEqual(held.said, [])
+    t.like(held.decisions.at(-1), { outcome: 'held', reason, detail: { name: 'Patch night' } })
+    held.until(5000)
+    t.deepEqual(held.said, ['600:1:first'], 'told once it ends')
+  }
+  const hours = [{ every: '0 11 * * *', for: 3600, tz: 'UTC' }]
+  const quiet = down({ plan: { flapping, steps: [step(0, { hours })] } }).until(7000)
+  t.deepEqual(quiet.said, ['3600:1:first'])
+  t.like(quiet.decisions.find(({ reason }) => reason === 'SETTLING')?.channels, [{ reason: 'OUTSIDE_HOURS' }])
+  const mild = down({ plan: { flapping, steps: [step(0, { severity: 'critical' })] }, severity: 'warning' }).until(7000)
+  t.deepEqual(mild.said, [])
 })
 
 test('a policy that changes is spoken from now: all that lies before counts as told', (t) => {

@@ -1,5 +1,6 @@
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 
 /** A check as it is after its creation, with some members changed. */
 export function aCheck(changes: Partial<Check> = {}): Check {
@@ -9,14 +10,7 @@ export function aCheck(changes: Partial<Check> = {}): Check {
     projectId: 1,
     uuid: '803f680d-e89b-492b-82ef-2be7b774a92d',
     badgeKey: '0b3e0b1c-51b6-4a0e-9b0a-6f7f1c7a5b11',
-    status: 'new',
-    nPings: 0,
-    lastPing: null,
-    lastStart: null,
-    lastStartRid: null,
-    lastDuration: null,
-    alertAfter: null,
-    excusedAt: null,
+    ...BEGIN,
     ...changes,
   }
 }

@@ -10,6 +10,7 @@ import {
   smsText,
   spokenText,
   summaryOf,
+  titleOf,
 } from '#shared/monitoring/notifications/message.ts'
 import { slackMessage } from '../../../../workers/notifier/transports/slack-format.ts'
 import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
@@ -50,6 +51,56 @@ test('a text message is one line with the site, the quoted name and the reason',
 test('a text message holds no line breaks and no spaces that force another encoding', (t) => {
   const check = { ...someNotification().check, name: 'a\u00a0b\r\nc' }
   t.is(smsText(someRecovery({ check }), 'Signalbox'), 'Signalbox: The check "a b c" is UP, after 1 hour, 30 minutes.')
+})
+
+const alert = {
+  incidentId: 'b1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10',
+  what: 'first',
+  severity: 'critical',
+  downAt: flipTime,
+  step: 1,
+  repeat: 0,
+  url: 'https://signals.example/incidents/b1',
+  ackUrl: 'https://signals.example/i/b1',
+  lateBy: 0,
+  lateReason: 'FIRST',
+  heldBy: '',
+} as const
+
+test('a message under a policy begins with what it is and says step, severity, how to acknowledge and how late it is', (t) => {
+  const said = (more: object, rest: object = {}) => someNotification({ alert: { ...alert, ...more }, ...rest })
+  t.is(titleOf(said({ what: 'repeat', repeat: 2 })), '"db-backup" is STILL DOWN (3)')
+  t.is(titleOf(said({ what: 'flapping' })), '"db-backup" is FLAPPING')
+  t.is(emailMessage(said({ what: 'repeat', repeat: 2 }), 'Signalbox').subject, 'STILL DOWN (3) | db-backup')
+  t.is(emailMessage(said({ what: 'flapping' }), 'Signalbox').subject, 'FLAPPING | db-backup')
+  const facts = (more: object) => new Map(factsOf(said(more)).map(({ label, value }) => [label, value]))
+  const known = facts({})
+  t.is(known.get('Severity'), 'critical')
+  t.is(known.get('Step'), '1')
+  t.is(known.get('Acknowledge'), alert.ackUrl)
+  t.is(known.get('Down since'), '2026-01-31T10:00:00+00:00')
+  t.false(known.has('Late'))
+  t.false(facts({ lateBy: 60_000_000 }).has('Late'), 'only beyond a minute')
+  t.is(
+    facts({ lateBy: 540_000_000, lateReason: 'WINDOW_ENDED' }).get('Late'),
+    'This message is 9 minutes late: a maintenance window held it',
+  )
+})
+
+test('a message that was held says in its sentence since when and during what, or what came back', (t) => {
+  const said = (more: object) =>
+    smsText(someNotification({ reason: 'fail', dependents: 2, alert: { ...alert, ...more } }), 'S')
+  const window = { lateReason: 'WINDOW_ENDED', heldBy: 'Patch\nnight' }
+  t.is(
+    said({ ...window, lateBy: 7_200_000_000 }),
+    'S: The check "db-backup" is DOWN (a failure signal was received). It went down at 12:00, during "Patch night". 2 checks depend on it.',
+    'in the zone of the reader',
+  )
+  const mail = emailMessage(someNotification({ alert: { ...alert, ...window } }), 'S').text
+  t.regex(mail, /It went down at 12:00, during "Patch night"\./)
+  t.regex(said({ ...window, lateBy: 100_000_000_000 }), /It went down at 31 Jan, 12:00, during "Patch night"\./)
+  t.regex(said({ lateReason: 'PARENT_UP', heldBy: 'router' }), /\. Still down after "router" came back\. 2 checks/)
+  t.notRegex(said({ lateReason: 'PARENT_UP', heldBy: '' }), /came back/, 'nothing is made up of a parent that is gone')
 })
 
 test('a check without a name goes by its uuid', (t) => {
@@ -135,4 +186,17 @@ test('a test message says that it is one, in every form', (t) => {
   t.regex(mail.text, /No check is down, and nothing needs to be done/)
   for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html])
     t.notRegex(text, /The check went down|is DOWN/)
+})
+
+test('a test message of a recovery says that nothing came up, in every form', (t) => {
+  const { check } = someRecovery({})
+  const tried = someRecovery({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
+  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is what a message looks like (no check is up again).')
+  const mail = emailMessage(tried, 'Signalbox')
+  t.is(mail.subject, 'Test from Signalbox: this is what a message looks like')
+  t.regex(mail.text, /No check is up again, and nothing needs to be done/)
+  for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html]) {
+    t.notRegex(text, /The check|is UP|, after /)
+    t.true(text.includes('this is what a message looks like'))
+  }
 })

@@ -9,18 +9,25 @@ test('the address of a list says what is filtered, and in which order', (t) => {
     filter: { tags: ['prod', 'db'], search: 'backup', status: 'down' },
     sort: 'status',
     after: null,
+    before: null,
   })
 })
 
-for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'after=W10', 'q=%00'])
+for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'before=W10', 'q=%00'])
   test(`what makes no sense is as if it were not there: ${query}`, (t) => {
-    t.deepEqual(parse(query), { filter: { tags: [], search: '', status: null }, sort: 'status', after: null })
+    t.deepEqual(parse(query), {
+      filter: { tags: [], search: '', status: null },
+      sort: 'status',
+      after: null,
+      before: null,
+    })
   })
 
 test('a cursor is only good for the order it was made for', (t) => {
   const byName = formatCursor({ key: 'backup', id: 7 })
   t.deepEqual(parse(`sort=name&after=${byName}`).after, { key: 'backup', id: 7 })
   t.is(parse(`sort=created&after=${byName}`).after, null)
+  t.is(parse(`sort=created&before=${byName}`).before, null)
 })
 
 const day = 86_400_000_000

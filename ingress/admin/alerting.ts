@@ -1,0 +1,194 @@
+import { ConflictError } from '#shared/errors.ts'
+import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { findIncident, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { incidentView, timelineView } from '#shared/monitoring/alerting/incident-view.ts'
+import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
+import { findPolicy, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { policyView } from '#shared/monitoring/alerting/policy-view.ts'
+import type { TimelineRow } from '#shared/monitoring/alerting/shown-incident.ts'
+import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
+import { endWindow } from '#shared/monitoring/operations/end-window.ts'
+import { findWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { windowView } from '#shared/monitoring/windows/window-view.ts'
+import { nowMicros, toIsoSeconds } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { type AdminContext, type Command, type Given, operatorOf, textOf, UsageError } from './command.ts'
+import { requireProject } from './project.ts'
+
+const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
+const LISTED = 50
+const MOST_OF_TIMELINE = 500
+
+const listPolicies: Command = {
+  noun: 'policy',
+  verb: 'list',
+  summary: 'List the alert policies of a project, with whom they tell when',
+  options: { project: projectOption },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const nameOf = await channelNames(context, project.id)
+    const policies = await policiesOf(context.db, [project.id])
+    const text = policies.map(
+      ({ uuid, name, match, plan }) => `${uuid}  ${name}  ${match || '-'}  ${planInWords(plan, nameOf)}`,
+    )
+    return { json: { policies: policies.map(policyView) }, text: text.join('\n') || 'none' }
+  },
+}
+
+const showPolicy: Command = {
+  noun: 'policy',
+  verb: 'show',
+  summary: 'Show an alert policy as the API does',
+  options: { project: projectOption, policy: { description: 'id of the policy', value: 'ID', required: true } },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const uuid = uuidOf(given, 'policy')
+    const policy = uuid === null ? null : await findPolicy(context.db, project.id, uuid)
+    if (!policy) throw new UsageError(`the project has no policy ${textOf(given, 'policy')}`)
+    const shown = policyView(policy)
+    return { json: shown, text: JSON.stringify(shown, null, 2) }
+  },
+}
+
+const listWindows: Command = {
+  noun: 'window',
+  verb: 'list',
+  summary: 'List the maintenance windows of a project, the newest first',
+  options: { project: projectOption },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const windows = (await windowsOf(context.db, [project.id])).map(windowView)
+    const text = windows.map((window) => {
+      const time =
+        'starts' in window ? `${window.starts} to ${window.ends}` : `${window.every} (${window.tz}) for ${window.for} s`
+      const about = [window.match, window.checks.length > 0 && `${window.checks.length} checks`].filter(Boolean)
+      return `${window.id}  ${window.name || '-'}  ${time}  ${about.join(' and ')}`
+    })
+    return { json: { windows }, text: text.join('\n') || 'none' }
+  },
+}
+
+const endOneWindow: Command = {
+  noun: 'window',
+  verb: 'end',
+  summary: 'End the maintenance that goes on; of a recurring window this time alone',
+  options: { project: projectOption, window: { description: 'id of the window', value: 'ID', required: true } },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const uuid = uuidOf(given, 'window')
+    const before = uuid === null ? null : await findWindow(context.db, project.id, uuid)
+    if (!before) throw new UsageError(`the project has no window ${textOf(given, 'window')}`)
+    const input = { project, uuid: before.uuid, now: nowMicros() }
+    const ended = await endWindow(context.db, operatorOf(context), input)
+    const isEnded = JSON.stringify(ended.time) !== JSON.stringify(before.time)
+    const text = isEnded ? 'ended; what is still down is told now' : 'it does not go on: nothing was changed'
+    return { json: { ended: isEnded, window: windowView(ended) }, text }
+  },
+}
+
+const listOpen: Command = {
+  noun: 'incident',
+  verb: 'list',
+  summary: `List the open incidents of a project, the newest ${LISTED}`,
+  options: { project: projectOption, all: { description: 'those that are over too' } },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const filter = { checkId: null, tag: null, from: null, before: null, beforeN: null }
+    const state = given.all ? null : 'open'
+    const incidents = await listIncidents(context.db, project.id, { ...filter, state }, LISTED)
+    const text = incidents.map(({ id, name, checkUuid, state, severity, downAt, ackBy }) =>
+      [id, state.padEnd(12), severity.padEnd(8), toIsoSeconds(downAt), name || checkUuid, ackBy ?? '']
+        .join('  ')
+        .trimEnd(),
+    )
+    return { json: { incidents: incidents.map(incidentView) }, text: text.join('\n') || 'none' }
+  },
+}
+
+const incidentOption = { description: 'id of the incident, from the list', value: 'ID', required: true } as const
+
+const showIncident: Command = {
+  noun: 'incident',
+  verb: 'show',
+  summary: 'Show what happened in an incident: changes, decisions, messages and what became of them, acts, gaps',
+  options: { project: projectOption, incident: incidentOption },
+  async run(given, context) {
+    const { incident } = await requireIncident(given, context)
+    const timeline = await timelineOf(context.db, incident, MOST_OF_TIMELINE)
+    return {
+      json: { ...incidentView(incident), timeline: timeline.map(timelineView) },
+      text: timeline.map((row) => `${toIsoSeconds(row.at)}  ${lineOf(row)}`).join('\n'),
+    }
+  },
+}
+
+const acknowledge: Command = {
+  noun: 'incident',
+  verb: 'acknowledge',
+  summary: 'Acknowledge an incident: nobody is told of it any more until it is over',
+  options: {
+    project: projectOption,
+    incident: incidentOption,
+    note: { description: 'what is done about it', value: 'TEXT' },
+  },
+  async run(given, context) {
+    const { project, incident } = await requireIncident(given, context)
+    const note = given.note === undefined ? '' : textOf(given, 'note')
+    if (note.length > 2000) throw new UsageError('--note is longer than 2000 characters')
+    const input = { project, id: incident.id, by: '', note, via: 'command' } as const
+    try {
+      const shown = incidentView(await acknowledgeIncident(context.db, operatorOf(context), input, { now: nowMicros }))
+      return { json: shown, text: `${shown.id} is acknowledged by ${shown.ack?.by ?? 'nobody'}` }
+    } catch (error) {
+      if (error instanceof ConflictError) throw new UsageError(error.message)
+      throw error
+    }
+  },
+}
+
+export const alertingCommands: readonly Command[] = [
+  listPolicies,
+  showPolicy,
+  listWindows,
+  endOneWindow,
+  listOpen,
+  showIncident,
+  acknowledge,
+]
+
+async function channelNames({ db }: AdminContext, projectId: number): Promise<(uuid: string) => string> {
+  const names = new Map((await listChannels(db, projectId)).map(({ uuid, name, kind }) => [uuid, name || kind]))
+  return (uuid) => names.get(uuid) ?? 'a deleted integration'
+}
+
+/** @throws UsageError when the project has no such incident */
+async function requireIncident(given: Given, context: AdminContext) {
+  const project = await requireProject(textOf(given, 'project'), context)
+  const uuid = uuidOf(given, 'incident')
+  const incident = uuid === null ? null : await findIncident(context.db, project.id, uuid)
+  if (!incident) throw new UsageError(`the project has no incident ${textOf(given, 'incident')}`)
+  return { project, incident }
+}
+
+/** @returns null for what is no uuid */
+function uuidOf(given: Given, name: string): string | null {
+  const uuid = textOf(given, name).toLowerCase()
+  return isUuid(uuid) ? uuid : null
+}
+
+/** `telling  chat: first, delivered` */
+function lineOf({ kind, what, detail }: TimelineRow): string {
+  const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
+  if (kind === 'telling') {
+    const error = text('error') && ` (${text('error')})`
+    return `telling   ${text('name')}: ${what}, ${text('state')}${error}`
+  }
+  if (kind === 'decision') {
+    const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
+    return `decision  ${decisionText({ outcome: what, reason: text('reason'), detail: inner })}`
+  }
+  if (kind === 'act') return `act       ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
+  if (kind === 'gap') return `gap       ${what}: ${text('cause')}, until ${text('until') || 'now'}`
+  return `flip      ${what} ${text('reason')}`.trimEnd()
+}

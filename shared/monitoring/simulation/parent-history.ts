@@ -1,0 +1,56 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { StoredStatus } from '../checks/check.ts'
+import { type Relatives, relativesOf, type TimedNode } from '../dependencies/hold.ts'
+import type { Node } from '../dependencies/parents.ts'
+
+/** A change of a check as it was recorded. */
+export interface PastFlip {
+  at: Micros
+  to: StoredStatus
+  reason: '' | 'fail' | 'timeout'
+}
+
+/** A check that others depend on, and what became of it. */
+export interface PastNode extends Omit<Node, 'state'> {
+  graceSeconds: number
+  /** ascending */
+  flips: readonly PastFlip[]
+}
+
+/** What a check depends on, as it was recorded: status by status, and late before it went down by silence. */
+export class ParentHistory {
+  readonly #child: Omit<Node, 'state'>
+  readonly #above: readonly PastNode[]
+  readonly #changes: readonly Micros[]
+
+  constructor(child: Omit<Node, 'state'>, above: readonly PastNode[]) {
+    this.#child = child
+    this.#above = above
+    this.#changes = above.flatMap(({ flips }) => flips.map(({ at }) => at)).sort((a, b) => a - b)
+  }
+
+  /** The first change of one of them after an instant; Infinity when there is none. */
+  nextChange(after: Micros): Micros {
+    return this.#changes.find((at) => at > after) ?? Number.POSITIVE_INFINITY
+  }
+
+  relativesAt(now: Micros): Relatives {
+    const child: TimedNode = { ...this.#child, state: 'fine', isUp: false, downAt: null, upAt: null }
+    return relativesOf([child, ...this.#above.map((node) => nodeAt(node, now))])
+  }
+}
+
+function nodeAt({ graceSeconds, flips, ...node }: PastNode, now: Micros): TimedNode {
+  const place = flips.findLastIndex(({ at }) => at <= now)
+  const [last, next] = [flips[place], flips[place + 1]]
+  const isDown = last?.to === 'down'
+  const isLate =
+    !isDown && next?.to === 'down' && next.reason === 'timeout' && now >= next.at - microsOfSeconds(graceSeconds)
+  return {
+    ...node,
+    state: isDown ? 'down' : isLate ? 'late' : 'fine',
+    isUp: last?.to === 'up',
+    downAt: isDown ? last.at : null,
+    upAt: flips.slice(0, place + 1).findLast(({ to }) => to === 'up')?.at ?? null,
+  }
+}

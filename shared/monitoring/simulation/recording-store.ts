@@ -1,0 +1,80 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { MOST_LEVELS, type Parent, type ParentsMode } from '../dependencies/parents.ts'
+import type { PastNode } from './parent-history.ts'
+
+/** Checks above one that are looked at. */
+const MOST_ABOVE = 500
+/** Outages of other checks that a simulation knows. */
+const MOST_OUTAGES = 20_000
+
+/** A check of the project as a node, without what became of it. */
+interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
+  id: number
+  /** as stored */
+  tags: string
+}
+
+/** The checks above one, nearest first: what it names as its parents, and what these name. */
+export async function nodesAbove(
+  db: Knex,
+  projectId: number,
+  child: { uuid: string; parents: readonly Parent[] },
+): Promise<RecordedNode[]> {
+  const found = new Map<string, RecordedNode>()
+  let parents = child.parents
+  for (let level = 0; level < MOST_LEVELS && parents.length > 0 && found.size < MOST_ABOVE; level++) {
+    const uuids = parents.flatMap((parent) => ('check' in parent ? [parent.check] : []))
+    const tags = parents.flatMap((parent) => ('tag' in parent ? [parent.tag] : []))
+    const rows = await query<
+      Omit<RecordedNode, 'parents' | 'mode'> & { parents: Parent[] | null; mode: ParentsMode | null }
+    >(
+      db,
+      `SELECT c.id, c.uuid, c.name, c.tags, c.grace_seconds AS "graceSeconds", r.parents, r.parents_mode AS mode
+       FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+       WHERE c.project_id = ? AND (c.uuid = ANY(?::uuid[]) OR regexp_split_to_array(c.tags, '\\s+') && ?::text[])
+         AND c.uuid <> ALL(?::uuid[])
+       ORDER BY c.id LIMIT ?`,
+      [projectId, uuids, tags, [child.uuid, ...found.keys()], MOST_ABOVE - found.size],
+    )
+    const nodes = rows.map((row) => ({ ...row, parents: row.parents ?? [], mode: row.mode ?? ('any' as const) }))
+    for (const node of nodes) found.set(node.uuid, node)
+    parents = nodes.flatMap((node) => node.parents)
+  }
+  return [...found.values()]
+}
+
+/** An outage of another check of the project. */
+export interface RecordedOutage {
+  tags: string
+  policyId: number | null
+  from: Micros
+  until: Micros | null
+}
+
+/** When other checks of a project were down since an instant, the newest. */
+export async function outagesBeside(
+  db: Knex,
+  { projectId, checkId, since }: { projectId: number; checkId: number; since: Micros },
+): Promise<RecordedOutage[]> {
+  return await query<RecordedOutage>(
+    db,
+    `SELECT c.tags, r.policy_id AS "policyId", ${microsOf('i.down_at')} AS from, ${microsOf('i.resolved_at')} AS until
+     FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN check_rules r ON r.check_id = c.id
+     WHERE i.project_id = ? AND i.check_id <> ? AND i.down_at >= ${timestampOf('?::bigint')}
+     ORDER BY i.down_at DESC LIMIT ?`,
+    [projectId, checkId, since, MOST_OUTAGES],
+  )
+}
+
+/** When pings of a check were refused for reasons of ours, ascending. */
+export async function refusalsOf(db: Knex, checkId: number): Promise<Micros[]> {
+  const rows = await query<{ at: Micros }>(
+    db,
+    `SELECT ${microsOf('last_at')} AS at FROM refusals WHERE check_id = ? AND reason <> 'secret' ORDER BY last_at`,
+    [checkId],
+  )
+  return rows.map(({ at }) => at)
+}

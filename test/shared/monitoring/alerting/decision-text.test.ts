@@ -1,0 +1,26 @@
+import test from 'ava'
+import { channelText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
+
+const told = { outcome: 'told', reason: 'REPEAT' }
+
+test('what could not be sent is not called told: first that, then why it should have been', (t) => {
+  const delivered = { ...told, delivery: { state: 'delivered', error: '', attempts: 1 } }
+  t.is(channelText(delivered, 'Phone'), 'Phone: Told: it is still down.')
+  const failed = { ...told, delivery: { state: 'failed', error: 'Connection timed out', attempts: 5 } }
+  t.is(channelText(failed, 'Phone'), 'Phone: Not told (failed: Connection timed out), although it is still down.')
+  t.deepEqual(outcomeOf(failed), told, 'it was decided all the same')
+  const limited = { ...told, delivery: { state: 'suppressed', error: 'Monthly limit', attempts: 1 } }
+  t.is(channelText(limited, 'Phone'), 'Phone: Not told (suppressed: Monthly limit), although it is still down.')
+})
+
+test('what was taken back before anybody began to send it was superseded; what was tried before was not', (t) => {
+  const overtaken = (attempts: number) => ({ ...told, delivery: { state: 'suppressed', error: 'Overtaken', attempts } })
+  t.deepEqual(outcomeOf(overtaken(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
+  t.is(
+    channelText(overtaken(0), 'Chat'),
+    'Chat: Not told: a newer message took its place, or nobody needed it any more.',
+  )
+  t.deepEqual(outcomeOf(overtaken(1)), told)
+  const skipped = { outcome: 'skipped', reason: 'CHANNEL_IGNORES', delivery: null }
+  t.is(channelText(skipped, 'Chat'), 'Chat: Not told: the integration ignores this change.')
+})

@@ -1,0 +1,70 @@
+import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
+import { Simulation } from '#shared/monitoring/simulation/simulation.ts'
+import type { Played } from '#shared/monitoring/simulation/virtual-check.ts'
+import { SECOND, START, Story, uuidOf } from '../../../support/alert-story.ts'
+import { CHANNELS, chance, forAll, randomPlan, STORIES } from '../../../support/random-plans.ts'
+
+const LENGTH = 20_000
+
+test(`property 5: the simulator tells what the changes of ${STORIES} random stories were told, at the same instants`, (t) => {
+  const failure = forAll((random) => {
+    const { below } = chance(random)
+    const plan = randomPlan(random)
+    const channels = Array.from({ length: CHANNELS }, (_, index) => ({ isOwn: index !== 1 }))
+    const story = new Story({ plan, channels, severity: 'warning' })
+    const ping = (kind: 'success' | 'fail', seconds: number): Played => ({
+      kind,
+      at: START + seconds * SECOND,
+      rid: null,
+      source: '',
+      door: 'http',
+    })
+    const played = [ping('success', -864_000)]
+    // Between the instants of the plan: of what comes at one instant either may be first.
+    for (let at = 1 + below(600), n = 0; at < LENGTH && n < 12; at += 1.25 + below(3000), n++) {
+      const to = n % 2 === 0 ? 'down' : 'up'
+      story.flip(to, at)
+      played.push(ping(to === 'up' ? 'success' : 'fail', at))
+    }
+    story.until(LENGTH)
+
+    const uuid = uuidOf(9)
+    const known = { isDisabled: false, ignores: { up: false, down: false }, keepsRecord: false, isOverReserve: false }
+    const simulation = new Simulation({
+      // Nothing but its failures takes it down.
+      check: { ...DEFAULT_SETTINGS, ...BEGIN, timeoutSeconds: 31_536_000, uuid, tags: [] },
+      played,
+      ruled: null,
+      gaps: [],
+      refusals: [],
+      shard: 1n,
+      policy: { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...plan } },
+      severity: 'warning',
+      channels: channels.map((one, index) => ({
+        ...known,
+        ...one,
+        id: index + 1,
+        uuid: uuidOf(index + 1),
+        isReader: true,
+      })),
+      windows: [],
+      parents: null,
+      crowd: [],
+      tellsUnknown: true,
+      from: START,
+      until: START + LENGTH * SECOND,
+    })
+    while (simulation.step());
+    const simulated = simulation
+      .result()
+      .messages.map(({ at, channel, what }) => `${(at - START) / SECOND} ${channel} ${what}`)
+    const told = story.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
+    const first = told.findIndex((message, index) => message !== simulated[index])
+    if (first === -1 && told.length === simulated.length) return null
+    return `told ${told.length}, simulated ${simulated.length}; from ${first}: ${told[first]}, ${simulated[first]}`
+  })
+  t.is(failure, null)
+})
