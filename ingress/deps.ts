@@ -53,7 +53,7 @@ export interface IngressDeps {
   /** why every ping is refused now, whoever sends it; being late, stopping or not hearing of changes is no reason */
   pingRefusals: Readiness
   /** says whether this process may take part at all */
-  installation: Pick<Installation, 'problems'>
+  installation: Pick<Installation, 'problems' | 'generations'>
   /** for what would hold up the event loop: its cost grows with what was stored or sent */
   threads: Threads<IngressTasks>
   turns: TurnWatch

@@ -52,7 +52,6 @@ export async function openIngress(
     readiness.add(listener.problems)
     readiness.add(() => (isListening ? [] : ['http: does not listen yet']))
   }
-  await platform.installation.asked()
   const pingListener = openPingListener(deps)
   resources.use(pingListener)
   announcements.onChange((change) => pingListener.cache.forget(change))
@@ -93,7 +92,7 @@ function createDeps(
     healthDb: platform.reserveDb,
     broker,
     outbox: platform.outbox,
-    barrier: createBarriers(broker, { shards: config.pingShards, metrics }),
+    barrier: createBarriers(broker, { generations: platform.installation.generations, metrics }),
     secrets: platform.secrets,
     log,
     metrics,

@@ -105,7 +105,11 @@ export const incidentSchema = z
 export const incidentDetailsSchema = incidentSchema
   .extend({
     timeline: z
-      .array(z.object({ at: instant, kind: z.enum(['flip', 'decision', 'telling', 'act']), what: z.string() }).loose())
+      .array(
+        z
+          .object({ at: instant, kind: z.enum(['flip', 'decision', 'telling', 'act', 'gap']), what: z.string() })
+          .loose(),
+      )
       .optional()
       .describe('Oldest first, at most 500; left out for read-only keys.'),
   })

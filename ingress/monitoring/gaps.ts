@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import { listGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
 import { toIsoSeconds } from '#shared/time.ts'
@@ -53,7 +54,7 @@ export const gapRoutes: readonly Route[] = [
       const query = queryOf(request)
       const limit = numberOf(query, 'limit', { min: 1, max: 100 }) ?? 50
       const before = numberOf(query, 'before', { min: 0, max: Number.MAX_SAFE_INTEGER })
-      const shards = deps.config.pingShards
+      const shards = shardsNow(deps.installation.generations())
       const rows = await listGaps(deps.db, { projectId: key.project.id, before, limit: limit + 1, shards })
       const { page, nextCursor } = paged(rows, limit, ({ id }) => String(id))
       return { gaps: page.map(gapView), next: nextCursor }

@@ -74,7 +74,7 @@ export interface Asked {
  */
 export async function askOnce(
   context: Omit<AskContext, 'once'>,
-  asked: Omit<Asked, 'folder' | 'before'> & { question: Buffer; self: string },
+  asked: Omit<Asked, 'folder'> & { question: Buffer; self: string },
 ): Promise<StoredAnswer> {
   const { deps, caller } = context
   const { waitMs, applied } = readPreference(context.request.headers.prefer)
@@ -97,7 +97,9 @@ export async function askOnce(
       question,
     })
     // Who asks the same meanwhile waits for the first one's answer.
-    if (made === wanted) await enqueue(asked.message, { jobId: wanted, replyTo })
+    if (made !== wanted) return made
+    await asked.before?.(tx, enqueue)
+    await enqueue(asked.message, { jobId: wanted, replyTo })
     return made
   })
   const known = await findOutcome(deps.db, caller, kind, id)

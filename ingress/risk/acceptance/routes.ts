@@ -184,6 +184,7 @@ const dilutionRoute = read({
 export async function askDilution(
   context: Omit<AskContext, 'once'>,
   query: z.output<typeof DilutionQuery>,
+  before?: Asked['before'],
 ): Promise<StoredAnswer> {
   const { supplierGstin, buyerGstin } = query
   const day = indianDay(toMillis(context.deps.now()))
@@ -193,6 +194,7 @@ export async function askDilution(
     self: `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`,
     request: query,
     question: dilutionQuestion(query, day),
+    before,
   })
 }
 

@@ -34,7 +34,7 @@ export function Factors(props: {
         <Totp context={context} base={base} isOn={factors.hasTotp} />
         <Passkeys {...props} />
         {(factors.hasTotp || factors.passkeys.length > 0) && (
-          <section class="card" aria-labelledby="recovery-title">
+          <section class="card form-wide" aria-labelledby="recovery-title">
             <div class="card-head">
               <h2 id="recovery-title">Recovery codes</h2>
               <Form
@@ -56,7 +56,7 @@ export function Factors(props: {
 
 function Totp({ context, base, isOn }: { context: Context; base: string; isOn: boolean }) {
   return (
-    <section class="card" aria-labelledby="totp-title">
+    <section class="card form-wide" aria-labelledby="totp-title">
       <div class="card-head">
         <h2 id="totp-title">
           Authenticator app {isOn ? <span class="pill good">on</span> : <span class="pill">off</span>}
@@ -87,7 +87,7 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
   const { context, base, factors, passkeyForm } = props
   const now = context.deps.now()
   return (
-    <section class="card" aria-labelledby="passkeys-title">
+    <section class="card form-wide" aria-labelledby="passkeys-title">
       <h2 id="passkeys-title">Passkeys</h2>
       <p class="muted">
         Your finger, your face or the PIN of your device, instead of the password. A passkey works on this site alone:
@@ -144,7 +144,7 @@ export function NewTotp(props: {
   return (
     <>
       <Head title="Authenticator app" />
-      <section class="card form-card">
+      <section class="card form-wide">
         <ol class="steps">
           <li>
             <p>Point your authenticator app at this code.</p>
@@ -174,7 +174,7 @@ export function AskPassword({ context, base, problem }: { context: Context; base
   return (
     <>
       <Head title="Second factor" />
-      <section class="card form-card">
+      <section class="card form-wide">
         <p>Type your password once more before you change how you sign in.</p>
         <Problem text={problem} />
         <Form context={context} action={base} class="inline-fields">

@@ -1,7 +1,7 @@
 import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
-import { findUserByEmail, hasAdministrator } from '#shared/tenancy/accounts/store.ts'
+import { findUserByEmail, hasAccounts } from '#shared/tenancy/accounts/store.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { audit, auditAccount } from '../frame/audit.ts'
@@ -53,20 +53,37 @@ async function signIn(context: FormContext): Promise<void> {
 
 async function show(context: Context, state: { email?: string; problem?: string }, status = 200): Promise<void> {
   const { config, db } = context.deps
-  const isSetUp = await hasAdministrator(db)
   const next = context.query.get('next') ?? ''
-  const passkey = isSetUp && (await PasskeySignIn({ context, next }))
+  const hasAnybody = await hasAccounts(db)
   sendPage(
     context,
     { title: 'Sign in' },
     <section class="card narrow">
       <h1>Sign in</h1>
-      {!isSetUp && (
-        <p class="notice">
-          Nobody has an account yet. Open the set-up link that <code>make up</code> printed, or print another with{' '}
-          <code>npm run -s admin -- setup-link</code>.
-        </p>
+      {hasAnybody ? <PasswordForm context={context} state={state} next={next} /> : <NotSetUp />}
+      {hasAnybody && (await PasskeySignIn({ context, next }))}
+      {config.oidcIssuer !== undefined && (
+        <Form context={context} action="/sign-in/oidc" class="stack or">
+          <input type="hidden" name="next" value={next} />
+          <button type="submit">Sign in with {config.oidcName}</button>
+        </Form>
       )}
+    </section>,
+    status,
+  )
+}
+
+function PasswordForm({
+  context,
+  state,
+  next,
+}: {
+  context: Context
+  state: { email?: string; problem?: string }
+  next: string
+}) {
+  return (
+    <>
       <Problem text={state.problem} />
       <Form context={context} action="/sign-in" class="stack">
         <input type="hidden" name="next" value={next} />
@@ -86,14 +103,16 @@ async function show(context: Context, state: { email?: string; problem?: string 
       <p class="foot">
         <a href="/reset-password">Forgot the password?</a>
       </p>
-      {passkey}
-      {config.oidcIssuer !== undefined && (
-        <Form context={context} action="/sign-in/oidc" class="stack or">
-          <input type="hidden" name="next" value={next} />
-          <button type="submit">Sign in with {config.oidcName}</button>
-        </Form>
-      )}
-    </section>,
-    status,
+    </>
+  )
+}
+
+/** Nobody has a password yet: a form would only refuse. */
+function NotSetUp() {
+  return (
+    <p class="notice">
+      Nobody has an account yet. Open the set-up link that <code>make up</code> printed, or print another with{' '}
+      <code>npm run -s admin -- setup-link</code>.
+    </p>
   )
 }

@@ -1,22 +1,23 @@
 import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { humanDuration } from '../frame/format.ts'
-import { lanesOf, type Run } from './runs.ts'
+import type { Run } from './runs.ts'
 import { type Scale, scaleOf } from './scale.ts'
 
 const WIDTH = 640
 const LEFT = 58
 const HEIGHT = 140
 const TOP = 10
-const LANE = 12
 const GAP = 3
 
 type Measured = Run & { until: Micros }
 
 /**
- * Bars for how long runs took, oldest left, with an axis; those far beyond the others are cut and marked. Below them,
- * where runs overlapped, when each of them ran. @param props.path the check's page, where bars lead to their pings
+ * Bars for how long runs took, oldest left, with an axis; those far beyond the others are cut and marked.
+ * @param props.path the check's page, where bars lead to their pings
+ * @param props.limit what its rules let a run take; null without such a rule
  */
-export function DurationChart({ runs, path }: { runs: readonly Run[]; path: string }) {
+export function DurationChart(props: { runs: readonly Run[]; path: string; limit: Micros | null }) {
+  const { runs, path, limit } = props
   const measured = runs.filter((run): run is Measured => run.until !== null)
   if (measured.length === 0) {
     return (
@@ -26,8 +27,6 @@ export function DurationChart({ runs, path }: { runs: readonly Run[]; path: stri
     )
   }
   const scale = scaleOf(measured.map((run) => run.until - run.from))
-  const now = Math.max(...runs.map((run) => run.until ?? run.from))
-  const lanes = lanesOf(runs, now)
   const cut = measured.filter((run) => run.until - run.from > scale.top).length
   return (
     <>
@@ -39,6 +38,7 @@ export function DurationChart({ runs, path }: { runs: readonly Run[]; path: stri
         aria-label={`The last ${measured.length} measured runs: ${says(scale.median)} in the middle, ${says(scale.longest)} at most.`}
       >
         <Axis scale={scale} />
+        {limit !== null && limit <= scale.top && <Limit y={round(yOf(limit, scale))} />}
         <Bars runs={measured} scale={scale} path={path} />
         <TimeLabels runs={measured} />
       </svg>
@@ -46,13 +46,13 @@ export function DurationChart({ runs, path }: { runs: readonly Run[]; path: stri
         <span>last {says(lastLength(measured))}</span>
         <span>median {says(scale.median)}</span>
         <span>longest {says(scale.longest)}</span>
+        {limit !== null && <span>limit {says(limit)}</span>}
         {cut > 0 && (
           <span>
             {cut} longer than the scale, marked with <b>↑</b>
           </span>
         )}
       </p>
-      {Math.max(...lanes) > 0 && <Overlaps runs={runs} lanes={lanes} now={now} />}
     </>
   )
 }
@@ -80,6 +80,10 @@ function Axis({ scale }: { scale: Scale }) {
       />
     </>
   )
+}
+
+function Limit({ y }: { y: number }) {
+  return <line class="limit" x1={LEFT} y1={y} x2={WIDTH} y2={y} />
 }
 
 function Bars({ runs, scale, path }: { runs: readonly Measured[]; scale: Scale; path: string }) {
@@ -132,37 +136,6 @@ function TimeLabels({ runs }: { runs: readonly Measured[] }) {
           {text(last)} UTC
         </text>
       )}
-    </>
-  )
-}
-
-function Overlaps({ runs, lanes, now }: { runs: readonly Run[]; lanes: readonly number[]; now: Micros }) {
-  const from = Math.min(...runs.map((run) => run.from))
-  const span = Math.max(1, now - from)
-  const height = (Math.max(...lanes) + 1) * LANE
-  return (
-    <>
-      <h3>Runs at the same time</h3>
-      <svg
-        class="chart lanes"
-        viewBox={`0 0 ${WIDTH} ${height}`}
-        role="img"
-        aria-label={`Runs overlapped: at most ${Math.max(...lanes) + 1} at once.`}
-      >
-        {runs.map((run, index) => (
-          <rect
-            key={`${run.n}-${run.from}`}
-            class={run.until === null ? 'bar open' : run.isFailed ? 'bar failed' : 'bar'}
-            x={round(LEFT + ((run.from - from) / span) * (WIDTH - LEFT))}
-            y={(lanes[index] ?? 0) * LANE + 2}
-            width={round(Math.max(3, (((run.until ?? now) - run.from) / span) * (WIDTH - LEFT)))}
-            height={LANE - 4}
-            rx="2"
-          >
-            <title>{run.until === null ? 'still running' : `#${run.n}: ${says(run.until - run.from)}`}</title>
-          </rect>
-        ))}
-      </svg>
     </>
   )
 }

@@ -170,7 +170,12 @@ export function UsedIntegrations(props: {
             <li key={channel.uuid}>
               <KindIcon kind={channel.kind} />{' '}
               <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>
-              {channel.disabledAt !== null && <span class="pill bad">switched off</span>}
+              {channel.disabledAt !== null && (
+                <>
+                  {' '}
+                  <span class="pill bad">switched off</span>
+                </>
+              )}
             </li>
           ))}
         </ul>

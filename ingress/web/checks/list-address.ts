@@ -6,7 +6,7 @@ const FILTERING = ['status', 'tag', 'q', 'sort'] as const
 /** The address of this list with some parameters replaced; a change of filters leads to the first page. */
 export function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
   const query = new URLSearchParams(context.query)
-  for (const name of ['after', 'from', 'done']) query.delete(name)
+  for (const name of ['after', 'before', 'from', 'done']) query.delete(name)
   for (const [name, value] of Object.entries(changes)) {
     query.delete(name)
     for (const one of value === null ? [] : typeof value === 'string' ? [value] : value) query.append(name, one)

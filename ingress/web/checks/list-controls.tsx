@@ -152,19 +152,33 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
   )
 }
 
-/** Where this page is in the whole, and the way to the next. @param props.shown rows on this page */
-export function Pager(props: { context: Context; next: string | null; shown: number; found: number }) {
-  const { context, next, shown, found } = props
+/** Where this page is in the whole, and the ways to those beside it. @param props.shown rows on this page */
+export function Pager(props: {
+  context: Context
+  next: string | null
+  previous: string | null
+  shown: number
+  found: number
+  pageSize: number
+}) {
+  const { context, next, previous, shown, found, pageSize } = props
+  if (next === null && previous === null) return null
   const asked = Number(context.query.get('from') ?? '0')
-  const isFirst = !context.query.has('after')
-  if (next === null && isFirst) return null
-  const from = !isFirst && Number.isSafeInteger(asked) && asked > 0 ? asked : 0
+  const from = previous !== null && Number.isSafeInteger(asked) && asked > 0 ? asked : 0
+  const back = String(Math.max(0, from - pageSize))
   return (
     <nav class="pager" aria-label="Pages">
       <span class="muted">
         {(from + 1).toLocaleString('en')}–{(from + shown).toLocaleString('en')} of {found.toLocaleString('en')}
       </span>
-      {!isFirst && <a href={withQuery(context, {})}>First page</a>}
+      {previous !== null && (
+        <>
+          <a href={withQuery(context, {})}>First page</a>
+          <a href={withQuery(context, { before: previous, from: back })} rel="prev">
+            Previous page
+          </a>
+        </>
+      )}
       {next !== null && (
         <a href={withQuery(context, { after: next, from: String(from + shown) })} rel="next">
           Next page

@@ -12,9 +12,10 @@ import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/stat
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { type TimedWindow, timedWindows } from '#shared/monitoring/windows/spans.ts'
+import { listUnknownOfChecks } from '#shared/monitoring/windows/uptime-store.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { paged } from '../../paging.ts'
 import type { Context } from '../frame/context.ts'
 import type { ProjectWorkspace } from '../frame/workspace.ts'
 
@@ -30,8 +31,12 @@ export interface ListView {
   checks: readonly ListedCheck[]
   /** cursor of the next page; null on the last */
   next: string | null
+  /** cursor of the page before; null on the first */
+  previous: string | null
   /** of the checks shown, by their ids */
   flips: ReadonlyMap<number, CheckFlip[]>
+  /** when nothing could be known of them, by id; not merged */
+  unknown: ReadonlyMap<number, readonly WindowTime[]>
   /** with their times in the days that are shown */
   windows: readonly TimedWindow[]
   channels: readonly StoredChannel[]
@@ -41,36 +46,52 @@ export interface ListView {
   reached: number | null
 }
 
-/** @param pageSize rows at most */
+/**
+ * Expects the pings that were answered before to be applied.
+ * @param pageSize rows at most
+ */
 export async function loadList(
   context: Context,
   { project, session }: ProjectWorkspace,
   pageSize: number,
 ): Promise<ListView> {
   const { db } = context.deps
-  const { filter, sort, after } = parseListQuery(context.query)
-  await context.deps.barrier.pass('all')
-  const now = context.deps.now()
-  // Before the rows, so that what changes in between is noticed by the open page.
-  const shown = await shownAt(db, project.id, now)
-  const summary = summarise(await groupChecks(db, project.id, shown, filter.search), filter)
-  const [reached, found, channels, keys, saved] = await Promise.all([
+  const asked = parseListQuery(context.query)
+  const [rows, reached, channels, keys, saved, windows] = await Promise.all([
+    loadRows(context.deps, project.id, asked, pageSize),
     findReachedLimit(db, project.id),
-    listCheckPage(db, project.id, { filter, sort, after, limit: pageSize + 1, shown }),
     listChannels(db, project.id),
     listProjectKeys(db, project.id),
     listSavedFilters(db, { projectId: project.id, userId: session.userId }),
-  ])
-  const { page: checks, nextCursor: next } = paged(found, pageSize, ({ sortKey, id }) =>
-    formatCursor({ key: sortKey, id }),
-  )
-  const [flips, windows] = await Promise.all([
-    listFlipsOfChecks(
-      db,
-      checks.map(({ id }) => id),
-    ),
     windowsOf(db, [project.id]),
   ])
-  const timed = timedWindows(windows, now - microsOfSeconds(LIST_DAYS * 86_400), now)
-  return { now, summary, filter, sort, checks, next, flips, windows: timed, channels, keys, saved, reached }
+  const timed = timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now)
+  return { ...rows, filter: asked.filter, sort: asked.sort, windows: timed, channels, keys, saved, reached }
+}
+
+/** What pings change. */
+async function loadRows(
+  { db, now: clock }: Context['deps'],
+  projectId: number,
+  { filter, sort, after, before }: ReturnType<typeof parseListQuery>,
+  pageSize: number,
+): Promise<Pick<ListView, 'now' | 'summary' | 'checks' | 'next' | 'previous' | 'flips' | 'unknown'>> {
+  const now = clock()
+  const shown = await shownAt(db, projectId, now)
+  // Before the rows, so that what changes in between is noticed by the open page.
+  const summary = summarise(await groupChecks(db, projectId, shown, filter.search), filter)
+  const found = await listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown })
+  // Who goes back reads the rows that end before a page: the one too many is the first of them.
+  const { checks, hasBefore, hasAfter } = before
+    ? { checks: found.slice(-pageSize), hasBefore: found.length > pageSize, hasAfter: true }
+    : { checks: found.slice(0, pageSize), hasBefore: after !== null, hasAfter: found.length > pageSize }
+  const cursorOf = (check: ListedCheck | undefined) => check && formatCursor({ key: check.sortKey, id: check.id })
+  const next = (hasAfter && cursorOf(checks.at(-1))) || null
+  const previous = (hasBefore && cursorOf(checks[0])) || null
+  const ids = checks.map(({ id }) => id)
+  const [flips, unknown] = await Promise.all([
+    listFlipsOfChecks(db, ids),
+    listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
+  ])
+  return { now, summary, checks, next, previous, flips, unknown }
 }

@@ -3,7 +3,7 @@ import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { excludedSpans } from '#shared/monitoring/windows/spans.ts'
+import { excludedSpans, merged } from '#shared/monitoring/windows/spans.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { StatusGlyph } from '../components/icons.tsx'
 import type { Context, Pages } from '../frame/context.ts'
@@ -14,7 +14,7 @@ import { AttentionStrip } from './attention-strip.tsx'
 import { withQuery } from './list-address.ts'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
 import { LIST_DAYS, type ListView, loadList } from './list-view.ts'
-import { CheckRow, type RowProps } from './row.tsx'
+import { CheckRow, RowForms, type RowProps } from './row.tsx'
 import { rowState } from './row-state.ts'
 import { savedFilterPages } from './saved-filters.tsx'
 import { sendWall, WALL_SIZE } from './wall.tsx'
@@ -23,12 +23,19 @@ const PAGE_SIZE = 50
 
 export function checkListPages(pages: Pages): void {
   pages.get('/projects/:project/checks', async (context) => {
-    const workspace = await openProject(context, 'view')
+    const workspace = await openAfterPings(context)
     const isWall = context.query.get('wall') === '1'
     const view = await loadList(context, workspace, isWall ? WALL_SIZE : PAGE_SIZE)
     return isWall ? sendWall(context, workspace, view) : sendList(context, workspace, view)
   })
   savedFilterPages(pages)
+}
+
+/** The pings that were answered before are applied while it is found out who asks; nobody waits for one after the other. */
+async function openAfterPings(context: Context): Promise<ProjectWorkspace> {
+  const applied = context.session ? context.deps.barrier.pass('all') : undefined
+  const [workspace] = await Promise.all([openProject(context, 'view'), applied])
+  return workspace
 }
 
 function sendList(context: Context, workspace: ProjectWorkspace, view: ListView): void {
@@ -38,7 +45,6 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
   const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
   const mayEdit = may(project.role, 'edit')
   const row = {
-    context,
     channels: channels.filter((channel) => channel.disabledAt === null),
     project,
     pingBase: `${config.publicUrl}/ping`,
@@ -88,9 +94,21 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
             />
           </div>
           {mayEdit && <BulkBar context={context} projectUuid={project.uuid} />}
+          {mayEdit && <RowForms context={context} />}
           <div data-region="checks">
-            {checks.length === 0 ? <p class="empty">No check fits these filters.</p> : <Checks row={row} view={view} />}
-            <Pager context={context} next={view.next} shown={checks.length} found={summary.found} />
+            {checks.length === 0 ? (
+              <p class="empty">No check fits these filters.</p>
+            ) : (
+              <Checks context={context} row={row} view={view} />
+            )}
+            <Pager
+              context={context}
+              next={view.next}
+              previous={view.previous}
+              shown={checks.length}
+              found={summary.found}
+              pageSize={PAGE_SIZE}
+            />
           </div>
           <p class="list-foot">
             <a href={withQuery(context, { wall: '1' })}>Wall view</a>
@@ -105,17 +123,27 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
 }
 
 /** The rows, each with what is known of its last days; under the tags they are grouped by, where they are. */
-function Checks({ row, view }: { row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>; view: ListView }) {
+function Checks({
+  context,
+  row,
+  view,
+}: {
+  context: Context
+  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>
+  view: ListView
+}) {
   const groupOf = (tags: string) => (view.sort === 'tag' ? (splitTags(tags)[0] ?? 'No tag') : '')
   let group = ''
   return (
     <table class="checks">
       <caption class="hidden">Checks of {row.project.name}</caption>
-      <Columns context={row.context} />
+      <Columns context={context} />
       <tbody>
         {view.checks.flatMap((check) => {
           const status = shownStatus(check, row.now, nextOccurrence)
           const known = view.flips.get(check.id) ?? []
+          const excluded = excludedSpans(view.windows, { uuid: check.uuid, tags: splitTags(check.tags) })
+          const unknown = merged(view.unknown.get(check.id) ?? [])
           const own = groupOf(check.tags)
           const isNew = own.toLowerCase() !== group.toLowerCase()
           group = own
@@ -127,9 +155,7 @@ function Checks({ row, view }: { row: Omit<RowProps, 'check' | 'status' | 'state
               check={check}
               status={status}
               state={rowState(check, status, known)}
-              days={downDays(known, LIST_DAYS, row.now, {
-                excluded: excludedSpans(view.windows, { uuid: check.uuid, tags: splitTags(check.tags) }),
-              })}
+              days={downDays(known, LIST_DAYS, row.now, { excluded, marked: excluded, unknown })}
             />,
           ]
         })}

@@ -3,7 +3,7 @@ import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { downtimeByMonth, knownSince } from '#shared/monitoring/flips/downtime.ts'
+import { knownSince } from '#shared/monitoring/flips/downtime.ts'
 import { checkFingerprint, findCreation, listToldSince } from '#shared/monitoring/pages/check-log-store.ts'
 import { downDays } from '#shared/monitoring/pages/down-days.ts'
 import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
@@ -13,6 +13,7 @@ import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { statementsSince } from '#shared/monitoring/statements/statement-store.ts'
 import { uncounted } from '#shared/monitoring/windows/uptime.ts'
+import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
@@ -22,19 +23,20 @@ import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
 import { DurationChart } from './chart.tsx'
-import { DependsOn, loadRelatives } from './depends-on.tsx'
-import { DowntimeTable, FilterRules, HowToPing, ScheduleFacts, UsedIntegrations } from './facts.tsx'
+import { loadRelatives } from './depends-on.tsx'
+import { HowToPing } from './facts.tsx'
 import { Figures } from './figures.tsx'
+import { Lanes } from './lanes.tsx'
 import { CheckLog, readLog } from './log.tsx'
 import { findLost, LostPings } from './lost-pings.tsx'
-import { loadMaintenance, MaintenanceNote, SnoozeForm } from './maintenance.tsx'
-import { runsOf } from './runs.ts'
+import { loadMaintenance, MaintenanceNote } from './maintenance.tsx'
+import { type Run, runsOf } from './runs.ts'
+import { Side } from './side.tsx'
 import { StatusSentence } from './status-sentence.tsx'
-import { loadToldBy, ToldByCard } from './told-by.tsx'
+import { ComesNext, loadToldBy } from './told-by.tsx'
 import { loadUnknown, UnknownNote } from './unknown.tsx'
-import { UptimeProofs } from './uptime-proof.tsx'
+import { lanesOfWatched, loadWatched, RunRemarks, type WatchedRuns } from './watched-runs.tsx'
 
-const MONTHS = 3
 const DAYS = 90
 /** What days and months together look at. */
 const LOOKED_BACK: Micros = microsOfSeconds((DAYS + 3) * 86_400)
@@ -58,21 +60,9 @@ async function showCheck(context: Context): Promise<void> {
   const { check, project } = workspace
   const now = deps.now()
   const afterN = check.nPings - deps.config.pingLogLimit
-  const [channels, flipsOf, pings, keys, log, createdAt, lost, toldBy, maintenance, relatives, stated, unknown] =
-    await Promise.all([
-      listChannels(deps.db, project.id),
-      listFlipsOfChecks(deps.db, [check.id]),
-      listPings(deps.db, check.id, afterN, CHARTED),
-      listProjectKeys(deps.db, project.id),
-      readLog(context, check, afterN),
-      findCreation(deps.db, check.id),
-      findLost(deps.db, check.id),
-      loadToldBy(deps.db, check),
-      loadMaintenance(deps.db, check, now, DAYS + 3),
-      loadRelatives(deps.db, check, now),
-      statementsSince(deps.db, project.id),
-      loadUnknown(deps.db, check, now - LOOKED_BACK, now),
-    ])
+  const facts = await loadFacts(context, workspace, afterN, now)
+  const { channels, flipsOf, pings, keys, log, createdAt, lost, toldBy, maintenance, relatives } = facts
+  const { stated, unknown, watched } = facts
   const flips = flipsOf.get(check.id) ?? []
   const last = flips.at(-1)
   const told = last?.to === 'down' ? await listToldSince(deps.db, check.id, last.at) : []
@@ -97,6 +87,7 @@ async function showCheck(context: Context): Promise<void> {
       <Head context={context} workspace={workspace} status={status} mayEdit={mayEdit} />
       <div data-region="status">
         <StatusSentence check={check} status={status} now={now} lastFlip={last} told={told} />
+        <ComesNext toldBy={toldBy} now={now} />
         <UnknownNote unknown={unknown} status={status} />
         <MaintenanceNote maintenance={maintenance} base={`/projects/${project.uuid}`} />
       </div>
@@ -107,7 +98,11 @@ async function showCheck(context: Context): Promise<void> {
           <Figures
             check={check}
             status={status}
-            days={downDays(flips, DAYS, now, { ...maintenance, unknown: unknown.spans })}
+            days={downDays(flips, DAYS, now, {
+              excluded: maintenance.excluded,
+              marked: maintenance.excluded,
+              unknown: unknown.spans,
+            })}
             excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
             runs={runs}
             since={since}
@@ -121,27 +116,55 @@ async function showCheck(context: Context): Promise<void> {
               emailDomain={deps.config.pingEmailDomain}
             />
           )}
-          <Durations runs={runs} path={path} />
+          <Durations runs={runs} path={path} watched={watched} gaps={unknown.gaps} now={now} />
           <LostPings lost={lost} perMinute={deps.config.pingRateLimitPerMinute} now={now} />
           <CheckLog context={context} path={path} log={log} now={now} showsBodies={mayEdit} tz={check.tz} />
         </div>
-        <div class="check-side">
-          <DowntimeTable
-            months={downtimeByMonth(flips, MONTHS, now, maintenance.excluded)}
-            since={since}
-            excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
-          />
-          <ScheduleFacts check={check} now={now} />
-          <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
-          <ToldByCard toldBy={toldBy} channels={channels} now={now} path={mayEdit ? path : null} />
-          <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
-          <FilterRules check={check} />
-          <UptimeProofs since={stated} path={path} now={now} />
-          {mayEdit && <MoreActions context={context} workspace={workspace} />}
-        </div>
+        <Side
+          context={context}
+          workspace={workspace}
+          facts={{ flips, channels, toldBy, maintenance, relatives, stated, unknown, since }}
+          now={now}
+        />
       </div>
     </>,
   )
+}
+
+/** All that the page shows and that needs nothing else of it. @param afterN pings up to this number are kept no more */
+async function loadFacts(context: Context, { check, project }: CheckWorkspace, afterN: number, now: Micros) {
+  const { deps } = context
+  const [
+    channels,
+    flipsOf,
+    pings,
+    keys,
+    log,
+    createdAt,
+    lost,
+    toldBy,
+    maintenance,
+    relatives,
+    stated,
+    unknown,
+    watched,
+  ] = await Promise.all([
+    listChannels(deps.db, project.id),
+    listFlipsOfChecks(deps.db, [check.id]),
+    listPings(deps.db, check.id, afterN, CHARTED),
+    listProjectKeys(deps.db, project.id),
+    readLog(context, check, afterN),
+    findCreation(deps.db, check.id),
+    findLost(deps.db, check.id),
+    loadToldBy(deps.db, check),
+    loadMaintenance(deps.db, check, now, DAYS + 3),
+    loadRelatives(deps.db, check, now),
+    statementsSince(deps.db, project.id),
+    loadUnknown(deps.db, check, now - LOOKED_BACK, now),
+    loadWatched(deps.db, check),
+  ])
+  const pinged = { pings, keys, log, createdAt, lost, watched }
+  return { ...pinged, channels, flipsOf, toldBy, maintenance, relatives, stated, unknown }
 }
 
 function Head(props: { context: Context; workspace: CheckWorkspace; status: ShownStatus; mayEdit: boolean }) {
@@ -163,11 +186,21 @@ function Head(props: { context: Context; workspace: CheckWorkspace; status: Show
   )
 }
 
-function Durations({ runs, path }: { runs: Parameters<typeof DurationChart>[0]['runs']; path: string }) {
+function Durations(props: {
+  runs: readonly Run[]
+  path: string
+  watched: WatchedRuns | null
+  gaps: readonly WindowTime[]
+  now: Micros
+}) {
+  const { runs, path, watched, gaps, now } = props
+  const drawn = watched ? lanesOfWatched(watched, now) : runs.map((run) => ({ ...run, deadline: null, remarks: [] }))
   return (
     <section class="card" data-region="durations" aria-labelledby="durations">
       <h2 id="durations">Durations</h2>
-      <DurationChart runs={runs} path={path} />
+      <DurationChart runs={runs} path={path} limit={watched?.limit ?? null} />
+      <Lanes runs={drawn} gaps={gaps} now={now} always={watched?.rule.watch === 'each'} />
+      {watched && <RunRemarks watched={watched} now={now} />}
     </section>
   )
 }
@@ -203,45 +236,5 @@ function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused:
         Edit
       </a>
     </div>
-  )
-}
-
-function MoreActions({ context, workspace }: { context: Context; workspace: CheckWorkspace }) {
-  const { check, project, projects } = workspace
-  const path = `/checks/${check.uuid}`
-  const targets = projects.filter((one) => one.id !== project.id && may(one.role, 'manage'))
-  return (
-    <section class="card" aria-labelledby="more">
-      <h2 id="more">More</h2>
-      <div class="stack">
-        <SnoozeForm context={context} path={path} />
-        <Form context={context} action={`${path}/copy`}>
-          <button type="submit">Make a copy</button>
-        </Form>
-        {may(project.role, 'manage') && targets.length > 0 && (
-          <Form context={context} action={`${path}/transfer`} class="inline">
-            <label for="transfer">Move to</label>
-            <select id="transfer" name="project">
-              {targets.map((one) => (
-                <option key={one.uuid} value={one.uuid}>
-                  {one.name}
-                </option>
-              ))}
-            </select>
-            <button type="submit">Move</button>
-          </Form>
-        )}
-        <Form
-          context={context}
-          action={`${path}/delete`}
-          confirm={`Delete ${nameOf(check)} with its whole log of ${check.nPings.toLocaleString('en')} pings? This cannot be undone.`}
-          yes="Delete check"
-        >
-          <button type="submit" class="danger">
-            Delete check
-          </button>
-        </Form>
-      </div>
-    </section>
   )
 }

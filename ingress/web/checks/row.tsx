@@ -23,7 +23,6 @@ const SHOWN_CHANNELS = 4
 const SHOWN_TAGS = 2
 
 export interface RowProps {
-  context: Context
   check: ListedCheck
   project: MemberProject
   status: ShownStatus
@@ -36,6 +35,26 @@ export interface RowProps {
   pingKey: string | null
   mayEdit: boolean
   now: Micros
+}
+
+/**
+ * The forms that the buttons of all rows send, each to an address of its own: a form per button was half of the page.
+ * A ping has no fields, which would be kept as what was sent with it.
+ */
+export function RowForms({ context }: { context: Context }) {
+  return (
+    <>
+      <Form context={context} id="row-form" action={context.request.originalUrl}>
+        <input type="hidden" name="back" value={context.request.originalUrl} />
+      </Form>
+      <form method="post" id="ping-form" />
+    </>
+  )
+}
+
+/** What makes a button send one of the forms of the list; `said` is shown once it is done. */
+function rowAction(path: string, said: string, form = 'row-form') {
+  return { type: 'submit', form, formAction: path, 'data-inline': said } as const
 }
 
 /** One check in one line of the list. */
@@ -147,14 +166,13 @@ function ScheduleText({ check }: { check: ListedCheck }) {
   )
 }
 
-/** One form for all of them: the pressed button says which. Without the right to edit they only show. */
-function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
+/** The pressed button says which. Without the right to edit they only show. */
+function Toggles({ check, project, channels, mayEdit }: RowProps) {
   if (channels.length === 0) return <span class="muted">–</span>
   const shown = channels.slice(0, SHOWN_CHANNELS)
   const more = channels.length - shown.length
   return (
-    <Form context={context} action={`${checkPath(check, project)}/toggle`} class="toggles" inline="Saved">
-      <input type="hidden" name="back" value={context.request.originalUrl} />
+    <div class="toggles">
       {shown.map((channel) => {
         const isOn = check.channelIds.includes(channel.uuid)
         const trouble = troubleOf(channel)
@@ -162,7 +180,7 @@ function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
         return (
           <button
             key={channel.uuid}
-            type="submit"
+            {...rowAction(`${checkPath(check, project)}/toggle`, 'Saved')}
             name="channel"
             value={channel.uuid}
             class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
@@ -176,13 +194,13 @@ function Toggles({ context, check, project, channels, mayEdit }: RowProps) {
         )
       })}
       {more > 0 && <small>+{more}</small>}
-    </Form>
+    </div>
   )
 }
 
 /** What is seldom needed of a row. */
 function Menu(props: RowProps & { path: string }) {
-  const { context, check, status, pingBase, pingKey, path } = props
+  const { check, status, pingBase, pingKey, path } = props
   const name = nameOf(check)
   const bySlug = pingKey !== null && check.slug !== ''
   const url = bySlug ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
@@ -200,19 +218,14 @@ function Menu(props: RowProps & { path: string }) {
           </button>
         </li>
         <li>
-          <form method="post" action={`/ping/${check.uuid}`} data-inline="Pinged">
-            <button type="submit" aria-label={`Ping ${name} now`}>
-              Ping now
-            </button>
-          </form>
+          <button {...rowAction(`/ping/${check.uuid}`, 'Pinged', 'ping-form')} aria-label={`Ping ${name} now`}>
+            Ping now
+          </button>
         </li>
         <li>
-          <Form context={context} action={`${path}/${verb}`} inline={status === 'paused' ? 'Resumed' : 'Paused'}>
-            <input type="hidden" name="back" value={context.request.originalUrl} />
-            <button type="submit" aria-label={`${label} ${name}`}>
-              {label}
-            </button>
-          </Form>
+          <button {...rowAction(`${path}/${verb}`, `${label}d`)} aria-label={`${label} ${name}`}>
+            {label}
+          </button>
         </li>
         <li>
           <a href={`${path}/edit`} aria-label={`Edit ${name}`}>

@@ -1,28 +1,49 @@
 import type { Knex } from 'knex'
-import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
-import { listDecisions } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { channelText, decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import { listDecisions, listIncidents } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
 import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
-import type { ShownDecision } from '#shared/monitoring/alerting/shown-incident.ts'
+import type { ShownDecision, ShownIncident } from '#shared/monitoring/alerting/shown-incident.ts'
 import type { Micros } from '#shared/time.ts'
 import { Ago } from '../components/time.tsx'
+import { type Coming, loadComing, NextMessage } from '../incidents/next-message.tsx'
 
 const SHOWN = 10
 
 export interface ToldBy {
   policy: Policy | null
   decisions: ShownDecision[]
+  /** the outage that goes on, with what comes next of it */
+  open: { incident: ShownIncident; coming: Coming } | null
 }
 
 /** Which policy applies to a check, and the newest decisions about it. */
 export async function loadToldBy(db: Knex, check: { id: number; projectId: number; tags: string }): Promise<ToldBy> {
-  const [policies, rules, decisions] = await Promise.all([
+  const any = { tag: null, from: null, before: null, beforeN: null }
+  const [policies, rules, decisions, [incident], comingOf] = await Promise.all([
     policiesOf(db, [check.projectId]),
     findAlertRules(db, check.id),
     listDecisions(db, check.id, { from: null, before: null, beforeId: null }, SHOWN),
+    listIncidents(db, check.projectId, { ...any, state: 'open', checkId: check.id }, 1),
+    loadComing(db, check.projectId),
   ])
-  return { policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies), decisions }
+  return {
+    policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies),
+    decisions,
+    open: incident ? { incident, coming: comingOf(incident, decisions[0] ?? null) } : null,
+  }
+}
+
+/** What comes next of the outage that goes on, with the way to its incident. */
+export function ComesNext({ toldBy: { open }, now }: { toldBy: ToldBy; now: Micros }) {
+  if (!open) return null
+  return (
+    <p>
+      <NextMessage incident={open.incident} {...open.coming} now={now} />{' '}
+      <a href={`/incidents/${open.incident.id}`}>Incident</a>
+    </p>
+  )
 }
 
 /** `Told by: On call (tag prod)`, and why somebody was told lately, or was not. */
@@ -55,11 +76,7 @@ export function ToldByCard(props: {
                 {decision.channels.length > 0 && (
                   <ul>
                     {decision.channels.map((channel) => (
-                      <li key={channel.id}>
-                        {nameOf(channel.id)}: {decisionText({ ...channel, detail: {} })}
-                        {channel.delivery &&
-                          ` ${channel.delivery.state}${channel.delivery.error && `: ${channel.delivery.error}`}`}
-                      </li>
+                      <li key={channel.id}>{deliveredText(channel, nameOf(channel.id))}</li>
                     ))}
                   </ul>
                 )}
@@ -70,4 +87,11 @@ export function ToldByCard(props: {
       )}
     </section>
   )
+}
+
+/** `Chat: Told: it is still down. delivered` */
+function deliveredText(channel: ShownDecision['channels'][number], name: string): string {
+  const { delivery } = channel
+  const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
+  return `${channelText(channel, name)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
 import { findOpenUnknown, type OpenUnknown } from '#shared/monitoring/gaps/open-unknown-store.ts'
 import { merged } from '#shared/monitoring/windows/spans.ts'
 import { listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
@@ -13,12 +14,20 @@ export interface UnknownTime {
   spans: readonly WindowTime[]
   /** null where it has been heard since, or what became of it is known */
   open: OpenUnknown | null
+  /** when signals could not be taken at all, whatever that meant for the check; one that goes on lasts until now */
+  gaps: readonly WindowTime[]
 }
 
 /** @param from how far back */
 export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
-  const [spans, open] = await Promise.all([listUnknown(db, check.id, from, now), findOpenUnknown(db, check.id)])
-  return { spans: merged(spans), open }
+  const [spans, open, gaps] = await Promise.all([
+    listUnknown(db, check.id, from, now),
+    findOpenUnknown(db, check.id),
+    gapsSince(db, from),
+  ])
+  const ours = gaps.filter(({ door, from: begin }) => door === 'http' && begin < now)
+  const blind = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
+  return { spans: merged(spans), open, gaps: blind }
 }
 
 /** What was expected while we could not listen, and when somebody will know. A deadline that has passed says more. */

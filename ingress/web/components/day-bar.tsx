@@ -12,7 +12,13 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
         ? `No outage in ${days.length} days.`
         : `Outages on ${bad} of ${days.length} days.`
   const unknown = days.filter((day) => day.isUnknown).length
-  const said = unknown === 0 ? label : `${label} Partly unknown on ${unknown === 1 ? '1 day' : `${unknown} days`}.`
+  const planned = days.filter((day) => day.isPlanned).length
+  const on = (count: number) => (count === 1 ? '1 day' : `${count} days`)
+  const said = [
+    label,
+    ...(unknown === 0 ? [] : [`Partly unknown on ${on(unknown)}.`]),
+    ...(planned === 0 ? [] : [`Maintenance on ${on(planned)}.`]),
+  ].join(' ')
   return (
     <svg
       class={isSlim ? 'days slim' : 'days'}
@@ -23,7 +29,13 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
     >
       <title>{said}</title>
       {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
+      {isSlim && <SlimHatches days={days} />}
       {!isSlim && days.map((day, index) => day.isUnknown && <path key={day.date} class="hatch" d={hatchOf(index)} />)}
+      {!isSlim &&
+        days.map(
+          (day, index) =>
+            day.isPlanned && !day.isUnknown && <path key={day.date} class="hatch of-plan" d={hatchOf(index)} />,
+        )}
       {!isSlim &&
         days.map(
           (day, index) => day.isPlanned && <path key={day.date} class="planned" d={`M${index * 4} 26h3v2h-3z`} />,
@@ -35,6 +47,18 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
           </rect>
         ))}
     </svg>
+  )
+}
+
+/** All days of a look in one path, as those of a list are many. */
+function SlimHatches({ days }: { days: readonly DownDay[] }) {
+  const unknown = days.map((day, index) => (day.isUnknown ? hatchOf(index) : '')).join('')
+  const planned = days.map((day, index) => (day.isPlanned && !day.isUnknown ? hatchOf(index) : '')).join('')
+  return (
+    <>
+      {unknown !== '' && <path class="hatch" d={unknown} />}
+      {planned !== '' && <path class="hatch of-plan" d={planned} />}
+    </>
   )
 }
 

@@ -109,6 +109,9 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
   }
 }
 
+/** What the fields are called in which passwords are typed: of what was sent, these are never shown again. */
+export const PASSWORD_FIELDS = ['password', 'old', 'present'] as const
+
 /** Where a password is chosen. @param props.hint what is said beside its least length */
 export function NewPasswordField({ label, hint = '' }: { label: string; hint?: string }) {
   return (

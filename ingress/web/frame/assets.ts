@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Router } from 'express'
 import { type Asset, assetOf } from './asset.ts'
 import { acceptsGzip, compressedOnce } from './compress.ts'
-import { fonts, lookRules } from './look.ts'
+import { fonts, icons, lookRules } from './look.ts'
 
 /** A file beside the code. */
 export function loadAsset(folder: string, file: string): Asset {
@@ -51,7 +51,7 @@ export const assets = {
 /** Serves the common files, and those of `more`. */
 export function createAssetRouter(more: readonly Asset[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  for (const { path, type, content } of [...Object.values(assets), ...fonts, ...more]) {
+  for (const { path, type, content } of [...Object.values(assets), ...fonts, icons, ...more]) {
     const compressed = compressedOnce(content)
     router.get(path, (request, response) => {
       const isCompressed = compressed !== undefined && acceptsGzip(request)

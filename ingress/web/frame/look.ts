@@ -87,22 +87,40 @@ export const fonts: readonly Asset[] = FONTS.map(({ file }) =>
   assetOf(basename(file), readFileSync(fileURLToPath(file))),
 )
 
+/** Of the units of an icon's own box, which is 24 wide: neighbours must not bleed into each other when scaled. */
+const CELL = 32
+
+/**
+ * Every icon, side by side in one picture. As pictures of their own each is a document to the browser, with a style and
+ * a layout, before the page is painted for the first time.
+ */
+export const icons: Asset = assetOf('icons.svg', Buffer.from(sprite()))
+
 /** Rules for the fonts and, as masks in the colour of the text around them, for the icons. */
 export function lookRules(): string {
   const faces = FONTS.map(
     ({ family }, index) =>
-      `@font-face{font-family:"${family}";font-weight:100 900;font-display:swap;src:url(${fonts[index]?.path}) format("woff2")}`,
+      // What a font that is not there yet would move when it comes is not painted twice: the next page has it.
+      `@font-face{font-family:"${family}";font-weight:100 900;font-display:optional;src:url(${fonts[index]?.path}) format("woff2")}`,
   )
-  const icons = [
-    ...Object.entries(LINES).map(([name, file]) => maskOf(name, join(LINE_FOLDER, `${file}.svg`))),
-    ...Object.entries(MARKS).map(([name, file]) => maskOf(name, join(MARK_FOLDER, `${file}.svg`))),
-  ]
-  return [...faces, ...icons].join('\n')
+  const last = iconNames.length - 1
+  const size = ((last * CELL + 24) / 24) * 100
+  const mask = `.icon{mask:url(${icons.path}) var(--at,0) 0/${size}% 100% no-repeat}`
+  return [...faces, mask, ...iconNames.map((name, index) => `.i-${name}{--at:${(index / last) * 100}%}`)].join('\n')
 }
 
-function maskOf(name: string, file: string): string {
+function sprite(): string {
+  const files = [
+    ...Object.values(LINES).map((file) => join(LINE_FOLDER, `${file}.svg`)),
+    ...Object.values(MARKS).map((file) => join(MARK_FOLDER, `${file}.svg`)),
+  ]
+  const width = (files.length - 1) * CELL + 24
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 24">${files.map(placed).join('')}</svg>`
+}
+
+function placed(file: string, index: number): string {
   const svg = readFileSync(file, 'utf8').replace(/<title>.*?<\/title>|\n */g, '')
-  return `.i-${name}{--icon:url("data:image/svg+xml,${encodeURIComponent(svg)}")}`
+  return svg.replace('<svg', `<svg x="${index * CELL}" width="24" height="24"`)
 }
 
 function folderOf(address: string): string {

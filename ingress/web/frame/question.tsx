@@ -20,9 +20,7 @@ export function sendQuestion(context: FormContext, question: string, yes = 'Yes,
       <form method="post" action={request.originalUrl}>
         <input type="hidden" name="_csrf" value={csrf} />
         <input type="hidden" name="_confirmed" value="yes" />
-        {[...form].map(([name, value], index) =>
-          OWN.has(name) ? null : <input key={index} type="hidden" name={name} value={value} />,
-        )}
+        <Fields form={form} />
         <p class="row">
           <button type="submit" class="danger solid">
             {yes}
@@ -33,5 +31,52 @@ export function sendQuestion(context: FormContext, question: string, yes = 'Yes,
         </p>
       </form>
     </section>,
+  )
+}
+
+/**
+ * Keeps what somebody sent whose session had ended meanwhile: they sign in beside this page, which then sends the same
+ * once more. Who has signed in already is asked before it is done: they may be somebody else by now.
+ */
+export function sendKeptForm(context: FormContext): void {
+  const { form, request, csrf, session } = context
+  sendPage(
+    context,
+    { title: session ? 'Send it again?' : 'Signed out' },
+    <section class="card narrow">
+      <h1>{session ? 'You have signed in since this form was opened' : 'You are signed out'}</h1>
+      <p>Nothing was saved yet, and nothing is lost: this page keeps what you sent.</p>
+      {session ? (
+        <p class="breakable">You are {session.email} now.</p>
+      ) : (
+        <ol>
+          <li>
+            <a href="/sign-in" target="_blank" rel="noopener">
+              Sign in
+            </a>{' '}
+            in a new tab.
+          </li>
+          <li>Come back here and send it.</li>
+        </ol>
+      )}
+      <form method="post" action={request.originalUrl}>
+        <input type="hidden" name="_csrf" value={csrf} />
+        <Fields form={form} />
+        <button type="submit" class="primary">
+          Send it now
+        </button>
+      </form>
+    </section>,
+    403,
+  )
+}
+
+function Fields({ form }: { form: URLSearchParams }) {
+  return (
+    <>
+      {[...form].map(([name, value], index) =>
+        OWN.has(name) ? null : <input key={index} type="hidden" name={name} value={value} />,
+      )}
+    </>
   )
 }

@@ -36,6 +36,7 @@ import { keyPages } from '../projects/keys.ts'
 import { projectListPages } from '../projects/list.tsx'
 import { projectSettingsPages } from '../projects/settings.ts'
 import { statementPages } from '../projects/statements.tsx'
+import { statusLogoPages } from '../projects/status-logo.tsx'
 import { statusNotePages } from '../projects/status-notes.tsx'
 import { statusPagePages } from '../projects/status-page.tsx'
 import { riskAssets } from '../risk/assets.ts'
@@ -66,6 +67,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     badgePages,
     exportPages,
     statusPagePages,
+    statusLogoPages,
     statusNotePages,
     checkListPages,
     checkWritePages,

@@ -7,6 +7,7 @@ import { clientAddress } from '../../middleware/client-address.ts'
 import { parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
 import { readUploadForm } from '../../middleware/upload-form.ts'
 import { observe } from '../../observe.ts'
+import { PASSWORD_FIELDS } from '../components/form.tsx'
 import {
   type Context,
   type FormHandler,
@@ -20,7 +21,7 @@ import { readCookie, setCookie } from './cookies.ts'
 import { csrfToken, isCsrfToken } from './csrf.ts'
 import { sendErrorPage } from './error-page.tsx'
 import { takeFlash } from './flash.ts'
-import { sendQuestion } from './question.tsx'
+import { sendKeptForm, sendQuestion } from './question.tsx'
 import { createRefusalWatch } from './refusal.ts'
 import { loadSession, newToken } from './sessions.ts'
 
@@ -45,11 +46,17 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
       query: queryOf(request),
       address,
       csrf: csrfToken(csrfKey, browser),
-      isOwnForm: (token) => isCsrfToken(csrfKey, browser, token),
+      isOwnForm: (token) => isCsrfToken(csrfKey, browser, token) || isKeptForm(request, token),
       session: known?.session ?? null,
       flash: takeFlash(request, response, deps, known?.session.userId ?? null),
       pingRefusal: await refusal(),
     }
+  }
+
+  /** One that was kept while somebody signed in again: it holds the token of the visit, as it had no session. */
+  function isKeptForm(request: Request, token: string): boolean {
+    const visitor = readCookie(request, deps.config, 'visit')
+    return isOfOurPage(request) && visitor.length === 43 && isCsrfToken(csrfKey, visitor, token)
   }
 
   function visit(request: Request, response: Response): string {
@@ -84,7 +91,8 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
           refuseForeign(context)
           const body = await readBody(context.request, MAX_FORM_BYTES)
           const form = parseFormText(body.toString('utf8'))
-          refuseForged(context, form)
+          if (isOfAnotherSession(context, form)) return sendKeptForm({ ...context, form })
+          refuseForged(context, form, PASSWORD_NOT_KEPT)
           const asked = { ...context, form }
           if (form.has('_question') && !form.has('_confirmed')) return sendQuestion(asked, field(form, '_question'))
           await handler(asked)
@@ -94,7 +102,7 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
           refuseForeign(context)
           const { request } = context
           const sent = await readUploadForm(bodyPieces(request), request.headers['content-type'] ?? '')
-          refuseForged(context, sent.form)
+          refuseForged(context, sent.form, FILE_NOT_KEPT)
           await handler({ ...context, ...sent })
         }),
     },
@@ -103,12 +111,30 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
 
 const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
 
+const SINCE_OPENED = 'You have signed in or out since this form was opened. Nothing was saved.'
+/** A password is not sent back to a page, and a file cannot be: these forms alone are begun anew (ux B5). */
+const PASSWORD_NOT_KEPT = `${SINCE_OPENED} Passwords are not kept: open the form again and type them once more.`
+const FILE_NOT_KEPT = `${SINCE_OPENED} Files are not kept: open the form again and choose the file once more.`
+
+/** Browsers say it of every request, and no page can make them say it of another site's. */
+function isOfOurPage({ headers }: Request): boolean {
+  return headers['sec-fetch-site'] === 'same-origin'
+}
+
+/** A form that was open when its session ended, or another began. Passwords are not sent back to a page. */
+function isOfAnotherSession(context: Context, form: URLSearchParams): boolean {
+  if (!isOfOurPage(context.request) || PASSWORD_FIELDS.some((name) => form.has(name))) return false
+  return form.has('_csrf') && !context.isOwnForm(field(form, '_csrf'))
+}
+
 function refuseForeign({ request }: Context): void {
   if (request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
 }
 
-function refuseForged(context: Context, form: URLSearchParams): void {
-  if (!context.isOwnForm(field(form, '_csrf'))) throw new ForbiddenError(FOREIGN_FORM)
+/** @param notKept what is said where the form is ours, and was open when its session ended */
+function refuseForged(context: Context, form: URLSearchParams, notKept: string): void {
+  if (context.isOwnForm(field(form, '_csrf'))) return
+  throw new ForbiddenError(isOfOurPage(context.request) ? notKept : FOREIGN_FORM)
 }
 
 /** What a browser may do with any of our pages: nothing from elsewhere, nothing inline, never framed, never kept. */

@@ -1,3 +1,4 @@
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import { listGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
 import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
 import { formatDuration } from '#shared/monitoring/notifications/durations.ts'
@@ -16,8 +17,9 @@ export function gapPages(pages: Pages): void {
 async function showGaps(context: Context): Promise<void> {
   const workspace = await openProject(context, 'view')
   const { project } = workspace
-  const { db, config } = context.deps
-  const gaps = await listGaps(db, { projectId: project.id, before: null, limit: LISTED, shards: config.pingShards })
+  const { db, installation } = context.deps
+  const shards = shardsNow(installation.generations())
+  const gaps = await listGaps(db, { projectId: project.id, before: null, limit: LISTED, shards })
   sendPage(
     context,
     { title: `Gaps · ${project.name}`, workspace, project },

@@ -2,13 +2,16 @@ import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/shown-incident.ts'
 import { formatDuration } from '#shared/monitoring/notifications/durations.ts'
 import type { Micros } from '#shared/time.ts'
-import { Form } from '../components/form.tsx'
+import { Form, TextArea, TextField } from '../components/form.tsx'
 import { Exact } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
+import { type Coming, NextMessage } from './next-message.tsx'
 
 interface Props {
   context: Context
   incident: ShownIncident
+  /** what the sentence about the next message needs */
+  coming: Coming
   timeline: readonly TimelineRow[]
   checkPath: string
   mayEdit: boolean
@@ -16,7 +19,7 @@ interface Props {
 }
 
 /** One incident: a sentence, what happened, and what its reader can do about it. */
-export function IncidentPage({ context, incident, timeline, checkPath, mayEdit, now }: Props) {
+export function IncidentPage({ context, incident, coming, timeline, checkPath, mayEdit, now }: Props) {
   const path = `/incidents/${incident.id}`
   const isOpen = incident.state !== 'resolved'
   return (
@@ -25,10 +28,23 @@ export function IncidentPage({ context, incident, timeline, checkPath, mayEdit, 
         <a href={checkPath}>{incident.name || 'A check without a name'}</a>
       </p>
       <h1>Incident</h1>
-      <p class="sentence">{sentenceOf(incident, now)}</p>
+      <p class="sentence">
+        {sentenceOf(incident, now)}
+        {isOpen && (
+          <>
+            {' '}
+            <NextMessage incident={incident} {...coming} now={now} />
+          </>
+        )}
+      </p>
       {mayEdit && isOpen && incident.state !== 'acknowledged' && (
-        <Form context={context} action={`${path}/ack`}>
-          <label for="note">Note</label> <input id="note" name="note" maxLength={2000} />{' '}
+        <Form context={context} action={`${path}/ack`} class="inline-fields form-wide">
+          <TextField
+            label="Note, for whoever reads this next"
+            name="note"
+            maxLength={2000}
+            placeholder="I am looking at it"
+          />
           <button type="submit" class="primary">
             Acknowledge
           </button>
@@ -44,30 +60,34 @@ export function IncidentPage({ context, incident, timeline, checkPath, mayEdit, 
         <ol class="timeline">
           {timeline.map((row, index) => (
             <li key={index}>
-              <Exact at={row.at} /> {rowInWords(row)}
+              <span class="muted">
+                <Exact at={row.at} isNamed />
+              </span>{' '}
+              {rowInWords(row)}
             </li>
           ))}
         </ol>
       </section>
       {mayEdit && (
-        <>
-          <Form context={context} action={`${path}/note`}>
-            <label for="text">Add a note</label> <input id="text" name="text" maxLength={2000} />{' '}
+        <section class="card" aria-labelledby="note-title">
+          <h2 id="note-title">Notes and report</h2>
+          <Form context={context} action={`${path}/note`} class="inline-fields">
+            <TextField label="Add a note" name="text" maxLength={2000} />
             <button type="submit">Add</button>
           </Form>
-          <section class="card" aria-labelledby="report">
-            <h2 id="report">Report</h2>
-            <Form context={context} action={`${path}/report`}>
-              <label class="hidden" for="report-text">
-                Report
-              </label>
-              <textarea id="report-text" name="text" rows={6} maxLength={20_000}>
-                {incident.report}
-              </textarea>
+          <Form context={context} action={`${path}/report`} class="stack">
+            <TextArea
+              label="Report"
+              name="report"
+              value={incident.report}
+              rows={6}
+              hint="What happened, why, and what is done about it. It stays with the incident."
+            />
+            <div>
               <button type="submit">Save the report</button>
-            </Form>
-          </section>
-        </>
+            </div>
+          </Form>
+        </section>
       )}
     </>
   )
@@ -75,18 +95,22 @@ export function IncidentPage({ context, incident, timeline, checkPath, mayEdit, 
 
 /** `Down for 2 hours, acknowledged by Anna.` */
 function sentenceOf(incident: ShownIncident, now: Micros): string {
-  const { downAt, resolvedAt, nextAt } = incident
+  const { downAt, resolvedAt } = incident
   if (resolvedAt !== null)
     return `Was down for ${formatDuration(Math.max(0, resolvedAt - downAt))}: ${stateInWords(incident)}.`
-  const next = nextAt === null ? ' Next message: none.' : ''
-  return `Down for ${formatDuration(Math.max(0, now - downAt))}, ${stateInWords(incident)}.${next}`
+  return `Down for ${formatDuration(Math.max(0, now - downAt))}, ${stateInWords(incident)}.`
 }
 
 export function stateInWords({ state, resolution, ackBy, held }: ShownIncident): string {
   if (state === 'resolved') return resolution === 'paused' ? 'the check was paused' : 'over'
-  if (state === 'acknowledged') return `acknowledged${ackBy ? ` by ${ackBy}` : ''}`
+  if (state === 'acknowledged') return `acknowledged${ackBy ? ` ${nameOf(ackBy)}` : ''}`
   if (held !== null) return decisionText({ outcome: 'held', reason: held, detail: {} }).replace(/\.$/, '').toLowerCase()
   return state === 'waiting' ? 'nobody is told yet' : 'being told'
+}
+
+/** Whoever holds the link of a message is named by the integration that it came through. */
+function nameOf(by: string): string {
+  return by.startsWith('through ') ? by : `by ${by}`
 }
 
 function rowInWords({ kind, what, detail }: TimelineRow): string {
@@ -94,7 +118,14 @@ function rowInWords({ kind, what, detail }: TimelineRow): string {
   if (kind === 'flip') return `It went ${what}${detail.reason === 'fail' ? ': a failure was received' : ''}.`
   if (kind === 'telling')
     return `${text('name')}: ${TELLINGS[what] ?? what}, ${text('state')}${text('error') && ` (${text('error')})`}.`
-  if (kind === 'act') return `${text('by')} ${ACTS[what] ?? what}${text('text') && `: ${text('text')}`}`
+  if (kind === 'gap') {
+    const until = text('until').slice(0, 19).replace('T', ' ')
+    return `We could not take signals${until && ` until ${until} UTC`} (${text('cause')}).`
+  }
+  if (kind === 'act') {
+    const [by, more] = [text('by'), text('text') && `: ${text('text')}`]
+    return by.startsWith('through ') ? `${PASSIVE[what] ?? what} ${by}${more}` : `${by} ${ACTS[what] ?? what}${more}`
+  }
   const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
   return decisionText({ outcome: what, reason: text('reason'), detail: inner })
 }
@@ -105,6 +136,7 @@ const TELLINGS: Readonly<Record<string, string>> = {
   repeat: 'told again',
   recovery: 'told that it is up',
   flapping: 'told that it changes too often',
+  digest: 'told with other checks',
 }
 
 const ACTS: Readonly<Record<string, string>> = {
@@ -114,3 +146,5 @@ const ACTS: Readonly<Record<string, string>> = {
   note: 'noted',
   report: 'wrote the report',
 }
+
+const PASSIVE: Readonly<Record<string, string>> = { ack: 'Acknowledged' }

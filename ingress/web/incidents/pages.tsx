@@ -1,5 +1,10 @@
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
-import { findIncident, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
+import {
+  findIncident,
+  listDecisions,
+  listIncidents,
+  timelineOf,
+} from '#shared/monitoring/alerting/incident-read-store.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/shown-incident.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
 import { noteIncident, reportIncident } from '#shared/monitoring/operations/annotate-incident.ts'
@@ -7,12 +12,13 @@ import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowled
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Ago, Exact } from '../components/time.tsx'
+import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { checkPath, openProject, type ProjectWorkspace, requireRight, signedIn } from '../frame/workspace.ts'
 import { IncidentPage, stateInWords } from './incident-page.tsx'
+import { loadComing, NextMessage } from './next-message.tsx'
 
 const LISTED = 100
 const MOST_OF_TIMELINE = 500
@@ -41,7 +47,7 @@ export function incidentPages(pages: Pages): void {
   )
   pages.post('/incidents/:incident/report', (context) =>
     act(context, ({ session }, own) => {
-      const text = field(context.form, 'text').slice(0, 20_000)
+      const text = field(context.form, 'report').slice(0, 20_000)
       return reportIncident(context.deps.db, personOf(context, session), { ...own, text, via: 'page' })
     }),
   )
@@ -77,7 +83,12 @@ async function openIncident(context: Context, right: Right): Promise<ProjectWork
 async function showIncident(context: Context): Promise<void> {
   const { incident, ...workspace } = await openIncident(context, 'view')
   const { project } = workspace
-  const timeline = await timelineOf(context.deps.db, incident, MOST_OF_TIMELINE)
+  const { db } = context.deps
+  const [timeline, comingOf, [decision]] = await Promise.all([
+    timelineOf(db, incident, MOST_OF_TIMELINE),
+    loadComing(db, project.id),
+    listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
+  ])
   const check = { uuid: incident.checkUuid, name: incident.name }
   sendPage(
     context,
@@ -85,6 +96,7 @@ async function showIncident(context: Context): Promise<void> {
     <IncidentPage
       context={context}
       incident={incident}
+      coming={comingOf(incident, decision ?? null)}
       timeline={timeline}
       checkPath={checkPath(check, project)}
       mayEdit={may(project.role, 'edit')}
@@ -101,7 +113,7 @@ async function showList(context: Context): Promise<void> {
   const any = { checkId: null, tag: null, from: null, before: null, beforeN: null }
   const open = await listIncidents(db, project.id, { ...any, state: 'open' }, LISTED)
   const resolved = await listIncidents(db, project.id, { ...any, state: 'resolved' }, LISTED)
-  const statusPage = await findStatusPage(db, project.id)
+  const [statusPage, comingOf] = await Promise.all([findStatusPage(db, project.id), loadComing(db, project.id)])
   const incidents = [...open, ...resolved]
   sendPage(
     context,
@@ -126,7 +138,7 @@ async function showList(context: Context): Promise<void> {
                 <th scope="col">Check</th>
                 <th scope="col">Since</th>
                 <th scope="col">State</th>
-                <th scope="col">Looked at again</th>
+                <th scope="col">What comes next</th>
               </tr>
             </thead>
             <tbody>
@@ -135,11 +147,15 @@ async function showList(context: Context): Promise<void> {
                   <td>
                     <a href={`/incidents/${incident.id}`}>{incident.name || 'A check without a name'}</a>
                   </td>
-                  <td>
+                  <td data-label="Since">
                     <Ago at={incident.downAt} now={now} />
                   </td>
-                  <td>{stateInWords(incident)}</td>
-                  <td>{incident.nextAt === null ? 'no' : <Exact at={incident.nextAt} />}</td>
+                  <td data-label="State">{stateInWords(incident)}</td>
+                  <td data-label={incident.state === 'resolved' ? undefined : 'What comes next'}>
+                    {incident.state !== 'resolved' && (
+                      <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />
+                    )}
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -37,7 +37,7 @@ export function optionFields(kind: ChannelKind): OptionField[] {
       {
         name,
         label: labelOf(name),
-        hint: HINTS[name] ?? sentence(said.replace(/ ?\(secret\)/, '')),
+        hint: HINTS[name] ?? hintOf(said),
         type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
         choices: property.enum ?? [],
         fallback: property.default ?? null,
@@ -128,6 +128,20 @@ const LABELS: Readonly<Record<string, string>> = {
   headers_down: 'Headers for failures',
   headers_up: 'Headers for recoveries',
   base_url: 'Server',
+  priority: 'Priority of failures',
+  priority_up: 'Priority of recoveries',
+  cmd_down: 'Command for failures',
+  cmd_up: 'Command for recoveries',
+  api_key: 'API key',
+  key: 'API key',
+  service_key: 'Integration key',
+  bot_email: 'E-mail address of the bot',
+  to: 'Stream or person',
+  repo: 'Repository',
+  list_id: 'List',
+  thread_id: 'Topic',
+  content_sid: 'Content template',
+  homeserver: 'Home server',
   mtype: 'Kind of message',
   channels: 'Integrations',
 }
@@ -135,7 +149,15 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Where the manual speaks of what a form does not have. */
 const HINTS: Readonly<Record<string, string>> = {
   url_down: 'One address is enough: what has none is not told.',
+  base_url: 'Left empty: that of the service.',
+  region: 'Where the account is kept.',
   method_down: 'By itself GET, or POST when there is a body.',
+}
+
+/** A line of the manual as a sentence; what is in parentheses at its end is what goes without saying. */
+function hintOf(said: string): string {
+  const text = sentence(said.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
+  return text === '' || text.endsWith('.') ? text : `${text}.`
 }
 
 /** What the form calls an option. */

@@ -18,17 +18,31 @@ export function IntegrationForm(props: {
   config: ConfigObject
   others: readonly StoredChannel[]
   problem: string | null
+  /** what is wrong with options, by their names */
+  errors?: ReadonlyMap<string, string>
   preview?: ComponentChildren
   isNew: boolean
   cancel: string
 }) {
   const { kind, config, isNew } = props
   const notes = notesOf(kind)
+  const fields = optionFields(kind)
+  const recovery = kind.kind === 'webhook' ? fields.filter(({ name }) => name.endsWith('_up')) : []
+  const option = (field: OptionField) => (
+    <Option
+      key={field.name}
+      field={field}
+      config={config}
+      others={props.others}
+      isNew={isNew}
+      error={props.errors?.get(field.name)}
+    />
+  )
   return (
     <Form context={props.context} action={props.action} class="stack check-form">
       <Problem text={props.problem} />
       <fieldset>
-        <legend>{kind.label}</legend>
+        <legend>What it needs</legend>
         <TextField
           label="Name"
           name="name"
@@ -36,9 +50,16 @@ export function IntegrationForm(props: {
           maxLength={100}
           hint="What people call it, like “on-call phone”."
         />
-        {optionFields(kind).map((field) => (
-          <Option key={field.name} field={field} config={config} others={props.others} isNew={isNew} />
-        ))}
+        {fields.filter((field) => !recovery.includes(field)).map(option)}
+        {recovery.length > 0 && (
+          <details
+            class="more"
+            open={recovery.some((field) => textOfOption(field, config) !== '' || props.errors?.has(field.name))}
+          >
+            <summary>When a check recovers</summary>
+            <div class="stack">{recovery.map(option)}</div>
+          </details>
+        )}
         {notes !== '' && <p class="hint">{notes}</p>}
       </fieldset>
       {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
@@ -60,10 +81,16 @@ export function IntegrationForm(props: {
   )
 }
 
-function Option(props: { field: OptionField; config: ConfigObject; others: readonly StoredChannel[]; isNew: boolean }) {
-  const { field, config, isNew } = props
+function Option(props: {
+  field: OptionField
+  config: ConfigObject
+  others: readonly StoredChannel[]
+  isNew: boolean
+  error: string | undefined
+}) {
+  const { field, config, isNew, error } = props
   const name = `option-${field.name}`
-  const said = field.isSecret && !isNew ? `${field.hint}. Left empty, the stored one stays.` : field.hint
+  const said = field.isSecret && !isNew ? `${field.hint} Left empty, the stored one stays.`.trimStart() : field.hint
   const hint = said === '' ? undefined : said
   const text = textOfOption(field, config)
   switch (field.type) {
@@ -78,10 +105,11 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
           name={name}
           value={text || String(field.fallback ?? '')}
           options={[
-            ...(field.fallback === null ? [{ value: '', label: 'by itself' }] : []),
+            ...(field.fallback === null ? [{ value: '', label: 'Automatic' }] : []),
             ...field.choices.map((choice) => ({ value: choice, label: choice })),
           ]}
           hint={hint}
+          error={error}
         />
       )
     case 'long-text':
@@ -97,12 +125,18 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
               ? `One per line, “Name: value”.${isNew ? '' : ' Left empty, the stored ones stay.'}`
               : hint
           }
+          error={error}
         />
       )
     case 'integrations':
       return (
         <div class="choices">
           <p class="sub">{field.label}</p>
+          {error !== undefined && (
+            <p class="field-error" role="alert">
+              {error}
+            </p>
+          )}
           {props.others.length === 0 && <p class="muted">There is no other integration yet.</p>}
           {props.others.map((other) => (
             <CheckBox
@@ -127,6 +161,7 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
           type="number"
           value={text || String(field.fallback ?? '')}
           hint={hint}
+          error={error}
         />
       )
     default:
@@ -138,6 +173,7 @@ function Option(props: { field: OptionField; config: ConfigObject; others: reado
           autocomplete={field.isSecret ? 'new-password' : 'off'}
           value={text || (typeof field.fallback === 'string' ? field.fallback : '')}
           hint={hint}
+          error={error}
           {...(field.isSecret && !isNew && { placeholder: 'stored' })}
         />
       )

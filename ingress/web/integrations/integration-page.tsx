@@ -151,14 +151,14 @@ function Options({ options }: { options: NonNullable<IntegrationView['options']>
           <dt>Kind</dt>
           <dd>{options.kind}</dd>
         </div>
-        {options.fields.map((field) => (
-          <div key={field.name}>
-            <dt>{field.label}</dt>
-            <dd class="breakable">
-              {field.text || (field.isHidden ? <span class="muted">stored, not shown</span> : '–')}
-            </dd>
-          </div>
-        ))}
+        {options.fields
+          .filter(({ text, isHidden }) => text || isHidden)
+          .map((field) => (
+            <div key={field.name}>
+              <dt>{field.label}</dt>
+              <dd class="breakable">{field.text || <span class="muted">stored, not shown</span>}</dd>
+            </div>
+          ))}
       </dl>
     </section>
   )

@@ -16,6 +16,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { goBack } from '../frame/go-back.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
+import { fieldErrors } from './errors.ts'
 import { configOf, labelOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
@@ -65,8 +66,8 @@ async function create(context: FormContext): Promise<void> {
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    const state = { name: field(form, 'name'), config: shownConfig(kind, config), problem: sentence(error, kind) }
-    await showNew(context, workspace, state, 400)
+    const state = { name: field(form, 'name'), config: shownConfig(kind, config) }
+    await showNew(context, workspace, { ...state, ...wrong(error, kind, config, true) }, 400)
   }
 }
 
@@ -84,7 +85,7 @@ async function change(context: FormContext): Promise<void> {
     redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    await showEdit(context, { name, config, problem: sentence(error, kind) }, 400)
+    await showEdit(context, { name, config, ...wrong(error, kind, config, false) }, 400)
   }
 }
 
@@ -93,12 +94,18 @@ function previewOf(
   form: URLSearchParams,
   kind: ChannelKind,
   config: ConfigObject,
-): Pick<State, 'problem' | 'preview'> | null {
+): Pick<State, 'problem' | 'preview' | 'errors'> | null {
   if (kind.kind !== 'webhook' || form.get('do') !== 'preview') return null
   const read = webhook.parse(config)
   if (read.ok) return { problem: null, preview: <WebhookPreview config={read.config} /> }
   const [first] = read.errors
-  return { problem: sentence(new ValidationError(`${first?.path} ${first?.message}`), kind) }
+  return wrong(new ValidationError(`${first?.path} ${first?.message}`), kind, config, true)
+}
+
+/** What is refused, at its fields; above the form only what belongs to none. */
+function wrong(error: ValidationError, kind: ChannelKind, config: ConfigObject, isNew: boolean) {
+  const errors = fieldErrors(kind, config, isNew)
+  return errors.size > 0 ? { problem: null, errors } : { problem: sentence(error, kind) }
 }
 
 /** `config.url_down must be a URL` is about the field that the form calls “Address for failures”. */
@@ -147,6 +154,7 @@ interface State {
   name: string
   config: ConfigObject
   problem: string | null
+  errors?: ReadonlyMap<string, string>
   /** what would be sent */
   preview?: ComponentChildren
 }
@@ -163,7 +171,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Sta
       <p class="crumb">
         <a href={`${base}/new`}>All kinds</a>
       </p>
-      <h1>New integration</h1>
+      <h1>New integration: {kind.label}</h1>
       <IntegrationForm
         context={context}
         action={`${base}/new/${kind.kind}`}

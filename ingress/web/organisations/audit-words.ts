@@ -102,6 +102,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'sign-in.failed': 'failed to sign in',
   'sign-in.succeeded': 'signed in',
   'sign-out': 'signed out',
+  'status-page.logo-changed': 'put a logo on a status page',
+  'status-page.logo-removed': 'took the logo off a status page',
   'status-page.note-deleted': 'deleted a note of the status page',
   'status-page.note-ended': 'said that a note of the status page is over',
   'status-page.note-posted': 'posted a note on the status page',

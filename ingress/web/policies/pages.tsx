@@ -1,6 +1,6 @@
 import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
-import { policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { type Plan, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
 import { createPolicy } from '#shared/monitoring/operations/create-policy.ts'
@@ -108,7 +108,7 @@ async function showForm(
       policy={policy}
       state={state}
       errors={errors}
-      words={plan && planInWords(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
+      words={plan && planSentence(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
       channels={channels}
     />,
     errors.size === 0 ? 200 : 400,
@@ -148,26 +148,36 @@ async function showList(context: Context): Promise<void> {
       <p>Whom to tell, when, how often, until when. A check without a policy tells its integrations of each change.</p>
       {policies.map((policy) => (
         <section class="card" key={policy.uuid} aria-labelledby={`policy-${policy.uuid}`}>
-          <h2 id={`policy-${policy.uuid}`}>
-            {mayEdit ? <a href={`${base}/${policy.uuid}`}>{policy.name}</a> : policy.name}
-          </h2>
-          <p>{planInWords(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>
+          <div class="card-head">
+            <h2 id={`policy-${policy.uuid}`}>
+              {mayEdit ? <a href={`${base}/${policy.uuid}`}>{policy.name}</a> : policy.name}
+            </h2>
+            {mayEdit && (
+              <Form
+                context={context}
+                action={`${base}/${policy.uuid}/delete`}
+                confirm={`Delete the policy ${policy.name}?`}
+              >
+                <button type="submit" class="quiet" aria-label={`Delete ${policy.name}`}>
+                  Delete
+                </button>
+              </Form>
+            )}
+          </div>
+          <p>{planSentence(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>
           <p class="hint">
             {matchInWords(policy.match)}: {checksInWords(counts.get(policy.id)?.length ?? 0)}
           </p>
-          {mayEdit && (
-            <Form
-              context={context}
-              action={`${base}/${policy.uuid}/delete`}
-              confirm={`Delete the policy ${policy.name}?`}
-            >
-              <button type="submit">Delete</button>
-            </Form>
-          )}
         </section>
       ))}
     </>,
   )
+}
+
+/** As a sentence by itself. */
+function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
+  const text = planInWords(plan, nameOf)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 const checksInWords = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`

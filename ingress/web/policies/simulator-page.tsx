@@ -1,7 +1,7 @@
 import { channelText, decisionText } from '#shared/monitoring/alerting/decision-text.ts'
-import { simulatedWord } from '#shared/monitoring/alerting/simulation.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
+import { simulatedWord } from '#shared/monitoring/simulation/simulated.ts'
 import { Form, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Exact } from '../components/time.tsx'
@@ -113,7 +113,7 @@ export function SimulatorPage({ context, base, asked, checks, policies, names, e
 
 function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['names'] }) {
   const { title, outcome, names } = props
-  const { messages, decisions, flips, truncated } = outcome
+  const { messages, decisions, flips, assumed, truncated } = outcome
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   const count = `${messages.length} ${messages.length === 1 ? 'message' : 'messages'}`
   return (
@@ -124,6 +124,7 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
         <Exact at={outcome.from} isNamed /> to <Exact at={outcome.until} isNamed />.
         {truncated && ' It was too much to be simulated to its end.'}
       </p>
+      {assumed.length > 0 && <p class="muted">{assumed.join(' ')}</p>}
       {messages.length > 0 && (
         <>
           <h3>Who is told</h3>

@@ -31,14 +31,19 @@ export function badgePages(pages: Pages): void {
             const shown = new URL(urls.svg3).pathname
             return (
               <div class="badge-row" key={tag}>
-                <h2>
+                <h2 class="row">
                   {tag === '*' ? 'All checks' : tag} <img src={shown} alt={`Badge of ${name}`} height="20" />
                 </h2>
                 <Line label="Markdown" text={`![${name}](${urls.svg3})`} name={name} />
-                <Line label="Picture, up or down" text={urls.svg} name={name} />
-                <Line label="Picture with late" text={urls.svg3} name={name} />
-                <Line label="JSON" text={urls.json3} name={name} />
-                <Line label="Shields.io" text={urls.shields3} name={name} />
+                <details class="more">
+                  <summary>Other forms</summary>
+                  <div class="badge-forms">
+                    <Line label="Picture, up or down" text={urls.svg} name={name} />
+                    <Line label="Picture with late" text={urls.svg3} name={name} />
+                    <Line label="JSON" text={urls.json3} name={name} />
+                    <Line label="Shields.io" text={urls.shields3} name={name} />
+                  </div>
+                </details>
               </div>
             )
           })}

@@ -31,7 +31,9 @@ export interface SettingsView {
   keys: readonly ListedKey[]
   openKey: (sealed: string) => string
   /** null when nothing is published */
-  statusPage: (Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped'> & { path: string; url: string }) | null
+  statusPage:
+    | (Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> & { path: string; url: string })
+    | null
   /** what an operator puts into the configuration of Prometheus */
   scrapeConfig: string
   mayDelete: boolean

@@ -1,6 +1,7 @@
 import { CheckBox, Copyable, Form, TextArea, TextField } from '../components/form.tsx'
 import type { Context } from '../frame/context.ts'
 import type { SettingsView } from './settings-view.ts'
+import { LogoForm } from './status-logo.tsx'
 
 /** Publishing the status page of a project, what it shows, and taking it down. */
 export function PublicStatusPage({ context, view }: { context: Context; view: SettingsView }) {
@@ -39,6 +40,7 @@ export function PublicStatusPage({ context, view }: { context: Context; view: Se
           <button type="submit">{page ? 'Save' : 'Publish'}</button>
         </div>
       </Form>
+      {page && <LogoForm context={context} base={view.base} page={page} />}
       {page && (
         <div class="row foot">
           <a class="button" href={page.path}>

@@ -15,6 +15,7 @@ import { openProject } from '../frame/workspace.ts'
 import { type PublicHistory, readPublicHistory } from './public-history.ts'
 import { groupsOf, overall, publicLook, publicOrder, publicWord } from './public-words.ts'
 import { statusFeed } from './status-feed.ts'
+import { StatusLogo } from './status-logo.tsx'
 import { NoteText } from './status-notes.tsx'
 
 const DAYS = 90
@@ -76,6 +77,7 @@ async function showStatusPage(context: Context): Promise<void> {
     context,
     { title: page.title, isDown: state.look === 'down', pollSeconds: POLL_SECONDS, feed },
     <div data-region="status" class="public-status">
+      <StatusLogo page={{ path: `/status/${page.token}`, logoMark: page.logoMark }} />
       <h1>{page.title}</h1>
       {page.intro !== '' && <p class="as-typed breakable">{page.intro}</p>}
       <p class={`status-hero is-${state.look}`}>

@@ -96,7 +96,7 @@ function AskedAnchor({ asked, view }: { asked: string; view: AnchorView | undefi
         {(
           [
             ['Transaction', asked],
-            ['Kind', entry.eventType],
+            ['Kind', entry.eventType.split('.').map(words).join(': ')],
             ['Time', instantText(entry.timestamp)],
             ['SHA-256', entry.payloadSha256],
             ['State', words(view.state)],

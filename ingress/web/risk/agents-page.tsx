@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { FieldError } from '#shared/errors.ts'
-import { keyPrefix } from '#shared/tenancy/agents/agent-key.ts'
+import { keyPrefix, type SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
@@ -8,6 +8,7 @@ import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import type { Console } from './console.tsx'
+import { familyName } from './family-names.ts'
 
 /** What the page shows. */
 export interface AgentsView {
@@ -18,8 +19,12 @@ export interface AgentsView {
   scopes: string[]
   projects: { uuid: string; name: string }[]
   mayManage: boolean
+  /** of the organisation, in which tools are metered */
+  families: readonly SpentFamily[]
   newKey: string | null
   errors: readonly FieldError[]
+  /** what was typed, when something is wrong with it */
+  typed: URLSearchParams
 }
 
 interface Props {
@@ -113,11 +118,15 @@ function Fact({ title, children }: { title: string; children: ComponentChildren 
 }
 
 function NewKey({ context, view }: Props) {
-  const { console, scopes, projects, errors } = view
-  const errorOf = (path: string) => errors.find((error) => error.path === path)?.message
+  const { console, scopes, projects, families, errors, typed } = view
+  const kept = (name: string) => ({
+    value: typed.get(name) ?? undefined,
+    error: errors.find(({ path }) => path === name)?.message,
+  })
+  const isTicked = (name: string, value: string) => typed.getAll(name).includes(value)
   const general = errors.filter(({ path }) => path === 'scopes' || path === 'projects')
   return (
-    <section class="card" aria-labelledby="new-key">
+    <section class="card form-wide" aria-labelledby="new-key">
       <h2 id="new-key">New key</h2>
       {general.map(({ message }) => (
         <p class="field-error" role="alert" key={message}>
@@ -125,18 +134,26 @@ function NewKey({ context, view }: Props) {
         </p>
       ))}
       <Form context={context} action={`${console.base}/agents`} class="stack">
-        <TextField label="Name" name="name" required={true} maxLength={200} error={errorOf('name')} />
+        <TextField label="Name" name="name" required={true} maxLength={200} {...kept('name')} />
         <fieldset>
-          <legend>May, beside calling tools</legend>
-          {scopes.map((scope) => (
-            <CheckBox key={scope} name="scope" value={scope} label={scope} isChecked={false} />
-          ))}
+          <legend>What its tools may do</legend>
+          <div class="columns">
+            {scopes.map((scope) => (
+              <CheckBox
+                key={scope}
+                name="scope"
+                value={scope}
+                label={<code>{scope}</code>}
+                isChecked={isTicked('scope', scope)}
+              />
+            ))}
+          </div>
         </fieldset>
         {projects.length > 0 && (
           <fieldset>
-            <legend>Projects, for monitoring:*</legend>
+            <legend>Projects whose checks it sees</legend>
             {projects.map(({ uuid, name }) => (
-              <CheckBox key={uuid} name="project" value={uuid} label={name} isChecked={false} />
+              <CheckBox key={uuid} name="project" value={uuid} label={name} isChecked={isTicked('project', uuid)} />
             ))}
           </fieldset>
         )}
@@ -144,11 +161,27 @@ function NewKey({ context, view }: Props) {
           label="Calls a day"
           name="dailyLimit"
           type="number"
-          hint="Empty: no limit of its own. Budgets per family are set through the API."
-          error={errorOf('dailyLimit')}
+          hint="Empty: no limit of its own."
+          {...kept('dailyLimit')}
+        />
+        {families.map((family) => (
+          <fieldset key={family} class="pair">
+            <legend>Budget of {familyName(family)}, in metered units</legend>
+            <TextField label="A day" name={`${family}.perDay`} type="number" {...kept(`${family}.perDay`)} />
+            <TextField label="A month" name={`${family}.perMonth`} type="number" {...kept(`${family}.perMonth`)} />
+          </fieldset>
+        ))}
+        <TextField
+          label="Days until it expires"
+          name="days"
+          type="number"
+          hint="Empty: a year. At most three."
+          {...kept('days')}
         />
         <p>
-          <button type="submit">Make key</button>
+          <button type="submit" class="primary">
+            Make key
+          </button>
         </p>
       </Form>
     </section>

@@ -1,11 +1,11 @@
 import { type FieldError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
-import { grantableScopes } from '#shared/tenancy/agents/agent-key.ts'
+import { grantableScopes, SPENT_BY_TOOLS, type SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import { listAgentCalls } from '#shared/tenancy/agents/call-store.ts'
 import { listAgentKeys } from '#shared/tenancy/agents/key-store.ts'
 import { OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
-import { createAgentKey } from '#shared/tenancy/operations/create-agent-key.ts'
+import { createAgentKey, LONGEST_DAYS } from '#shared/tenancy/operations/create-agent-key.ts'
 import { revokeAgentKey } from '#shared/tenancy/operations/revoke-agent-key.ts'
 import { toMillis } from '#shared/time.ts'
 import { personOf } from '../frame/audit.ts'
@@ -15,6 +15,7 @@ import { AgentsPage, type AgentsView } from './agents-page.tsx'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
 
 const KEYS_SHOWN = 200
+const DAY_MS = 86_400_000
 const CALLS_SHOWN = 50
 
 /** Keys of agents, their budgets and what they called. */
@@ -36,38 +37,69 @@ async function create(context: FormContext): Promise<void> {
   const console = await openConsole(context, 'manage')
   const { deps, form } = context
   const scopes = await heldScopes(context, console)
+  const budgetOf = (family: SpentFamily) => ({
+    perDay: countOf(form, `${family}.perDay`),
+    perMonth: countOf(form, `${family}.perMonth`),
+  })
+  const days = countOf(form, 'days')
+  const now = toMillis(deps.now())
+  const budgets = SPENT_BY_TOOLS.map((family) => [family, budgetOf(family)] as const)
   const input = {
-    name: field(form, 'name').trim(),
+    name: field(form, 'name'),
     scopes: ['agents:invoke', ...form.getAll('scope')],
     projects: form.getAll('project'),
-    dailyLimit: limitOf(field(form, 'dailyLimit')),
+    dailyLimit: countOf(form, 'dailyLimit'),
+    budgets: Object.fromEntries(budgets.filter(([, { perDay, perMonth }]) => perDay !== null || perMonth !== null)),
+    expiresAt: days === null ? undefined : endOf(days, now),
   }
-  const wrong = wrongFields(input)
-  if (wrong.length > 0) return await show(context, console, { errors: wrong })
+  const wrong = wrongFields(form)
+  if (wrong.length > 0) return await show(context, console, { errors: wrong, typed: form })
   try {
     const maker = { organisationId: console.organisationId, env: console.env, scopes }
     const actor = personOf(context, console.session)
-    const { key } = await transaction(deps.db, (tx) => createAgentKey(tx, actor, maker, input, toMillis(deps.now())))
+    const { key } = await transaction(deps.db, (tx) => createAgentKey(tx, actor, maker, input, now))
     const path = `${console.base}/agents`
     leaveFlash(context, path, { secret: key })
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    await show(context, console, { errors: error.errors })
+    await show(context, console, { errors: error.errors, typed: form })
   }
 }
 
-function limitOf(text: string): number | null {
-  return text.trim() === '' ? null : Number(text)
+/** @returns null for an empty field */
+function countOf(form: URLSearchParams, name: string): number | null {
+  const text = field(form, name)
+  return text === '' ? null : Number(text)
 }
 
-function wrongFields({ name, dailyLimit }: { name: string; dailyLimit: number | null }): FieldError[] {
+/** @param now POSIX milliseconds. @returns undefined for what no day is: the field is refused by its own rule */
+function endOf(days: number, now: number): string | undefined {
+  const end = new Date(now + days * DAY_MS)
+  return Number.isNaN(end.getTime()) ? undefined : end.toISOString()
+}
+
+/** Each number of the form and the largest that it may be. */
+const COUNTS = new Map([
+  ['dailyLimit', 1_000_000_000],
+  ...SPENT_BY_TOOLS.flatMap((family) => [
+    [`${family}.perDay`, 1_000_000_000] as const,
+    [`${family}.perMonth`, 1_000_000_000] as const,
+  ]),
+  ['days', LONGEST_DAYS],
+])
+
+function wrongFields(form: URLSearchParams): FieldError[] {
+  const name = field(form, 'name')
   const errors: FieldError[] = []
   if (name === '' || name.length > 200 || /\p{C}/u.test(name)) {
     errors.push({ path: 'name', code: 'FORMAT', message: 'name must be a line of 1 to 200 characters' })
   }
-  if (dailyLimit !== null && !(Number.isInteger(dailyLimit) && dailyLimit >= 0 && dailyLimit <= 1_000_000_000)) {
-    errors.push({ path: 'dailyLimit', code: 'FORMAT', message: 'dailyLimit must be a whole number' })
+  for (const [path, most] of COUNTS) {
+    const count = countOf(form, path)
+    const least = path === 'days' ? 1 : 0
+    if (count === null || (Number.isInteger(count) && count >= least && count <= most)) continue
+    errors.push({ path, code: 'FORMAT', message: `${path} must be a whole number from ${least} to ${most}` })
   }
   return errors
 }
@@ -83,7 +115,7 @@ async function heldScopes(context: Context, console: Console): Promise<string[]>
 async function show(
   context: Context,
   console: Console,
-  { errors = [] }: { errors?: readonly FieldError[] } = {},
+  { errors = [], typed = new URLSearchParams() }: { errors?: readonly FieldError[]; typed?: URLSearchParams } = {},
 ): Promise<void> {
   const { db } = context.deps
   const entitlements = await listEntitlements(db, console.organisationId)
@@ -106,8 +138,10 @@ async function show(
     scopes: [...grantableScopes(held, console.env)].filter((scope) => scope !== 'agents:invoke').toSorted(),
     projects: console.projects.filter(({ organisationId }) => organisationId === console.organisationId),
     mayManage: mayIn(console, 'manage') && isEntitled,
+    families: SPENT_BY_TOOLS.filter((spent) => entitlements.some(({ family }) => family === spent)),
     newKey: context.flash.secret ?? null,
     errors,
+    typed,
   }
   const status = errors.length > 0 ? 400 : 200
   sendConsole(context, console, { title: 'Agents', tab: 'agents' }, AgentsPage({ context, view }), status)

@@ -12,6 +12,7 @@ import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { familyName } from './family-names.ts'
 
 /** Who may call the API for this organisation, and what the organisation is entitled to. Owners change both. */
 export function clientPages(pages: Pages): void {
@@ -72,16 +73,35 @@ function Families({ context, console, held }: { context: Context; console: Conso
         A call needs all three: the family here, the scope on the client, the scope in its token. A family that is
         granted counts for clients made afterwards, in both environments.
       </p>
-      <ul class="bare families">
-        {FAMILIES.map((family) => (
-          <li key={family} class="row">
-            <span class={held.has(family) ? 'pill good' : 'pill'}>
-              {family}: {held.has(family) ? 'granted' : 'not granted'}
-            </span>
-            {mayIn(console, 'own') && <FamilySwitch context={context} console={console} family={family} held={held} />}
-          </li>
-        ))}
-      </ul>
+      <table class="plain-table">
+        <caption class="hidden">Families and whether they are granted</caption>
+        <thead class="hidden">
+          <tr>
+            <th scope="col">Family</th>
+            <th scope="col">State</th>
+            <th scope="col">Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {FAMILIES.map((family) => (
+            <tr key={family}>
+              <th scope="row">
+                {familyName(family)} <small class="mono">{family}</small>
+              </th>
+              <td>
+                <span class={held.has(family) ? 'pill good' : 'pill'}>
+                  {held.has(family) ? 'granted' : 'not granted'}
+                </span>
+              </td>
+              <td>
+                {mayIn(console, 'own') && (
+                  <FamilySwitch context={context} console={console} family={family} held={held} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   )
 }
@@ -171,14 +191,14 @@ function ClientCard({ context, console, client }: { context: Context; console: C
 
 function NewClientForm({ context, console }: { context: Context; console: Console }) {
   return (
-    <section class="card" aria-labelledby="new-client">
+    <section class="card form-wide" aria-labelledby="new-client">
       <h2 id="new-client">New client</h2>
       <p class="muted">It gets the scopes of every family that is granted.</p>
       <Form context={context} action={`${console.base}/clients`} class="stack">
         <TextField label="Name" name="name" required maxLength={100} placeholder="Loan system" />
         <div class="choices">
           {CLIENT_SCOPES.map((scope) => (
-            <CheckBox key={scope} name="scope" value={scope} label={scope} isChecked={false} />
+            <CheckBox key={scope} name="scope" value={scope} label={SCOPES[scope]} isChecked={false} hint={scope} />
           ))}
         </div>
         <div>
@@ -187,6 +207,11 @@ function NewClientForm({ context, console }: { context: Context; console: Consol
       </Form>
     </section>
   )
+}
+
+const SCOPES: Readonly<Record<(typeof CLIENT_SCOPES)[number], string>> = {
+  'usage:read': 'May read what was metered',
+  'webhooks:manage': 'May change webhook endpoints',
 }
 
 async function create(context: FormContext): Promise<void> {

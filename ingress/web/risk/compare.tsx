@@ -4,6 +4,7 @@ import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, openConsole, sendConsole } from './console.tsx'
 import { openPack } from './pack-page.tsx'
+import { PackValue } from './pack-value.tsx'
 import { Tier } from './tiers.tsx'
 
 /** Two packs side by side, what differs marked in words. */
@@ -30,12 +31,24 @@ async function compare(context: Context): Promise<void> {
   }
   const [left, right] = await Promise.all([a, b].map((id) => readPack(context, console, id)))
   if (!left || !right) return
+  const isWhole = context.query.get('values') === 'all'
+  const addressOf = (every: boolean) =>
+    `${console.base}/compare?${new URLSearchParams([['pack', a], ['pack', b], ...(every ? [['values', 'all']] : [])])}`
   sendConsole(
     context,
     console,
     page,
     <>
-      <h1>Comparison</h1>
+      <div class="page-head">
+        <h1>Comparison</h1>
+        <nav class="chips small" aria-label="Which values">
+          {[false, true].map((every) => (
+            <a key={String(every)} href={addressOf(every)} aria-current={every === isWhole ? 'true' : undefined}>
+              {every ? 'Every value' : 'What differs'}
+            </a>
+          ))}
+        </nav>
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="card table-card scroll" tabIndex={0} aria-label="Two packs">
         <table class="plain-table wide-table">
@@ -56,7 +69,12 @@ async function compare(context: Context): Promise<void> {
             <Row label="Composed" values={[instantText(left.generatedAt), instantText(right.generatedAt)]} />
             <Row label="Signal level" values={[left.level.code, right.level.code]} />
             {left.cards.map((card) => (
-              <CardRows key={card.key} left={card} right={right.cards.find(({ key }) => key === card.key)} />
+              <CardRows
+                key={card.key}
+                left={card}
+                right={right.cards.find(({ key }) => key === card.key)}
+                isWhole={isWhole}
+              />
             ))}
           </tbody>
         </table>
@@ -74,9 +92,12 @@ async function readPack(
   return body === null ? null : packDocument({ body, evidence, env: console.env })
 }
 
-function CardRows({ left, right }: { left: Card; right: Card | undefined }) {
-  const labels = [...new Set([...left.values, ...(right?.values ?? [])].map(({ label }) => label))]
+/** The values of a signal in both; unless all are wanted, only those that differ, and nothing where none does. */
+function CardRows({ left, right, isWhole }: { left: Card; right: Card | undefined; isWhole: boolean }) {
+  const all = [...new Set([...left.values, ...(right?.values ?? [])].map(({ label }) => label))]
+  const labels = isWhole ? all : all.filter((label) => textOf(left, label) !== textOf(right, label))
   const isSameTier = left.tier === right?.tier
+  if (!isWhole && labels.length === 0 && isSameTier) return null
   return (
     <>
       <tr class="comparison-head">
@@ -85,7 +106,7 @@ function CardRows({ left, right }: { left: Card; right: Card | undefined }) {
           <Tier tier={left.tier} />
         </td>
         <td>{right ? <Tier tier={right.tier} /> : '—'}</td>
-        <td>{isSameTier ? '' : <span class="pill bad">differs</span>}</td>
+        <td>{isSameTier ? '' : <span class="pill">differs</span>}</td>
       </tr>
       {labels.map((label) => (
         <Row key={label} label={label} values={[textOf(left, label), textOf(right, label)]} />
@@ -102,9 +123,13 @@ function Row({ label, values: [a, b] }: { label: string; values: [string, string
   return (
     <tr>
       <th scope="row">{label}</th>
-      <td class="figure breakable">{a}</td>
-      <td class="figure breakable">{b}</td>
-      <td>{a === b ? '' : <span class="pill bad">differs</span>}</td>
+      <td class="figure">
+        <PackValue value={a} />
+      </td>
+      <td class="figure">
+        <PackValue value={b} />
+      </td>
+      <td>{a === b ? '' : <span class="pill">differs</span>}</td>
     </tr>
   )
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { ForbiddenError, NotFoundError } from '#shared/errors.ts'
+import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
 import { requestPack } from '#shared/risk/operations/request-pack.ts'
 import { parsePackRequest } from '#shared/risk/packs/request.ts'
+import { packScenarios, withScenario } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
-import { Form, TextField } from '../components/form.tsx'
+import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -25,6 +27,17 @@ const OPTIONAL = [
   { name: 'poNumber', label: 'Purchase order number', hint: 'matched in the first-financing registry' },
   { name: 'poDate', label: 'Purchase order date', hint: 'YYYY-MM-DD' },
 ] as const
+
+const PARTIES = [
+  { value: 'borrowerGstin', label: 'The borrower' },
+  { value: 'buyerGstin', label: 'The buyer' },
+  { value: 'subcontractorGstin', label: 'The subcontractor' },
+] as const
+
+const SCENARIOS = [
+  { value: '', label: 'Nothing special' },
+  ...packScenarios.map(({ digits, words }) => ({ value: digits, label: `${capital(words)} (${digits})` })),
+]
 
 const AMOUNTS: ReadonlySet<string> = new Set(['poValue', 'subcontractValue'])
 
@@ -75,7 +88,17 @@ function showForm(
             required
           />
         ))}
-        <details class="more">
+        <fieldset>
+          <legend>What the sandbox answers</legend>
+          <p class="hint">
+            The last two digits of a party's PAN choose it. They and the check character are set for you.
+          </p>
+          <div class="pair">
+            <SelectField label="Scenario" name="scenario" value={values.scenario ?? ''} options={SCENARIOS} />
+            <SelectField label="Of" name="scenarioOf" value={values.scenarioOf ?? 'borrowerGstin'} options={PARTIES} />
+          </div>
+        </fieldset>
+        <details class="more" open={OPTIONAL.some(({ name }) => errors.has(name))}>
           <summary>More about the deal</summary>
           <div class="stack">
             {OPTIONAL.map(({ name, label, hint }) => (
@@ -90,10 +113,6 @@ function showForm(
             ))}
           </div>
         </details>
-        <p class="hint">
-          The last two digits of a party's PAN choose what its registries answer, for instance 01 for declining trade or
-          12 for a revoked consent. The documentation of the sandbox lists them.
-        </p>
         <div class="form-foot">
           <button class="primary" type="submit">
             Request pack
@@ -112,7 +131,8 @@ async function submit(context: FormContext): Promise<void> {
   const console = await openSandbox(context)
   const { deps, form } = context
   const names = [...FIELDS, ...OPTIONAL].map(({ name }) => name)
-  const values = Object.fromEntries(names.map((name) => [name, field(form, name)]))
+  const typed = Object.fromEntries(names.map((name) => [name, field(form, name)]))
+  const values = withChosenScenario(typed, field(form, 'scenario'), field(form, 'scenarioOf'))
   const given = Object.entries(values).filter(([, value]) => value !== '')
   const body = Object.fromEntries([
     ['mode', 'DEMO'],
@@ -122,7 +142,8 @@ async function submit(context: FormContext): Promise<void> {
   const parsed = parsePackRequest(body, { sandboxRegistrations: true })
   if (!parsed.ok) {
     const errors = new Map(parsed.errors.map(({ path, message }) => [path, besideField(path, message)]))
-    return showForm(context, console, { ...values, requestKey }, errors)
+    const chosen = { scenario: field(form, 'scenario'), scenarioOf: field(form, 'scenarioOf') }
+    return showForm(context, console, { ...typed, ...chosen, requestKey }, errors)
   }
   if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
   const { organisationId, env } = console
@@ -142,8 +163,27 @@ function amountOf(text: string): number | string {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(plain) ? Number(plain) : text
 }
 
-/** The field's own label stands above the message, so its name in the API is left out. */
+/** The registration of the chosen party switches the scenario on; one that is none is refused as it was typed. */
+function withChosenScenario(
+  values: Readonly<Record<string, string>>,
+  digits: string,
+  party: string,
+): Readonly<Record<string, string>> {
+  const isKnown = packScenarios.some((one) => one.digits === digits) && PARTIES.some(({ value }) => value === party)
+  const registration = validateGstin(values[party] ?? '')
+  if (!isKnown || !registration.valid) return values
+  return { ...values, [party]: withScenario(registration.value, digits) }
+}
+
+/** The field's own label stands above the message, so its name in the API is left out; so are those of other fields. */
 function besideField(path: string, message: string): string {
+  if (AMOUNTS.has(path) && message.includes('of type number')) return 'Must be an amount in rupees, such as 12,50,000.'
   const text = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+  const other = PARTIES.find(({ value }) => text.endsWith(` ${value}`))
+  const named = other ? `${text.slice(0, -other.value.length)}${other.label.toLowerCase()}’s` : text
+  return `${capital(named)}.`
+}
+
+function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

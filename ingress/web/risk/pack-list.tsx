@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { listPacks, type PackListing } from '#shared/risk/packs/store.ts'
+import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { listPackSubjects, listPacks, type PackListing, type PackSubject } from '#shared/risk/packs/store.ts'
 import { paged } from '../../paging.ts'
 import { decodeCursor, encodeCursor } from '../../risk/paging.ts'
 import { Ago } from '../components/time.tsx'
@@ -20,6 +21,10 @@ async function showPacks(context: Context): Promise<void> {
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
   const rows = await listPacks(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
   const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, packId }) => encodeCursor([micros, packId]))
+  const subjects = await listPackSubjects(
+    db,
+    page.map(({ packId }) => packId),
+  )
   const mayMake = console.env === 'SANDBOX' && mayIn(console, 'edit')
   sendConsole(
     context,
@@ -42,7 +47,7 @@ async function showPacks(context: Context): Promise<void> {
         <form method="get" action={`${console.base}/compare`}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
           <section class="card table-card scroll" tabIndex={0} aria-label="Packs">
-            <PackTable packs={page} base={console.base} now={now()} />
+            <PackTable packs={page} subjects={subjects} base={console.base} now={now()} />
           </section>
           <p class="foot">
             <button type="submit">Compare two</button>
@@ -61,13 +66,34 @@ async function showPacks(context: Context): Promise<void> {
   )
 }
 
-function PackTable(props: { packs: readonly (PackListing & { micros: number })[]; base: string; now: number }) {
+function orderOf(subject: PackSubject | undefined): string {
+  return subject ? inrFigure(subject.valueInr) : '—'
+}
+
+/** The level says what it is in words; the colour leads the eye. */
+const LEVEL_LOOKS: Readonly<Record<string, string>> = {
+  CLEAR: 'good',
+  INCOMPLETE: 'late',
+  ATTENTION: 'late',
+  CONFLICTED: 'bad',
+}
+
+function PackTable(props: {
+  packs: readonly (PackListing & { micros: number })[]
+  subjects: ReadonlyMap<string, PackSubject>
+  base: string
+  now: number
+}) {
   return (
-    <table class="plain-table wide-table">
+    <table class="plain-table wide-table stacked">
       <thead>
         <tr>
           <th scope="col">Compare</th>
           <th scope="col">Pack</th>
+          <th scope="col">Buyer</th>
+          <th scope="col" class="number">
+            Order
+          </th>
           <th scope="col">Deal</th>
           <th scope="col">Signal level</th>
           <th scope="col">Requested</th>
@@ -82,12 +108,24 @@ function PackTable(props: { packs: readonly (PackListing & { micros: number })[]
               )}
             </td>
             <td>
-              <a class="mono" href={`${props.base}/packs/${packId}`}>
-                {packId}
+              <a class="mono" href={`${props.base}/packs/${packId}`} title={packId}>
+                {packId.slice(0, 8)}
               </a>
             </td>
-            <td class="breakable">{dealId ?? '—'}</td>
-            <td>{signalLevel ?? <span class="pill">{status === 'FAILED' ? 'failed' : 'being composed'}</span>}</td>
+            <td class="mono" data-label="Buyer">
+              {props.subjects.get(packId)?.buyer ?? '—'}
+            </td>
+            <td class="number figure" data-label="Order">
+              {orderOf(props.subjects.get(packId))}
+            </td>
+            <td class="breakable" data-label="Deal">
+              {dealId ?? '—'}
+            </td>
+            <td>
+              <span class={`pill ${signalLevel === null ? '' : LEVEL_LOOKS[signalLevel]}`}>
+                {signalLevel ?? (status === 'FAILED' ? 'failed' : 'being composed')}
+              </span>
+            </td>
             <td>
               <Ago at={micros} now={props.now} />
             </td>

@@ -88,7 +88,7 @@ function showUnfinished(context: Context, console: Console, source: PackSource):
       <h1>Risk Signals Pack</h1>
       <p class={hasFailed ? 'problem' : 'notice'} role="status">
         {hasFailed
-          ? `The pack could not be composed (${source.failureCode ?? 'INTERNAL'}). A new request may succeed.`
+          ? 'The pack could not be composed: something went wrong on our side. A new request may succeed.'
           : context.pingRefusal === null
             ? 'The pack is being composed. This page shows it as soon as it is ready.'
             : 'The request is stored. The pack is composed once the message broker can be reached.'}

@@ -3,6 +3,7 @@ import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/doc
 import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
+import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
 
 /** A pack as people read it, in the order of its PDF; the anchor follows after it. */
@@ -34,35 +35,46 @@ export function PackView({ document }: { document: PackDocument }) {
 }
 
 function PackHead({ document }: { document: PackDocument }) {
-  const { packId, generatedAt, isSandbox, level } = document
+  const { packId, generatedAt, isSandbox, level, order } = document
   return (
-    <dl class="facts pack-facts">
-      <div>
-        <dt>Pack number</dt>
-        <dd class="mono breakable">{packId}</dd>
-      </div>
-      <div>
-        <dt>Composed</dt>
-        <dd>
-          <time dateTime={generatedAt}>{instantText(generatedAt)}</time>
-        </dd>
-      </div>
-      <div>
-        <dt>Mode</dt>
-        <dd>{isSandbox ? 'Sandbox' : 'Live'}</dd>
-      </div>
-      <div>
-        <dt>Signal level</dt>
-        <dd>
-          <strong>{level.code}</strong> — {level.meaning}
-        </dd>
-      </div>
-    </dl>
+    <>
+      <p class={`pack-level is-${level.code.toLowerCase()}`}>
+        <strong>{level.code}</strong> — {level.meaning}
+      </p>
+      <ol class="parties" aria-label="Who the order goes through">
+        <li>
+          <small>Buyer</small>
+          <span class="mono breakable">{order.buyer}</span>
+        </li>
+        <li>
+          <small>Order</small>
+          <span class="figure">{order.value}</span>
+        </li>
+        <li>
+          <small>Subcontractor</small>
+          <span class="mono breakable">{order.subcontractor}</span>
+        </li>
+      </ol>
+      <dl class="facts pack-facts">
+        <div>
+          <dt>Pack number</dt>
+          <dd class="mono breakable">{packId}</dd>
+        </div>
+        <div>
+          <dt>Composed</dt>
+          <dd>
+            <time dateTime={generatedAt}>{instantText(generatedAt)}</time>
+            {isSandbox ? ', in the sandbox' : ''}
+          </dd>
+        </div>
+      </dl>
+    </>
   )
 }
 
 function SignalCard({ card }: { card: Card }) {
   const id = `signal-${card.key.replaceAll('.', '-')}`
+  const plain = card.values.filter(({ label }) => !OF_INVOICE.test(label))
   return (
     <article class={card.tier === 'MISSING' ? 'card signal-card is-missing' : 'card signal-card'} aria-labelledby={id}>
       <header class="card-head">
@@ -70,16 +82,19 @@ function SignalCard({ card }: { card: Card }) {
         <Tier tier={card.tier} />
       </header>
       {card.detail && <p class="breakable">{card.detail}</p>}
-      {card.values.length > 0 && (
+      {plain.length > 0 && (
         <dl class="signal-values">
-          {card.values.map(({ label, value }) => (
+          {plain.map(({ label, value }) => (
             <div key={label + value}>
               <dt>{label}</dt>
-              <dd class={value === 'missing' ? 'figure is-missing' : 'figure'}>{value}</dd>
+              <dd class={value === 'missing' ? 'figure is-missing' : 'figure'}>
+                <PackValue value={value} />
+              </dd>
             </div>
           ))}
         </dl>
       )}
+      <Invoices values={card.values} title={card.title} />
       <Evidence entries={card.evidence} title={card.title} />
       {card.grade && (
         <p class="hint" title={card.grade}>
@@ -87,6 +102,48 @@ function SignalCard({ card }: { card: Card }) {
         </p>
       )}
     </article>
+  )
+}
+
+/** `Invoice 2 value` is the value of the second. */
+const OF_INVOICE = /^Invoice (\d+) (.+)$/
+
+/** What is known of each invoice, one a line. */
+function Invoices({ values, title }: { values: Card['values']; title: string }) {
+  const cells = values.flatMap(({ label, value }) => {
+    const [, n = '', what = ''] = OF_INVOICE.exec(label) ?? []
+    return n === '' ? [] : [{ n, what, value }]
+  })
+  if (cells.length === 0) return null
+  const columns = [...new Set(cells.map(({ what }) => what))]
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scroll invoices" tabIndex={0} aria-label={`Invoices of ${title}`}>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">Invoice</th>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {`${column.charAt(0).toUpperCase()}${column.slice(1)}`}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {[...Map.groupBy(cells, ({ n }) => n)].map(([n, own]) => (
+            <tr key={n}>
+              <th scope="row">{n}</th>
+              {columns.map((column) => (
+                <td key={column} class="figure">
+                  <PackValue value={own.find(({ what }) => what === column)?.value ?? '—'} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 

@@ -12,6 +12,7 @@ import { Exact } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
+import { fieldWords } from './identity/field-words.ts'
 
 const POLL_SECONDS = 2
 /** Pixels: a camera must tell some ninety modules a side apart. */
@@ -105,7 +106,7 @@ function Verified({ presentation: { issuer, fields } }: { presentation: Presenta
         </div>
         <div>
           <dt>Fields</dt>
-          <dd class="breakable">{fields.join(', ')}</dd>
+          <dd class="breakable">{fields.map(fieldWords).join(', ')}</dd>
         </div>
       </dl>
       <p class="muted">The values went to whoever asked; this page does not show them.</p>
@@ -162,7 +163,7 @@ function Asked({ presentation: { purpose, query }, asker }: { presentation: Pres
       </div>
       <div>
         <dt>Asked for</dt>
-        <dd class="breakable">{askedNames(query).join(', ')}</dd>
+        <dd class="breakable">{askedNames(query).map(fieldWords).join(', ')}</dd>
       </div>
     </dl>
   )

@@ -19,11 +19,11 @@ export function Replay({ context, path }: { context: Context; path: string }) {
   const { query } = context
   const chosen = query.getAll('replay')
   return (
-    <section class="card" id="replay" aria-labelledby="replay-title">
+    <section class="card form-wide" id="replay" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay</h2>
       <p class="muted">Sends the same events with the same bodies once more, in order, at most 50 a second.</p>
       <Form context={context} action={`${path}/replay`} class="stack">
-        <fieldset>
+        <fieldset class="plain-choices">
           <legend>Deliveries that are</legend>
           {REPLAYABLE.map((state) => (
             <CheckBox

@@ -1,3 +1,4 @@
+import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { type Delivery, type EndpointRate, listDeliveries, listEndpointRates } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
@@ -85,7 +86,7 @@ function EndpointTable(props: {
               <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
               {endpoint.description !== '' && <small>{endpoint.description}</small>}
             </td>
-            <td class="breakable">{endpoint.eventTypes.join(', ')}</td>
+            <td class="breakable">{eventsText(endpoint.eventTypes)}</td>
             <td>{rateText(rates.get(endpoint.id))}</td>
             <td>{endpoint.lastSuccessAt ? <Ago at={microsOfDate(endpoint.lastSuccessAt)} now={now} /> : 'never'}</td>
             <td>
@@ -96,6 +97,11 @@ function EndpointTable(props: {
       </tbody>
     </table>
   )
+}
+
+/** The filters of an endpoint; a star alone says little to who did not write it. */
+function eventsText(filters: readonly string[]): string {
+  return filters.includes('*') ? 'all events' : filters.join(', ')
 }
 
 /** `98 % of 120 attempts, 84 ms` */
@@ -146,8 +152,8 @@ async function showEndpoint(context: Context): Promise<void> {
         <EndpointState endpoint={endpoint} />
       </div>
       {context.flash.secret !== undefined && <NewSecret secret={context.flash.secret} />}
-      <p class="muted">
-        {endpoint.eventTypes.join(', ')}
+      <p class="muted breakable">
+        {eventsText(endpoint.eventTypes)}
         {endpoint.ordered && ' · in order per deal'}
         {endpoint.failures > 0 &&
           ` · ${endpoint.failures} failed ${endpoint.failures === 1 ? 'attempt' : 'attempts'} since the last success`}
@@ -241,5 +247,5 @@ const isAboutEndpoint = ({ eventType }: Delivery) => eventType.startsWith('webho
 export function DeliveryState({ state }: { state: Delivery['state'] }) {
   const isBad = state === 'FAILED' || state === 'EXHAUSTED'
   const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'
-  return <span class={look}>{state.toLowerCase().replaceAll('_', ' ')}</span>
+  return <span class={look}>{state === 'SUPPRESSED_SANDBOX' ? 'not sent: sandbox' : words(state)}</span>
 }

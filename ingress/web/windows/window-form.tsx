@@ -58,7 +58,9 @@ export function WindowForm({ context, base, window, state, errors, checks }: Pro
         <When values={values} errors={errors} />
         <fieldset>
           <legend>What it means</legend>
-          <p class="muted">Pings and changes of state go on. Messages wait for the end; that a check is up is told.</p>
+          <p class="muted">
+            Pings are taken and states change as ever. Messages wait for the end; recoveries are told at once.
+          </p>
           <CheckBox name="exclude" isChecked={flags.has('exclude')} label="It does not count as uptime or downtime" />
           <CheckBox name="shown" isChecked={flags.has('shown')} label="The status page tells of it" />
         </fieldset>
@@ -88,13 +90,13 @@ function When({ values, errors }: { values: WindowFormState['values']; errors: P
         </span>
         <span>
           <input type="radio" id="kind-recurring" name="kind" value="recurring" checked={isRecurring} />
-          <label for="kind-recurring">Again and again</label>
+          <label for="kind-recurring">Recurring</label>
         </span>
       </div>
       <div class="columns">
         <div class="if-once">
           <TextField
-            label="Begin"
+            label="Starts"
             name="starts"
             value={values.starts}
             error={errors.get('starts')}

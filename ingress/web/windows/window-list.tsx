@@ -47,13 +47,16 @@ export function WindowList({ context, base, windows, warned, mayEdit, now }: Pro
       {windows.length === 0 && <p class="empty">No maintenance is planned.</p>}
       {windows.map((window) => (
         <section class="card" key={window.uuid} aria-labelledby={`window-${window.uuid}`}>
-          <h2 id={`window-${window.uuid}`}>
-            {mayEdit ? (
-              <a href={`${base}/${window.uuid}`}>{window.name || 'Maintenance'}</a>
-            ) : (
-              window.name || 'Maintenance'
-            )}
-          </h2>
+          <div class="card-head">
+            <h2 id={`window-${window.uuid}`}>
+              {mayEdit ? (
+                <a href={`${base}/${window.uuid}`}>{window.name || 'Maintenance'}</a>
+              ) : (
+                window.name || 'Maintenance'
+              )}
+            </h2>
+            {mayEdit && <Actions context={context} path={`${base}/${window.uuid}`} window={window} now={now} />}
+          </div>
           <p>
             <When window={window} now={now} />
           </p>
@@ -61,7 +64,6 @@ export function WindowList({ context, base, windows, warned, mayEdit, now }: Pro
             {namesText(window.names)}.{window.uptime === 'exclude' && ' It does not count as uptime or downtime.'}
             {window.shown && ' The status page tells of it.'}
           </p>
-          {mayEdit && <Actions context={context} path={`${base}/${window.uuid}`} window={window} now={now} />}
         </section>
       ))}
     </>
@@ -84,7 +86,9 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
         confirm={`Delete ${window.name || 'this maintenance'}? Its time counts again, and what it holds back is told.`}
         yes="Delete"
       >
-        <button type="submit">Delete</button>
+        <button type="submit" class="quiet" aria-label={`Delete ${window.name || 'this maintenance'}`}>
+          Delete
+        </button>
       </Form>
     </div>
   )

@@ -124,6 +124,24 @@ export async function listPacks(
   return rows
 }
 
+/** What a ready pack is about, for a line of a list. */
+export interface PackSubject {
+  buyer: string
+  valueInr: number
+}
+
+/** @returns by the ids of packs; what is not ready is not in it */
+export async function listPackSubjects(db: Knex, ids: readonly string[]): Promise<Map<string, PackSubject>> {
+  const rows = await query<PackSubject & { id: string }>(
+    db,
+    `SELECT id, body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}' AS buyer,
+       (body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8 AS "valueInr"
+     FROM packs WHERE id = ANY(?::uuid[]) AND body IS NOT NULL`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, ...subject }) => [id, subject]))
+}
+
 const BEFORE = `AND (requested_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', CAST(? AS uuid))`
 
 /** Keeps the anchored object of a purchase order that a pack presented first. */

@@ -106,6 +106,12 @@ export async function hasAdministrator(db: Knex): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
+/** Whether anybody could sign in: an operator may make people before there is an administrator. */
+export async function hasAccounts(db: Knex): Promise<boolean> {
+  const rows = await query<{ found: boolean }>(db, 'SELECT EXISTS (SELECT 1 FROM users) AS found')
+  return rows[0]?.found ?? false
+}
+
 /** Serialises everything that makes the first administrator: two people with one link make one. */
 export async function lockAdministration(tx: Knex): Promise<void> {
   await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)

@@ -8,6 +8,10 @@ export const MONITORING_SCOPES = ['monitoring:read', 'monitoring:write'] as cons
 /** Scopes that no agent key holds, whoever makes it: a key must not make keys, nor send evidence elsewhere. */
 const NEVER = ['agents:manage', 'webhooks:manage']
 
+/** Families in which a tool is metered: a budget of another one limits nothing. */
+export const SPENT_BY_TOOLS = ['risk-signals', 'kyb', 'first-financing'] as const satisfies readonly Family[]
+export type SpentFamily = (typeof SPENT_BY_TOOLS)[number]
+
 /** What the key may cost in a family; null is no limit. Units, UTC days and months. */
 export interface Budget {
   perDay: number | null

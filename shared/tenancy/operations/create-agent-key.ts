@@ -9,7 +9,8 @@ import { type AgentKey, countActiveAgentKeys, insertAgentKey } from '../agents/k
 /** Keys of an organisation and environment that work at a time. */
 const MAX_KEYS = 200
 const DEFAULT_DAYS = 365
-const LONGEST_DAYS = 3 * 365
+/** A key lasts no longer, days. */
+export const LONGEST_DAYS = 3 * 365
 const DAY_MS = 86_400_000
 
 /** What a key is to be; absent members take their defaults. */

@@ -19,48 +19,43 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-for (const look of [
-  { width: 1440, colorScheme: 'light' },
-  { width: 360, colorScheme: 'dark' },
-] as const)
-  test.serial(`every page is accessible, ${look.colorScheme} and ${look.width} px wide`, async (t) => {
-    await using browser = await openBrowser({
-      viewport: { width: look.width, height: 800 },
-      colorScheme: look.colorScheme,
-      reducedMotion: 'reduce',
-    })
-    const page = await browser.context.newPage()
-    const problems: string[] = []
-    const check = async (name: string, path: string) => {
-      await page.goto(app.url + path)
-      for (const finding of await findings(page)) problems.push(`${name}: ${finding}`)
-      const excess = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      )
-      if (excess > 0) problems.push(`${name} is ${excess} px wider than the window`)
-    }
-    for (const name of ['/sign-in', '/reset-password', '/no-such-page', '/docs']) await check(name, name)
-    await check('status page', paths.status ?? '')
-    await signIn(app, page, 'ada@example.com')
-    for (const [name, path] of Object.entries(paths)) await check(name, path)
-    t.deepEqual(problems, [])
-  })
+/** What a page is looked at by: whole where the layout differs, by its contrast alone where only the colours do. */
+const LOOKS = [
+  { width: 1440, colorScheme: 'light', rules: [] },
+  { width: 1440, colorScheme: 'dark', rules: ['color-contrast'] },
+  { width: 360, colorScheme: 'dark', rules: [] },
+  { width: 360, colorScheme: 'light', rules: ['color-contrast'] },
+] as const
+/** 720 px is what 1440 px are at 200 % zoom. */
+const WIDTHS = [1920, 1440, 1024, 768, 720, 360]
 
-for (const width of [768, 1024, 1920])
-  test.serial(`no page is scrolled sideways at ${width} px`, async (t) => {
-    await using browser = await openBrowser({ viewport: { width, height: 800 } })
-    const page = await browser.context.newPage()
-    await signIn(app, page, 'ada@example.com')
-    const wide: string[] = []
-    for (const [name, path] of Object.entries(paths)) {
-      await page.goto(app.url + path)
+test.serial('every page is accessible, in both themes, and scrolled sideways at no width and no zoom', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 1440, height: 800 }, reducedMotion: 'reduce' })
+  const page = await browser.context.newPage()
+  const problems: string[] = []
+  // A page is loaded once: only its style depends on the width and the theme.
+  const check = async (name: string, path: string) => {
+    await page.goto(app.url + path)
+    for (const { width, colorScheme, rules } of LOOKS) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.emulateMedia({ colorScheme })
+      const where = `${name}, ${colorScheme} at ${width} px`
+      for (const finding of await findings(page, rules)) problems.push(`${where}: ${finding}`)
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 450 })
       const excess = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )
-      if (excess > 0) wide.push(`${name} by ${excess} px`)
+      if (excess > 0) problems.push(`${name} is ${excess} px wider than a window of ${width} px`)
     }
-    t.deepEqual(wide, [])
-  })
+  }
+  for (const name of ['/sign-in', '/reset-password', '/no-such-page', '/docs']) await check(name, name)
+  await check('status page', paths.status ?? '')
+  await signIn(app, page, 'ada@example.com')
+  for (const [name, path] of Object.entries(paths)) await check(name, path)
+  t.deepEqual(problems, [])
+})
 
 test.serial(
   'on a phone an entry of the audit log takes a few lines, and no address is set letter by letter',
@@ -103,8 +98,10 @@ test.serial('a check is created with the keyboard alone', async (t) => {
   await page.keyboard.press('Tab')
   t.is(await page.evaluate(() => document.activeElement?.textContent?.trim()), 'Skip to the content')
   await page.keyboard.press('Enter')
-  await page.keyboard.press('Tab')
-  t.is(await page.evaluate(() => document.activeElement?.textContent?.trim()), 'Add check')
+  // Above it may stand what a slow machine could not hear, with its link.
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
+  for (let presses = 0; presses < 2 && (await focused()) !== 'Add check'; presses++) await page.keyboard.press('Tab')
+  t.is(await focused(), 'Add check')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Add check' }).waitFor()
   for (let presses = 0; presses < 40; presses++) {

@@ -84,6 +84,8 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
     t.is(preview.status, 200)
   }
   t.is(await state(), 'alerting', 'a preview acknowledges nothing')
+  await page.goto(app.url + check)
+  await page.getByText(/^Next message: in 1[45] min to Phone, if it is still down/).waitFor()
   await using phone = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
   const visitor = await phone.context.newPage()
   await visitor.goto(app.url + pathname)
@@ -92,14 +94,15 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   await eventually('the acknowledgement', async () => (await state()) === 'acknowledged')
 
   await page.goto(app.url + check)
+  await page.getByText('Next message: none, it is acknowledged.').waitFor()
   await page.getByText('On call (tag prod): at once: Chat').waitFor()
   await page.getByText('Told: the conditions of the policy were met.').first().waitFor()
   await page.getByText(/^Chat: Told: .* delivered$/).waitFor()
   await page.getByRole('link', { name: 'Incidents' }).click()
   await page.getByRole('link', { name: 'db-backup' }).click()
-  await page.getByText('acknowledged by through Chat').waitFor()
+  await page.locator('.sentence', { hasText: 'acknowledged through Chat' }).waitFor()
   await page.getByText('Chat: told, delivered.').waitFor()
-  await page.getByText('through Chat acknowledged it').waitFor()
+  await page.locator('.timeline', { hasText: 'Acknowledged through Chat' }).waitFor()
 
   await page.getByRole('link', { name: 'Policies' }).click()
   await page.getByRole('link', { name: 'Simulator' }).click()

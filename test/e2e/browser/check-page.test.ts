@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
@@ -108,4 +109,32 @@ test.serial('a check that is down says since when, why, and who was told or was 
     sentence,
     /^Down for \d+ (s|min), since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: a failure was reported\..*Nobody was told\.$/,
   )
+})
+
+test.serial('a check that becomes late says so at that moment, without waiting for the next look', async (t) => {
+  const { db } = app.deps
+  const project = await db('projects').first('id')
+  const [{ uuid }] = await db('checks').insert({ project_id: project?.id, name: 'Due soon' }).returning('uuid')
+  await db('checks').where({ uuid }).update({ timeout_seconds: 3600, grace_seconds: 3600 })
+  await fetch(`${app.url}/ping/${uuid}`)
+  await eventually('the ping to count', () => db('checks').where({ uuid, status: 'up' }).first('id'))
+  const pingedAgo = (seconds: number) =>
+    db('checks')
+      .where({ uuid })
+      .update({
+        last_ping: db.raw('now() - make_interval(secs => ?)', [seconds]),
+        alert_after: db.raw("now() - make_interval(secs => ?) + interval '2 hours'", [seconds]),
+      })
+  await pingedAgo(3580)
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.clock.install({ time: new Date() })
+  await page.goto(`${app.url}/checks/${uuid}`)
+  const sentence = page.locator('.sentence[data-turns]')
+  t.regex(await sentence.innerText(), /^Up\./)
+  await pingedAgo(3640)
+  // Less than the thirty seconds after which an open page looks by itself.
+  await page.clock.runFor(25_000)
+  await page.locator('.sentence').filter({ hasText: /^Late/ }).waitFor()
 })

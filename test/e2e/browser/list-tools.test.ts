@@ -125,6 +125,8 @@ test.serial('on a phone a check takes two lines, and the navigation is behind on
   t.is((await boxes[0]?.boundingBox())?.height, 64)
   const header = await page.locator('.side').boundingBox()
   t.true((header?.height ?? 999) <= 56, `${header?.height}`)
+  const [search, order] = [await page.locator('#q').boundingBox(), await page.locator('#sort').boundingBox()]
+  t.is(search?.y, order?.y, 'search and order share a line')
   t.false(await page.getByRole('link', { name: 'Audit log' }).isVisible())
   await page.getByRole('checkbox', { name: 'Show the navigation' }).check()
   t.true(await page.getByRole('link', { name: 'Audit log' }).isVisible())

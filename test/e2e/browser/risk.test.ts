@@ -60,9 +60,20 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
 
   await page.getByRole('link', { name: /Check this pack/ }).click()
   await page.getByRole('heading', { name: 'The log includes this transaction' }).waitFor()
+  const frame = () =>
+    page.locator('[data-report]').evaluate((report) => {
+      const probe = document.createElement('i')
+      probe.style.color = 'var(--up)'
+      report.append(probe)
+      const isGreen = getComputedStyle(report).borderTopColor === getComputedStyle(probe).color
+      probe.remove()
+      return isGreen ? 'green' : 'not green'
+    })
+  t.is(await frame(), 'not green', 'no pack was checked yet')
 
   const good = await verify(page, { text: json })
   t.is(good.title, 'Verified', good.text)
+  t.is(await frame(), 'green')
   t.regex(good.text, /as its anchor says/)
   t.regex(good.text, /The checkpoint is signed by/)
 
@@ -189,4 +200,67 @@ test.serial('a pack is requested with the keyboard alone', async (t) => {
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Anchor' }).waitFor()
   t.true(await page.getByText('₹9,90,000.00 (9.90 lakh)').first().isVisible())
+})
+
+test.serial('a pack form says everything that is wrong, and a chosen scenario is answered', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  await page.goto(`${it.base}/packs/new`)
+  await page.getByText('More about the deal').click()
+  await page.getByLabel('Buyer (GSTIN)').fill('27AAACB1234C1ZZ')
+  await page.getByLabel('Purchase order value').fill('a lot')
+  await page.getByLabel('Purchase order date').fill('32/13/2026')
+  await page.getByRole('button', { name: 'Request pack' }).click()
+  const wrong = page.locator('.field-error')
+  await wrong.first().waitFor()
+  t.deepEqual(await wrong.allTextContents(), [
+    'Has a wrong check character.',
+    'Must be an amount in rupees, such as 12,50,000.',
+    'Must be a date YYYY-MM-DD.',
+  ])
+  t.true(await page.getByText('Must be a date YYYY-MM-DD').isVisible(), 'a closed part with a mistake is open')
+  t.is(await page.evaluate(() => document.activeElement?.id), 'buyerGstin')
+
+  await page.goto(`${it.base}/packs/new`)
+  await page.getByLabel('Scenario').selectOption({ label: 'An active charge on receivables (08)' })
+  await page.getByLabel('Of', { exact: true }).selectOption('subcontractorGstin')
+  await page.getByRole('button', { name: 'Request pack' }).click()
+  await page.getByRole('heading', { name: 'Anchor' }).waitFor()
+  const id = new URL(page.url()).pathname.split('/').at(-1)
+  const stored = await it.app.deps.db('packs').where({ id }).first('body')
+  t.regex(stored?.body, /24AAFFS4308K1Z[0-9A-Z]/)
+  t.regex(stored?.body, /CHARGE_FOUND/)
+
+  // Its page begins with what the order is, and says legs in words.
+  t.is(await page.locator('.pack-level strong').textContent(), 'ATTENTION')
+  t.deepEqual(await page.locator('.parties li').allInnerTexts(), [
+    'Buyer\n27AAACB1234C1ZF',
+    'Order\n₹12,50,000.00 (12.50 lakh)',
+    `Subcontractor\n${/24AAFFS4308K1Z./.exec(stored?.body)?.[0]}`,
+  ])
+  t.true(await page.getByText('corroborated legs: buyer to borrower').isVisible())
+  t.false((await page.locator('main').innerText()).includes('A_TO_B'))
+  await page.goto(`${it.base}/packs`)
+  const line = page.getByRole('row').filter({ hasText: String(id).slice(0, 8) })
+  t.regex(await line.innerText(), /27AAACB1234C1ZF\s+₹12,50,000\.00[\s\S]*ATTENTION/)
+})
+
+test.serial('on a phone a short page has the header of a long one', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 360, height: 1200 } })
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  await page.goto(`${it.base}/webhooks`)
+  t.true(((await page.locator('.side').boundingBox())?.height ?? 999) <= 56)
+})
+
+test.serial('a pack that failed says so in words', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  const id = await makePack(it, page)
+  await it.app.deps.db('packs').where({ id }).update({ state: 'FAILED', body: null, failure_code: 'INTERNAL' })
+  await page.reload()
+  t.true(await page.getByText('something went wrong on our side').isVisible())
+  t.false((await page.content()).includes('INTERNAL'))
 })

@@ -147,6 +147,21 @@ test('what people do about an incident is in its timeline, and refused where it 
   t.true(['flip', 'decision', 'telling'].every((kind) => timeline.some((row) => row.kind === kind)))
   await it.ping('')
   await sink.waitFor(2)
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  await app.deps
+    .db('incidents')
+    .where({ id: String(id) })
+    .update({ down_at: ago(300) })
+  const gap = { door: 'http', shards: 1, kind: 'full', cause: 'nothing listened' }
+  const gaps = [
+    { ...gap, from_at: ago(360), until_at: ago(330) },
+    { ...gap, from_at: ago(310), until_at: ago(240) },
+  ]
+  await app.deps.db('gaps').insert(gaps)
+  const row = z.looseObject({ kind: z.string() })
+  const seen = z.array(row).parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
+  t.like(seen[0], { kind: 'gap', what: 'full', cause: 'nothing listened' })
+  t.is(seen.filter(({ kind }) => kind === 'gap').length, 1, 'a gap that had ended before is not of it')
   t.deepEqual(await act('ack').then(({ status, text }) => [status, text]), [409, 'incident is resolved'])
   t.is((await act('report', { text: 'Afterwards.' })).json.report, 'Afterwards.')
   await app.deps.db('incident_events').insert(Array.from({ length: 195 }, () => ({ incident_id: id, kind: 'note' })))

@@ -30,6 +30,19 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
   t.is(wrong.status, 400)
   t.true(wrong.text.includes('name must be a line'))
   t.true(wrong.text.includes('dailyLimit must be a whole number'))
+  for (const [name, value] of [
+    ['risk-signals.perDay', '-1'],
+    ['risk-signals.perMonth', '1.5'],
+    ['days', '0'],
+    ['days', '1096'],
+    ['days', '9e99'],
+  ] as const) {
+    const refused = await owner.post(path, { name: 'kept <name>', scope: 'risk-signals:run', [name]: value })
+    t.is(refused.status, 400, value)
+    t.true(refused.text.includes(`${name} must be a whole number`), `${name} ${value}`)
+    t.true(refused.text.includes('value="kept &lt;name>"'), 'what was typed stays')
+    t.regex(refused.text, /value="risk-signals:run" checked/)
+  }
   const projectless = await owner.post(path, { name: 'x', scope: 'monitoring:read' })
   t.true(projectless.text.includes('projects must name what monitoring:* is for'))
 
@@ -40,6 +53,27 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
   t.is((await owner.post(`${path}/AAAAAAAAAAAAAAAA/revoke`, {}, path)).status, 404)
   t.is((await owner.post(`${path}/${keyId}/revoke`, {}, path)).status, 303)
   t.true((await owner.get(path)).text.includes('revoked'))
+})
+
+test('a key made on the page has the budgets and the end that were chosen there, and the page shows them', async (t) => {
+  await using app = await openProduct({ listener: 'http' })
+  const team = await createTeam(app, 'Acme')
+  await grantFamilies(app.deps.db, team.organisationId, ['agents', 'risk-signals'])
+  const owner = await join(app, team, 'owner')
+  const path = `/organisations/${team.organisationUuid}/risk/sandbox/agents`
+  const form = await owner.get(path)
+  t.true(form.text.includes('Budget of Risk signals packs'))
+  t.false(form.text.includes('Budget of Business verification'), 'the organisation is not entitled to it')
+  const limits = { 'risk-signals.perDay': '20', 'risk-signals.perMonth': '0', dailyLimit: '7', days: '30' }
+  t.is((await owner.post(path, { name: 'desk', scope: 'risk-signals:run', ...limits })).status, 303)
+  const row = await app.deps.db('agent_keys').where({ name: 'desk' }).first()
+  t.deepEqual(row.budgets, { 'risk-signals': { perDay: 20, perMonth: 0 } })
+  t.is(row.daily_limit, 7)
+  t.is(Math.round((row.expires_at - row.created_at) / 86_400_000), 30)
+  const { text } = await owner.get(path)
+  for (const part of ['risk-signals: 20 a day, 0 a month', 'at most 7', 'Last used', 'never']) {
+    t.true(text.includes(part), part)
+  }
 })
 
 test('who is not entitled to agent tools makes no keys, and others see nothing of them', async (t) => {

@@ -45,7 +45,7 @@ test.serial('a policy is made in the browser, shown in words with its checks, ch
   t.is((await owner.post(`${base}/policies/new`, form)).status, 303)
   const list = plain((await owner.get(`${base}/policies`)).text)
   const words =
-    "at once: the check's own integrations, again every 1 h; after 15 min: the check's own integrations, if critical"
+    "At once: the check's own integrations, again every 1 h; after 15 min: the check's own integrations, if critical"
   t.true(list.includes(words), list)
   t.regex(list, /For checks with the tags prod: 1 check</)
   const path = /\/projects\/[0-9a-f-]{36}\/policies\/[0-9a-f-]{36}/.exec(list)?.[0] ?? ''
@@ -182,7 +182,7 @@ test.serial('an incident: listed, acknowledged, noted, reported; the check says 
   const path = /\/incidents\/[0-9a-f-]{36}/.exec(list)?.[0] ?? ''
   t.is((await owner.post(`${path}/ack`, { note: 'on <it>' }, path)).status, 303)
   await owner.post(`${path}/note`, { text: 'disk full' }, path)
-  await owner.post(`${path}/report`, { text: 'It was the disk.' }, path)
+  await owner.post(`${path}/report`, { report: 'It was the disk.' }, path)
   const { text } = await owner.get(path)
   t.regex(text, /acknowledged by \d+@example\.com/)
   t.regex(text, /acknowledged it: on &lt;it>/)

@@ -62,7 +62,7 @@ test('a business is verified on a form, found by its identifiers, and shown with
   const sent = await submit(member, '/businesses/verify', fields, key)
   t.is(sent.status, 303, sent.text)
   t.is((await submit(member, '/businesses/verify', fields, key)).next, sent.next, 'sent twice, it is one')
-  const page = await pageWith(sent.next, 'gstin.legalName')
+  const page = await pageWith(sent.next, 'GSTIN: legal name')
   for (const part of ['Registry verified', 'similarity 1000 of 1000', 'Check this record', 'npm run -s verify']) {
     t.true(page.includes(part), part)
   }

@@ -134,7 +134,7 @@ test.serial(
     t.true(said.includes('$NAME_JSON'), 'what was typed stays')
     t.deepEqual(await app.deps.db('channels').where({ project_id: team.project.id }), [])
     const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
-    t.regex(wrong.text, /role="alert">Address for failures: /)
+    t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)
 
     const channel = await add('stored')
     const edited = await owner.post(`/integrations/${channel.uuid}/edit`, fields, path)

@@ -171,15 +171,20 @@ function addUndo(form) {
 
 // Small forms within a row are sent without leaving the page.
 document.addEventListener('submit', async (event) => {
-  const form = event.target
-  if (event.defaultPrevented || !form.matches('form[data-inline]')) return
+  const { target: form, submitter } = event
+  const inline = submitter?.dataset.inline ?? form.dataset.inline
+  if (event.defaultPrevented || inline === undefined) return
   event.preventDefault()
-  const body = new URLSearchParams(new FormData(form, event.submitter))
+  const body = new URLSearchParams(new FormData(form, submitter))
   try {
-    const answer = await fetch(form.action, { method: 'POST', body, signal: AbortSignal.timeout(PATIENCE_MS) })
+    const answer = await fetch(submitter?.hasAttribute('formaction') ? submitter.formAction : form.action, {
+      method: 'POST',
+      body,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
     if (!answer.ok) throw new Error(String(answer.status))
     if (!answer.headers.get('content-type')?.startsWith('text/html')) {
-      document.dispatchEvent(new CustomEvent('page:said', { detail: form.dataset.inline }))
+      document.dispatchEvent(new CustomEvent('page:said', { detail: inline }))
       await run()
       return
     }
@@ -187,7 +192,7 @@ document.addEventListener('submit', async (event) => {
     show(text)
     const said = new DOMParser().parseFromString(text, 'text/html').querySelector('main > .notice')
     const undo = said?.querySelector('form')
-    const words = undo ? said.firstChild.textContent : (said?.textContent ?? form.dataset.inline)
+    const words = undo ? said.firstChild.textContent : (said?.textContent ?? inline)
     document.dispatchEvent(new CustomEvent('page:said', { detail: words }))
     if (undo) addUndo(undo)
   } catch {

@@ -4,7 +4,7 @@ import type { AntiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
 import { type ListedRequest, listBuyerRequests } from '#shared/risk/acceptance/buyer-request-store.ts'
 import { findTimeline, listRecords } from '#shared/risk/acceptance/store.ts'
 import { summaryOf } from '#shared/risk/acceptance/summary.ts'
-import { inrFigure, words } from '#shared/risk/packs/pdf/figures.ts'
+import { inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { paged } from '../../../paging.ts'
 import { askDilution, DilutionQuery } from '../../../risk/acceptance/routes.ts'
 import { parseWith } from '../../../risk/json-body.ts'
@@ -86,7 +86,7 @@ async function showList(context: Context): Promise<void> {
               <td>
                 <Tier tier={tier} />
               </td>
-              <td>{at}</td>
+              <td>{instantText(at)}</td>
             </tr>
           ))}
         </Table>
@@ -160,7 +160,7 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
     ...props.requests.map(({ requestId, state, expiresAt }) => ({
       key: requestId,
       at: expiresAt,
-      what: 'buyer asked, until',
+      what: 'buyer asked; the answer is due',
       detail: words(state),
       amount: null,
       tier: null,
@@ -170,7 +170,7 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
     <Table label="Timeline" columns={['At', 'What', 'By', 'Amount', 'Tier']}>
       {entries.map(({ key, at, what, detail, amount, tier }) => (
         <tr key={key}>
-          <td>{at}</td>
+          <td>{instantText(at)}</td>
           <td>{what}</td>
           <td>{detail}</td>
           <td class="figure">{amount === null ? '—' : inrFigure(amount)}</td>

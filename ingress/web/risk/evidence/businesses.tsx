@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiFault } from '#shared/risk/identifiers/vei.ts'
+import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { paged } from '../../../paging.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
 import { VERIFICATIONS } from '../../../risk/kyb/verifications.ts'
@@ -117,7 +118,7 @@ async function showVerification(context: Context): Promise<void> {
             </a>
           </Fact>
         )}
-        <Fact title="At">{verification.timestamp}</Fact>
+        <Fact title="At">{instantText(verification.timestamp)}</Fact>
       </dl>
       <Checks checks={verification.checks} />
       <RecordAnchor proven={proven} publicUrl={deps.config.publicUrl} env={console.env} />

@@ -1,3 +1,5 @@
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { fieldWords } from '../identity/field-words.ts'
 import { Tier } from '../tiers.tsx'
 import { Table } from './parts.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
@@ -9,13 +11,20 @@ export interface Verification extends AnchoredRecord {
   checks: { key: string; tier: string; result: string; detail: string }[]
 }
 
+/** `gstin.legalName` as people read it: `GSTIN: legal name`. */
+function checkName(key: string): string {
+  const [of = '', what] = key.split('.')
+  const subject = /^(gstin|cin|lei|pan|llpin|udyam)$/.test(of) ? of.toUpperCase() : fieldWords(of)
+  return what === undefined ? subject : `${subject.charAt(0).toUpperCase()}${subject.slice(1)}: ${fieldWords(what)}`
+}
+
 /** What each check of a verification found. */
 export function Checks({ checks }: Pick<Verification, 'checks'>) {
   return (
     <Table label="Checks" columns={['Check', 'Result', 'Tier', 'Detail']}>
       {checks.map(({ key, result, tier, detail }) => (
         <tr key={key}>
-          <td class="mono">{key}</td>
+          <td title={key}>{checkName(key)}</td>
           <td>
             <span class={result === 'MISMATCH' ? 'pill bad' : result === 'MATCH' ? 'pill good' : 'pill'}>
               {result.toLowerCase()}
@@ -24,7 +33,7 @@ export function Checks({ checks }: Pick<Verification, 'checks'>) {
           <td>
             <Tier tier={tier} />
           </td>
-          <td>{detail}</td>
+          <td>{/^[A-Z][A-Z_]+$/.test(detail) ? words(detail) : detail}</td>
         </tr>
       ))}
     </Table>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findDispute } from '#shared/risk/first-financing/dispute-store.ts'
 import { listRegistrations } from '#shared/risk/first-financing/registration-store.ts'
+import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../../paging.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
@@ -71,7 +72,7 @@ async function showList(context: Context): Promise<void> {
               <td>
                 <State registration={one} />
               </td>
-              <td>{one.expiresAt.toISOString().slice(0, 10)}</td>
+              <td>{dayText(one.expiresAt.toISOString().slice(0, 10))}</td>
               <td>
                 <Ago at={one.micros} now={now()} />
               </td>
@@ -156,7 +157,7 @@ async function showDispute(context: Context): Promise<void> {
       <dl class="facts">
         <Fact title="State">{dispute.state.toLowerCase()}</Fact>
         <Fact title="You">{isHolder ? 'hold the receivable' : 'dispute it'}</Fact>
-        <Fact title="Answer by">{dispute.answerBy.toISOString()}</Fact>
+        <Fact title="Answer by">{instantText(dispute.answerBy.toISOString())}</Fact>
       </dl>
       {isHolder && dispute.state === 'OPEN' && mayIn(console, 'edit') && (
         <div class="row">

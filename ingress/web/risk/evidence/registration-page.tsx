@@ -4,7 +4,7 @@ import type { Registration } from '#shared/risk/first-financing/registration.ts'
 import { findRegistration, listSightings } from '#shared/risk/first-financing/registration-store.ts'
 import { type FinancingAction, stateAfter } from '#shared/risk/first-financing/states.ts'
 import { openedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
-import { dayText, inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { dayText, inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
@@ -110,7 +110,7 @@ export async function showRegistration(context: Context): Promise<void> {
                 </a>
               </td>
               <td>{state.toLowerCase()}</td>
-              <td>{answerBy.toISOString()}</td>
+              <td>{instantText(answerBy.toISOString())}</td>
             </tr>
           ))}
         </Table>

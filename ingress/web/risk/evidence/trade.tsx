@@ -1,6 +1,6 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { exportTradePack, tradeBundle } from '#shared/risk/operations/read-trade-pack.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import type { TradeCheck } from '#shared/risk/trade/checks.ts'
 import { findTradePack, listDocuments, listTradePacks, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
@@ -71,7 +71,7 @@ async function showTrade(context: Context): Promise<void> {
                 </td>
                 <td class="figure">{documents}</td>
                 <td class="figure">{checks}</td>
-                <td>{timestamp}</td>
+                <td>{instantText(timestamp)}</td>
               </tr>
             )
           })}
@@ -152,7 +152,7 @@ async function showVerifications(context: Context): Promise<void> {
                 <a href={`${base}/${verificationId}`}>{words(subjectKind)}</a>
               </td>
               <td>{results.map(({ key, result }) => `${key} ${result.toLowerCase()}`).join(', ')}</td>
-              <td>{timestamp}</td>
+              <td>{instantText(timestamp)}</td>
             </tr>
           ))}
         </Table>
@@ -221,7 +221,7 @@ async function showPack(context: Context): Promise<void> {
       <dl class="facts">
         <Fact title="Documents">{documents.length}</Fact>
         <Fact title="Findings">{checks.length}</Fact>
-        <Fact title="Issued">{record.timestamp}</Fact>
+        <Fact title="Issued">{instantText(record.timestamp)}</Fact>
       </dl>
       <p class="row">
         <a href={`${path}/bundle.json`}>Bundle</a>

@@ -18,6 +18,7 @@ import { openFamily } from '../evidence/form.tsx'
 import { Fact, Said, Table } from '../evidence/parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
+import { fieldWords } from './field-words.ts'
 import { Lists, Pager, pageOf } from './parts.tsx'
 
 const POLL_SECONDS = 2
@@ -111,7 +112,7 @@ async function send(context: Context, console: Console, presentation: Presentati
       <dl class="facts">
         <Fact title="State">{words(state)}</Fact>
         <Fact title="Purpose">{presentation.purpose}</Fact>
-        <Fact title="Asked for">{askedNames(presentation.query).join(', ')}</Fact>
+        <Fact title="Asked for">{askedNames(presentation.query).map(fieldWords).join(', ')}</Fact>
         {reasons.length > 0 && (
           <Fact title="Refused">{reasons.map((reason) => `${refusalWords(reason)} (${reason})`).join(' ')}</Fact>
         )}

@@ -9,7 +9,7 @@ import type { Subject } from '#shared/risk/identity/subject.ts'
 import { findSubject, listSubjects, listTransitions } from '#shared/risk/identity/subject-store.ts'
 import { factorsOf } from '#shared/risk/identity/verification.ts'
 import { listVerifications } from '#shared/risk/identity/verification-store.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago, Exact } from '../../components/time.tsx'
@@ -174,7 +174,7 @@ function Transitions({ bodies }: { bodies: readonly string[] }) {
     <Table label="States" columns={['At', 'From', 'To', 'Reason']}>
       {list.map(({ transitionId, timestamp, from, to, reasonCode }) => (
         <tr key={transitionId}>
-          <td>{timestamp}</td>
+          <td>{instantText(timestamp ?? '')}</td>
           <td>{words(from ?? '')}</td>
           <td>{words(to ?? '')}</td>
           <td class="mono breakable">{reasonCode}</td>

@@ -1,6 +1,6 @@
 import type { PackSignals } from '../pack-schema.ts'
 import { type Card, type CardInput, type CardValue, gradedCard, plainCard } from './card.ts'
-import { countFigure, dayText, inrFigure, instantText, MISSING, words, yesNo } from './figures.ts'
+import { countFigure, dayText, inrFigure, instantText, legName, MISSING, words, yesNo } from './figures.ts'
 
 /** One card per signal, in the order in which a pack is read, on the page and in the document alike. */
 export function packCards(input: CardInput): Card[] {
@@ -52,7 +52,7 @@ function invoiceValues(invoices: PackSignals['eInvoice']): CardValue[] {
     { label: 'Subcontractor leg', value: corroboration(invoices.bcLegCorroborated) },
     ...invoices.invoices.flatMap((invoice, index) => [
       { label: `Invoice ${index + 1} reference`, value: invoice.irn },
-      { label: `Invoice ${index + 1} leg`, value: words(invoice.leg) },
+      { label: `Invoice ${index + 1} leg`, value: legName(invoice.leg) },
       { label: `Invoice ${index + 1} value`, value: inrFigure(invoice.totalValueInr) },
       { label: `Invoice ${index + 1} signature`, value: invoice.signatureVerified ? 'verifies' : 'does not verify' },
     ]),

@@ -5,6 +5,7 @@ import { type Pack, PackSchema, type SignalLevel } from '../pack-schema.ts'
 import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'
 import { dilutionCard } from './dilution-card.ts'
+import { inrFigure } from './figures.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
 /** A pack as it is shown: the page and the PDF draw this, in this order. */
@@ -14,6 +15,8 @@ export interface PackDocument {
   generatedAt: string
   isSandbox: boolean
   level: { code: SignalLevel; meaning: string }
+  /** the order, and its ends; the borrower stands between them and is not named in a pack */
+  order: { value: string; buyer: string; subcontractor: string }
   /** values per tier over the whole evidence, every tier present */
   tiers: TierCount[]
   cards: Card[]
@@ -51,6 +54,11 @@ export function packDocument(stored: {
     generatedAt: pack.generatedAt,
     isSandbox: stored.env === 'SANDBOX',
     level: { code: pack.signalLevel, meaning: LEVELS[pack.signalLevel] },
+    order: {
+      value: inrFigure(pack.signals.borrowerCapacity.orderValueInr),
+      buyer: pack.signals.tradeRelationship.ab.counterpartyGstin,
+      subcontractor: pack.signals.tradeRelationship.bc.counterpartyGstin,
+    },
     tiers: countTiers(evidence.map(({ tier }) => tier)),
     cards: [...cards, ...(rest.length === 0 ? [] : [restCard(rest)]), ...dilutionCards(stored.dilution)],
     flags: pack.flags,

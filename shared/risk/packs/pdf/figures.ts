@@ -41,7 +41,19 @@ export function yesNo(value: boolean | null): string {
   return value === null ? MISSING : value ? 'yes' : 'no'
 }
 
-/** A code of the contract as words: `A_TO_B` is `a to b`. */
+const LEGS = { A_TO_B: 'buyer to borrower', B_TO_C: 'borrower to subcontractor' } as const
+
+/** What leg of the deal an invoice is of. */
+export function legName(leg: keyof typeof LEGS | null): string {
+  return leg === null ? MISSING : LEGS[leg]
+}
+
+/** A text of a pack, in which legs stand by their codes, as people read it. */
+export function withLegNames(text: string): string {
+  return text.replace(/\b(A_TO_B|B_TO_C)\b/g, (code) => (code === 'A_TO_B' ? LEGS.A_TO_B : LEGS.B_TO_C))
+}
+
+/** A code of the contract as words: `POSSIBLE_MATCH` is `possible match`. */
 export function words(code: string | null): string {
   return code === null ? MISSING : code.toLowerCase().replaceAll('_', ' ')
 }

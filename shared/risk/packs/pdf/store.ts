@@ -6,7 +6,6 @@ import type { PackState } from '../store.ts'
 /** A pack with what a document of it needs. */
 export interface PackSource {
   state: PackState
-  failureCode: string | null
   /** JSON text; null unless READY */
   body: string | null
   /** JSON text; null unless READY */
@@ -31,7 +30,7 @@ export async function findPackSource(
 ): Promise<PackSource | undefined> {
   const rows = await query<PackSource>(
     db,
-    `SELECT p.state, p.failure_code AS "failureCode", p.body, e.body AS evidence, j.body AS dilution
+    `SELECT p.state, p.body, e.body AS evidence, j.body AS dilution
      FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
      LEFT JOIN evidence_jobs j ON j.organisation_id = p.organisation_id AND j.env = p.env AND j.state = 'DONE'
        AND j.kind = 'dilution.answer' AND j.question = p.pair_question

@@ -1,4 +1,4 @@
-import { panOfGstin } from '../../identifiers/gstin.ts'
+import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import type { OwnRegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
 
@@ -26,21 +26,26 @@ export type Scenario =
   | 'NO_TRADE_RECORD'
   | 'OTHER_VALUE'
 
-const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
-  ['01', 'DECLINING'],
-  ['02', 'TOO_FEW_PERIODS'],
-  ['03', 'TIMEOUT'],
-  ['04', 'REGISTRATION_CANCELLED'],
-  ['05', 'NO_PROVIDENT_FUND'],
-  ['06', 'STRETCHED'],
-  ['07', 'CONSTRAINED'],
-  ['08', 'CHARGE_ON_RECEIVABLES'],
-  ['09', 'DUPLICATE_FINANCED'],
-  ['10', 'COMMON_DIRECTOR'],
-  ['11', 'SLOW'],
-  ['12', 'CONSENT_REVOKED'],
-  ['13', 'MALFORMED_ANSWER'],
-  ['14', 'NEAR_MATCH'],
+/** The digits that switch a scenario of packs on, and what it does, in words. */
+export const packScenarios = [
+  { digits: '01', scenario: 'DECLINING', words: 'trade declines' },
+  { digits: '02', scenario: 'TOO_FEW_PERIODS', words: 'too few periods filed' },
+  { digits: '03', scenario: 'TIMEOUT', words: 'the registries do not answer in time' },
+  { digits: '04', scenario: 'REGISTRATION_CANCELLED', words: 'the registration is cancelled' },
+  { digits: '05', scenario: 'NO_PROVIDENT_FUND', words: 'no provident-fund record' },
+  { digits: '06', scenario: 'STRETCHED', words: 'the order is large for the party' },
+  { digits: '07', scenario: 'CONSTRAINED', words: 'the order is very large for the party' },
+  { digits: '08', scenario: 'CHARGE_ON_RECEIVABLES', words: 'an active charge on receivables' },
+  { digits: '09', scenario: 'DUPLICATE_FINANCED', words: 'financed elsewhere' },
+  { digits: '10', scenario: 'COMMON_DIRECTOR', words: 'a director in common' },
+  { digits: '11', scenario: 'SLOW', words: 'an answer after 12 s' },
+  { digits: '12', scenario: 'CONSENT_REVOKED', words: 'consent revoked' },
+  { digits: '13', scenario: 'MALFORMED_ANSWER', words: 'a malformed answer' },
+  { digits: '14', scenario: 'NEAR_MATCH', words: 'a near match in the first-financing registry' },
+] as const satisfies readonly { digits: string; scenario: Scenario; words: string }[]
+
+const SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+  ...packScenarios.map(({ digits, scenario }) => [digits, scenario] as const),
   // Those below change nothing of a pack.
   ['41', 'OTHER_NAME'],
   ['42', 'LEI_LAPSED'],
@@ -54,6 +59,12 @@ const SCENARIOS: ReadonlyMap<string, Scenario> = new Map([
 /** The scenario of a legal entity; `undefined` for a clear one. An exporter's code is switched alike. */
 export function scenarioOfPan(pan: string): Scenario | undefined {
   return SCENARIOS.get(pan.slice(7, 9))
+}
+
+/** The same registration with the digits of a scenario, and the check character that goes with them. */
+export function withScenario(gstin: string, digits: string): string {
+  const first14 = `${gstin.slice(0, 9)}${digits}${gstin.slice(11, 14)}`
+  return `${first14}${gstinCheckCharacter(first14) ?? ''}`
 }
 
 type Parties = Pick<PackRequest, 'buyerGstin' | 'borrowerGstin' | 'subcontractorGstin'>

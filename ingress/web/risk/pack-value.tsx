@@ -1,0 +1,17 @@
+/** A value of a pack: a hash by its beginning, and an amount with its size in words below it. */
+export function PackValue({ value }: { value: string }) {
+  if (/^[0-9a-f]{64}$/.test(value)) {
+    return (
+      <span class="mono" title={value}>
+        {value.slice(0, 12)}…
+      </span>
+    )
+  }
+  const [, amount, size] = /^(-?₹[0-9,.]+) (\([^)]+\))$/.exec(value) ?? []
+  if (amount === undefined) return <>{value}</>
+  return (
+    <>
+      {amount} <small class="together">{size}</small>
+    </>
+  )
+}
