@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring pooler backup-drill e2e bench openapi assurance secrets release-files check
+.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring pooler soak cluster-faults backlog backup-drill e2e bench openapi assurance secrets release-files check
 
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
@@ -60,6 +60,19 @@ monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or t
 
 pooler: $(STAMP) ## the product behind pgbouncer (PGBOUNCER, or that of the path)
 	@PGBOUNCER=$${PGBOUNCER:-pgbouncer} npm run -s test -- test/faults/pooler.test.ts
+
+# `make soak -- --minutes 10 --seed 7` says the options as targets of their own, like the numbers above.
+.PHONY: --minutes --seed
+--minutes --seed: ; @:
+
+soak: $(STAMP) ## two hours of load with a fault every five minutes, on servers of its own, and the books (`make soak -- --minutes 10`)
+	@npm run -s soak -- $(filter-out soak,$(MAKECMDGOALS))
+
+cluster-faults: $(STAMP) ## each fault of three brokers and of two database servers once: gap, refused, lost, doubled, false downs
+	@npm run -s soak -- --once --only broker:,database:
+
+backlog: $(STAMP) ## 200,000 messages wait in the ping queues: they drain, and other checks are alerted meanwhile
+	@BACKLOG_MESSAGES=200000 npm run -s test -- test/faults/backlog.test.ts
 
 backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a database of its own, compare, drop that
 	@folder=$${BACKUP_FOLDER:-.local/backup}; npm run -s admin -- backup write --to $$folder && npm run -s admin -- backup verify --from $$folder

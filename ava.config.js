@@ -2,7 +2,7 @@
 export default {
   files: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
   extensions: ['ts', 'tsx'],
-  nodeArguments: ['--import=./test/support/load-typescript.ts'],
+  nodeArguments: ['--import=./test/support/load-typescript.ts', '--import=./test/support/exit-at-once.ts'],
   require: ['./test/support/record-progress.ts'],
   environmentVariables: { NODE_ENV: 'test' },
   timeout: '5m',

@@ -29,6 +29,7 @@ const vhosts = given.length > 0 ? named.length : withServices.length
 const compileCache = join(root, 'node_modules/.cache/compiled')
 const progress = mkdtempSync(join(tmpdir(), 'signalbox-progress-'))
 /** Stories of time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
+const STORIES_SIDE_BY_SIDE = availableParallelism() + 1
 const stories = all.filter((file) => /^test\/(e2e|examples|faults|fuzz)\//.test(file))
 /** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
 const isRepeat = process.env.TEST_FAILURES !== undefined
@@ -64,7 +65,7 @@ async function runWithServices(): Promise<Verdict> {
   const others = all.filter((file) => !stories.includes(file))
   const runs = [
     await runAva(others, run.environment, SIDE_BY_SIDE),
-    ...(isOver ? [] : [await runAva(stories, run.environment, availableParallelism())]),
+    ...(isOver ? [] : [await runAva(stories, run.environment, STORIES_SIDE_BY_SIDE)]),
   ]
   const first = judge(runs)
   const again = isRepeat || isOver ? [] : filesToTryAgain(first.failures, all)
@@ -86,7 +87,7 @@ function judge(runs: readonly AvaRun[], folder = progress) {
     count: { passed: total(counts, 'passed'), failed: total(counts, 'failed') },
     failures: isGreen ? [] : failuresOf(records, runs.map(({ report }) => report).join('\n')),
     unsteady: [],
-    slowest: slowestFiles(records, 5),
+    slowest: slowestFiles(records, 12),
   }
 }
 

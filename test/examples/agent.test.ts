@@ -32,7 +32,10 @@ test('the example agent lists, explains, composes, verifies and is refused, and 
 
   const { code, out } = await run(['--base', base], { AGENT_KEY: key })
   t.is(code, 0, out)
-  t.regex(out, /check: nightly is down\n {2}went down at .+\n {2}webhook: Told: the receiver took the message\./)
+  t.regex(
+    out,
+    /check: nightly is down\n {2}went down at .+\n {2}webhook: Told: the receiver took the message\.\n {2}decided: Told: the check changed/,
+  )
   t.regex(out, /anchor: verified, INCLUDED/)
   t.regex(out, /refused: .*check_create needs the scope monitoring:write/)
   const { json } = await owner.get(`/v1/agents/calls?keyId=${keyId}`)

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import { createVisitor } from '../ingress/web/visitor.ts'
@@ -8,6 +7,7 @@ import { blocksOf } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The commands of docs/families.md, in order. */
 const blocks = blocksOf('docs/families.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
@@ -32,11 +32,11 @@ async function acceptByLink(base: string, sandboxUrl: string): Promise<void> {
 }
 
 test('two organisations walk through docs/families.md with curl, and every object verifies offline', async (t) => {
-  await using product = await openProduct({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
+  await using product = await openProduct({ env: { CHECKPOINT_DIR: temporaryFolder('checkpoints') } })
   const { base } = await product.ingress()
   await product.workers(['financing-registrar', 'kyb-verifier', 'acceptance-recorder', 'dilution-measurer', 'anchor'])
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
-  const folder = await mkdtemp(join(tmpdir(), 'families-'))
+  const folder = temporaryFolder('families')
   const [preamble = '', ...steps] = blocks.map(({ text }) =>
     text
       .replace('http://localhost:8080', base)

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { hash, X509Certificate } from 'node:crypto'
-import { mkdtemp, readFile, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import { freePort } from '../../stack/free-port.ts'
@@ -11,6 +10,7 @@ import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
 import { findTexts } from '../support/stored-texts.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The commands of docs/identity.md, in order. */
 const blocks = blocksOf('docs/identity.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
@@ -21,7 +21,7 @@ async function openAll(env: Record<string, string> = {}): Promise<HttpProduct> {
     listener: 'http',
     isBound: true,
     workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
-    env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')), ...env },
+    env: { CHECKPOINT_DIR: temporaryFolder('checkpoints'), ...env },
   })
 }
 
@@ -38,7 +38,7 @@ async function shell(script: string, cwd: string, env: Record<string, string>): 
 }
 
 async function openFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'identity-'))
+  const folder = temporaryFolder('identity')
   for (const name of ['examples', 'node_modules', 'package.json', 'tsconfig.json'])
     await symlink(join(root, name), join(folder, name))
   return folder
@@ -77,7 +77,7 @@ test.serial(
     const json = async (name: string) => JSON.parse(await text(`${name}.json`))
 
     const page = await text('page.html')
-    for (const part of ['<h1>VERIFIED</h1>', 'https://issuer.example', 'legalName, gstin'])
+    for (const part of ['<h1>VERIFIED</h1>', 'https://issuer.example', 'legal name, GSTIN'])
       t.true(page.includes(part), part)
     t.like(await json('presentation'), {
       state: 'VERIFIED',

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import { parse } from 'csv-parse/sync'
@@ -9,6 +8,7 @@ import { blocksOf } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The commands of docs/securitisation.md, in order. */
 const PAGE = 'docs/securitisation.md'
@@ -26,11 +26,11 @@ async function shell(script: string, cwd: string, env: Record<string, string>): 
 }
 
 test('a lender walks through docs/securitisation.md with curl: tape, row, pool, cut, receivable, bag', async (t) => {
-  await using product = await openProduct({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
+  await using product = await openProduct({ env: { CHECKPOINT_DIR: temporaryFolder('checkpoints') } })
   const { base } = await product.ingress()
   await product.workers(['tape-importer', 'pool-builder', 'anchor'])
   const client = await openClient(product, base)
-  const folder = await mkdtemp(join(tmpdir(), 'securitisation-'))
+  const folder = temporaryFolder('securitisation')
   const script = blocks
     .map(({ text }) => text)
     .join('\n')

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import { blocksOf } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The commands of docs/trade.md, in order. */
 const blocks = blocksOf('docs/trade.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
@@ -21,11 +21,11 @@ async function shell(script: string, cwd: string, env: Record<string, string>): 
 }
 
 test('an exporter walks through docs/trade.md with curl, and its bag verifies with the verifier alone', async (t) => {
-  await using product = await openProduct({ env: { CHECKPOINT_DIR: await mkdtemp(join(tmpdir(), 'checkpoints-')) } })
+  await using product = await openProduct({ env: { CHECKPOINT_DIR: temporaryFolder('checkpoints') } })
   const { base } = await product.ingress()
   await product.workers(['provenance-composer', 'anchor'])
   const client = await openClient(product, base)
-  const folder = await mkdtemp(join(tmpdir(), 'trade-'))
+  const folder = temporaryFolder('trade')
   const script = blocks
     .map(({ text }) => text)
     .join('\n')

@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Webhook } from 'standardwebhooks'
 import { type MessageToSign, signatureHeaders } from '#shared/webhooks/signature.ts'
 import { formatSecret, secretKeyOf } from '#shared/webhooks/signing-secret.ts'
 import { root } from '../support/imports.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = join(root, 'examples/webhook-verifiers')
 const secret = formatSecret(randomBytes(32))
@@ -49,7 +48,7 @@ const sample =
   }
 
 async function goProgram(): Promise<readonly string[]> {
-  const program = join(await mkdtemp(join(tmpdir(), 'webhook-verifier-')), 'verify')
+  const program = join(temporaryFolder('webhook-verifier'), 'verify')
   if ((await run(['go', 'build', '-o', program, join(folder, 'go/verify.go')], {}, '')) !== 0)
     throw new Error('go build')
   return [program]

@@ -1,49 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test from 'ava'
 import { migrateLatest } from '#shared/platform/database/migrate.ts'
 import { databaseUrl, withClient } from '../../stack/database-admin.ts'
-import { mustRun } from '../../stack/run-command.ts'
-import { serviceUser } from '../../stack/service-user.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
-import { startPostgres } from '../support/own-servers.ts'
+import { startPostgres, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
-
-/** A volume of its own for the tables of a test's server: small, so that it can be filled. Needs root, or sudo. */
-async function smallVolume(megabytes: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-volume-'))
-  const { uid, gid } = (await serviceUser('postgres')) ?? { uid: process.getuid?.(), gid: process.getgid?.() }
-  const options = `size=${megabytes}m,mode=700,uid=${uid},gid=${gid}`
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '--non-interactive']
-  await mustRun([...asRoot, 'mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder])
-  const filler = join(folder, 'filler')
-  return {
-    folder,
-    fill() {
-      const file = openSync(filler, 'w')
-      try {
-        for (;;) writeSync(file, Buffer.alloc(64 * 1024))
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-      } finally {
-        closeSync(file)
-      }
-    },
-    free: () => rmSync(filler),
-    async [Symbol.asyncDispose]() {
-      await mustRun([...asRoot, 'umount', '--lazy', folder])
-      rmSync(folder, { recursive: true })
-    },
-  }
-}
+import { smallVolume } from '../support/small-volume.ts'
 
 test('F18: a full volume of the database loses and gives up nothing that was accepted, and needs only space to recover', async (t) => {
-  await using volume = await smallVolume(64)
+  await using volume = await smallVolume(64, 'postgres')
   await using server = await startPostgres()
   await withClient(server.url, async (client) => {
     await client.query(`CREATE TABLESPACE small LOCATION '${volume.folder}'`)
@@ -89,4 +57,76 @@ test('F18: a full volume of the database loses and gives up nothing that was acc
   await eventually('writes to be taken again', async () => (await write()) === 201)
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   t.is(await probe.depth('pings.0.dead'), 0)
+})
+
+/** Eight checks that are pinged through one listener, with what became of each ping. */
+async function openPinged(env: Readonly<Record<string, string>>) {
+  await using opened = new AsyncDisposableStack()
+  const product = opened.use(await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG, ...env } }))
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
+  await product.workers(['ping-evaluator'])
+  const ledger = new Ledger()
+  const resources = opened.move()
+  return {
+    product,
+    ledger,
+    async ping(count: number) {
+      let left = count
+      const uuids = checks.map(({ uuid }) => uuid)
+      await sendPings({ base: () => base, checks: uuids, connections: 4, ledger, more: () => left-- > 0 })
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+test('F18: a database server that ran out of its whole disk and died has everything that was accepted', async (t) => {
+  await using volume = await smallVolume(160, 'postgres')
+  await using server = await startPostgres({ max_wal_size: '32MB', min_wal_size: '32MB' }, volume.inner)
+  await withClient(server.url, (client) => client.query('CREATE DATABASE signalbox'))
+  const url = databaseUrl(server.url, 'signalbox')
+  await migrateLatest(url)
+  await using story = await openPinged({ DATABASE_URL: url, DATABASE_TIMEOUT_MS: '2000' })
+  const { ledger, ping, product } = story
+  await ping(40)
+  volume.fill()
+  // What is written next needs a new file of the log, for which there is no room: the server gives up.
+  await eventually('the server to be gone', async () => {
+    await ping(20)
+    return await withClient(server.url, (client) => client.query('SELECT pg_switch_wal()')).then(
+      () => false,
+      () => true,
+    )
+  })
+  await ping(20)
+  t.deepEqual([...ledger.answers.keys()], ['200'], 'checks that are known can be pinged meanwhile')
+  volume.free()
+  await server.stop()
+  await server.start()
+  t.deepEqual(await auditPings(product, ledger), [])
+})
+
+test('F18: a broker that ran out of its disk refuses, and has everything that was accepted once there is room', async (t) => {
+  await using volume = await smallVolume(120, 'rabbitmq')
+  await using broker = await startRabbit(['disk_free_limit.absolute = 20MB'], undefined, [], volume.inner)
+  await using story = await openPinged({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000' })
+  const { ledger, ping, product } = story
+  await ping(40)
+  t.is(ledger.count('accepted'), 40)
+  await broker.settle()
+  volume.fill()
+  await eventually('pings to be refused', async () => {
+    await ping(8)
+    return (ledger.answers.get('503') ?? 0) > 0
+  })
+  volume.free()
+  await broker.kill()
+  await broker.start()
+  const before = ledger.count('accepted')
+  await eventually('pings to be taken again', async () => {
+    await ping(8)
+    return ledger.count('accepted') > before
+  })
+  t.deepEqual(await auditPings(product, ledger), [])
 })

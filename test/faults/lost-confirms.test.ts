@@ -69,7 +69,7 @@ test('F07: a message whose confirm is lost is sent again under its id, and has i
   await using broker = openBroker({
     url: proxy.through(amqpUrl),
     name: 'behind the proxy',
-    queues: queueDeclarations(pingShards),
+    queues: () => queueDeclarations(pingShards),
     publishTimeoutMs: 500,
     log: createLog('silent', 'test'),
     metrics: createMetrics(),

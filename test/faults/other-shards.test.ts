@@ -1,15 +1,20 @@
 import test from 'ava'
+import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import type { Broker } from '#shared/platform/broker/broker.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../ingress/admin/registry.ts'
 import { runAdmin } from '../../ingress/admin/run.ts'
+import { Batcher } from '../../ingress/ping/batcher.ts'
 import { freePort } from '../../stack/free-port.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
-import { listeningPort, openProduct, type Product } from '../support/product.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 interface Readiness {
@@ -50,81 +55,147 @@ const adminOf =
       async [Symbol.asyncDispose]() {},
     }))
 
-test('a process with another number of ping queues takes no part, and says both numbers', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '4' } })
-  const project = await product.project()
-  const { base, deps } = await product.ingress()
-  const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(deps, project.id)))
-  const other = await product.ingress({}, { PING_SHARDS: '8' })
-  const port = await freePort()
-  product.spawn('workers', ['ping-evaluator', 'sweeper'], { PING_SHARDS: '8', METRICS_PORT: String(port) })
-
-  const reason = 'PING_SHARDS: is 8 here, and 4 in this installation (admin shards show)'
-  await saying('workers to say that they differ', `http://127.0.0.1:${port}`, ({ reasons }) =>
-    reasons?.includes(reason),
-  )
-  t.deepEqual(await other.deps.readiness.problems(), [reason])
-  t.deepEqual(await readiness(other.base), { ready: false })
-  t.deepEqual(await readiness(base), { ready: true })
-  const ledger = new Ledger()
-  const ping = async (to: string) => {
-    let left = 16
-    const targets = checks.map(({ uuid }) => uuid)
-    await sendPings({ base: () => to, checks: targets, connections: 4, ledger, more: () => left-- > 0 })
-  }
-  await ping(other.base)
-  t.deepEqual([...ledger.answers], [['503', 16]])
-  await ping(base)
-  t.is(ledger.count('accepted'), 16)
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  t.is(await probe.consumers('pings.0'), 0, 'evaluators that differ take nothing')
-
-  await product.workers(['ping-evaluator'])
-  t.deepEqual(await auditPings(product, ledger), [])
-})
-
-test('the number is changed by the operator, never over the heads of pings that wait', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '4' } })
+test('pings flow through two listeners while one queue becomes four, and then two: none is lost, doubled or missed', async (t) => {
+  await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
   const admin = adminOf(product)
   const project = await product.project()
-  const running = product.spawn('ingress')
-  const base = `http://127.0.0.1:${await listeningPort(running)}`
-  const check = await insertCheck(product.db, project.id, DEFAULT_SETTINGS)
-  const ping = async (to: string) => (await fetch(`${to}/ping/${check.uuid}`)).status
-  await eventually('the ingress to be ready', async () => (await ping(base)) === 200)
-
-  const refused = await admin('shards', 'set', '--to', '2')
-  t.is(refused.status, 1)
-  t.regex(refused.stderr, /pings\.\d holds \d+ messages: let the evaluators finish/)
-  t.is(await ping(base), 200)
-
-  const evaluators = await product.workers(['ping-evaluator'])
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  t.is(await running.stop(), 0)
-  await eventually('the queues to be empty', async () => {
-    const depths = await Promise.all([0, 1, 2, 3].map((shard) => probe.depth(`pings.${shard}`)))
-    return depths.every((depth) => depth === 0)
+  const doors = [await product.ingress(), await product.ingress({}, { PING_SHARDS: '8' })]
+  const [first] = doors
+  if (!first) throw new Error('no ingress')
+  // Late within some seconds, so that a sweep that looked where the pings are not would take them down.
+  const checks = await Promise.all(
+    Array.from({ length: 9 }, () =>
+      insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, timeoutSeconds: 2, graceSeconds: 2 }),
+    ),
+  )
+  for (const _ of [1, 2]) product.spawn('workers', ['ping-evaluator'], { PING_SHARDS: '4' })
+  await product.workers(['sweeper'])
+  let isOver = false
+  const ledgers = doors.map(() => new Ledger())
+  const loads = doors.map(({ base }, index) => {
+    const ledger = ledgers[index] ?? new Ledger()
+    const targets = checks.map(({ uuid }) => uuid)
+    const more = () => !isOver && ledger.entries.size < 40_000
+    return sendPings({ base: () => base, checks: targets, connections: 2, ledger, more })
   })
-  const done = await admin('shards', 'set', '--to', '2', '--json')
-  t.is(done.status, 0, done.stderr)
-  t.is(await ping((await product.ingress()).base), 503, 'who has the old number takes no part')
-  await eventually('evaluators of the old number to stop', async () => (await probe.consumers('pings.3')) === 0)
-  await evaluators[Symbol.asyncDispose]()
+  try {
+    for (const [to, generation] of [
+      [4, 1],
+      [2, 2],
+    ] as const) {
+      const done = await admin('shards', 'set', '--to', String(to))
+      t.is(done.status, 0, done.stderr)
+      t.is((await admin('shards', 'set', '--to', '7')).status, 1, 'one change at a time')
+      await eventually(
+        'the former queues to be read to their end',
+        async () => (await liveGenerations(product.db)).every((one) => one.isDrained || one.generation === generation),
+        60_000,
+      )
+      const before = ledgers.map((ledger) => ledger.count('accepted'))
+      await eventually('more to be accepted by both', () =>
+        ledgers.every((ledger, index) => ledger.count('accepted') > (before[index] ?? 0) + 200),
+      )
+      const numbers = queuesOf({ generation, shards: to })
+      await eventually('pings of every new queue to be applied', async () => {
+        const streams = await product.db('ping_streams').whereIn('shard', numbers).distinct('shard')
+        return streams.length === to
+      })
+    }
+  } finally {
+    isOver = true
+    await Promise.all(loads)
+  }
+  const sent = new Ledger()
+  for (const { entries } of ledgers) for (const [rid, entry] of entries) sent.entries.set(rid, entry)
+  t.is(sent.count('accepted'), sent.entries.size, 'no ping was refused')
+  t.deepEqual(await auditPings(product, sent), [])
+  t.is((await product.db('flips').where({ to_status: 'down' })).length, 0)
+})
 
-  const fresh = await product.ingress({}, { PING_SHARDS: '2' })
-  t.is(await ping(fresh.base), 200)
-  // Nobody sends there any more; should it ever happen, it shows.
+test('what a listener that heard of no change sends to a former queue counts; queues that nobody can send to any more go', async (t) => {
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+  const admin = adminOf(product)
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await product.workers(['ping-evaluator', 'sweeper'])
+  t.is((await admin('shards', 'set', '--to', '2')).status, 0)
+  await eventually(
+    'the former queue to be read to its end',
+    async () => (await liveGenerations(product.db))[0]?.isDrained,
+    60_000,
+  )
+
+  let generation = 0
+  const deaf = new Batcher(deps.broker, {
+    into: () => ({ generation, shards: generation + 1, opensAt: 0, isDrained: false }),
+    metrics: deps.metrics,
+    problems: () => [],
+    mayAnswer: () => true,
+  })
+  const ping = () =>
+    new Promise<void>((resolve, reject) =>
+      deaf.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+    )
+  const counted = async () => {
+    await eventually('a read to wait for all of its queues', async () => (await deps.barrier.pass([check.id])) === 0)
+    return (await product.db('pings').where({ check_id: check.id })).length
+  }
+  await ping()
+  t.is(await counted(), 1, 'a former queue counts')
+  // It hears of the change at last, and its clock is put back behind that.
+  for (generation of [1, 0, 1, 0]) await ping()
+  t.is(await counted(), 5, 'no position of a stream is given twice')
+
+  await product.db('ping_generations').update({ opens_at: product.db.raw("opens_at - interval '26 hours'") })
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  await eventually(
+    'the former generation to be given up',
+    async () => (await liveGenerations(product.db)).length === 1,
+    60_000,
+  )
+  await eventually('nobody to take from its queue', async () => (await probe.consumers('pings.0')) === 0)
+  await product
+    .db('ping_generations')
+    .where({ generation: 0 })
+    .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
+  await eventually('its queues to be deleted', async () => !(await isThere(deps.broker, 'pings.0')), 60_000)
+  t.regex((await admin('shards', 'show')).stdout, /^2 in use\ngeneration 1: 2, taken to\npings\.1\.0/)
+})
+
+test('a queue that was left behind with messages in it is named', async (t) => {
+  await using product = await openProduct({ env: { PING_SHARDS: '2' } })
+  await product.ingress()
+  await product.db('ping_shards').update({ most: 4 })
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  await probe.channel.assertQueue('pings.3', { durable: true, arguments: { 'x-queue-type': 'quorum' } })
   await probe.put('pings.3', Buffer.from('left behind'))
   const port = await freePort()
-  product.spawn('workers', ['ping-evaluator'], { PING_SHARDS: '2', METRICS_PORT: String(port) })
+  product.spawn('workers', ['ping-evaluator'], { METRICS_PORT: String(port) })
   const problem = 'broker: nobody takes from pings.3'
   const address = `http://127.0.0.1:${port}`
   await saying('the queue left behind to be a reason', address, ({ reasons }) => reasons?.includes(problem))
   const metrics = await (await fetch(`${address}/metrics`)).text()
   t.regex(metrics, /signalbox_queue_consumers\{queue="pings\.3"\} 0/)
   t.regex(metrics, /signalbox_queue_messages\{queue="pings\.3"\} 1/)
-  const doctor = await admin('doctor')
+  const doctor = await adminOf(product)('doctor')
   t.is(doctor.status, 1)
   t.regex(doctor.stdout, /WRONG\s+consumers: nobody takes from .*pings\.3/)
-  t.regex(doctor.stdout, /WRONG\s+PING_SHARDS: is 4 here, and 2 in this installation/)
 })
+
+const isThere = async (broker: Pick<Broker, 'inspect'>, queue: string) => (await broker.inspect([queue])).has(queue)
+
+function pingOf(checkId: number, receivedAt: number): AcceptedPing {
+  return {
+    checkId,
+    kind: 'success',
+    exitStatus: null,
+    receivedAt,
+    scheme: 'http',
+    remoteAddr: null,
+    method: 'GET',
+    ua: '',
+    rid: null,
+    body: null,
+  }
+}

@@ -68,7 +68,7 @@ test('a pooler that forgets prepared statements costs no ping', async (t) => {
   const { product, ping, ledger } = story
   for (let round = 0; round < 3; round++) {
     await ping(5)
-    await backlogEmpty(product.config)
+    await backlogEmpty(product)
     await story.worker.db.raw('DEALLOCATE ALL')
   }
   await ping(5)
@@ -128,11 +128,11 @@ test('one command replays what was given up for a fault that was not its own, an
       async [Symbol.asyncDispose]() {},
     }))
   t.is((await admin('dead-letters', 'replay-ours')).status, 0)
-  await backlogEmpty(product.config)
+  await backlogEmpty(product)
   const counted = async () => (await product.db('pings').pluck('ua')).sort()
   t.deepEqual(await counted(), ['error 26000', 'error 42703', 'error XX000'])
   t.is((await admin('dead-letters', 'replay-ours', '--error', 'TypeError')).status, 0)
-  await backlogEmpty(product.config)
+  await backlogEmpty(product)
   t.true((await counted()).includes('TypeError'))
   t.is(await probe.depth(DEAD), 1, 'what was at fault itself stays')
   const noted = await product.db('dead_letter_actions').where({ action: 'replay', actor: 'tester' })

@@ -45,7 +45,7 @@ test('F09: a thousand shuffled stories end as the ordered one', async (t) => {
     await probe.put('pings.0', body, { messageId: randomUUID(), headers: { v: PING_BATCH_VERSION } })
     // Applied one after the other, so that no batch can put them in order again.
     if (turn === 0) await product.workers(['ping-evaluator'])
-    await backlogEmpty(product.config)
+    await backlogEmpty(product)
   }
 
   const states = await product.db('checks').select('*').orderBy('id')

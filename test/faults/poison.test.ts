@@ -56,7 +56,7 @@ test.serial('F10: a message that makes the database throw is given up alone, and
   `)
   const ids = await putPings(product, check.id, (index) => (index === POISON ? poison : randomUUID()))
   await product.workers(['ping-evaluator'])
-  await backlogEmpty(product.config)
+  await backlogEmpty(product)
   const countOf = async () => Number((await product.db('checks').first('n_pings'))?.n_pings)
   t.is(await countOf(), MESSAGES - 1)
 
@@ -86,7 +86,7 @@ test.serial('F10: a message that makes the database throw is given up alone, and
     () => 'replay',
     async () => {},
   )
-  await backlogEmpty(product.config)
+  await backlogEmpty(product)
   t.is(await countOf(), MESSAGES, 'replayed, it counts')
   t.is(await box.depth('pings.0'), 0)
 })
@@ -113,7 +113,7 @@ test.serial(
     }
     t.true(deaths > 3, `it was given up after ${deaths} deaths`)
     await product.workers(['ping-evaluator'])
-    await backlogEmpty(product.config)
+    await backlogEmpty(product)
     const messages = await probe.take(dead, 1)
     t.deepEqual(
       messages.map(({ properties }) => [properties.messageId, properties.headers?.['x-signalbox-reason']]),

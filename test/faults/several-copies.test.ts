@@ -29,7 +29,7 @@ test.serial(
     await tell(product.db, checks, channels)
     for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
     await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
-    await backlogEmpty(product.config)
+    await backlogEmpty(product)
 
     const copies = ['sweeper', 'sweeper', 'notifier', 'notifier'].map((name) => product.spawn('workers', [name]))
     // One of each kind is frozen while there is work, and goes on when the others have done some of it.

@@ -93,7 +93,7 @@ test('pings of a newer release wait for it, and those behind them keep their ord
     await sendPings({ base: () => base, checks: [check.uuid], connections: 1, ledger, more })
   }
   await ping(5)
-  await backlogEmpty(product.config)
+  await backlogEmpty(product)
   const body = Buffer.from(JSON.stringify({ v: 2, of: 'another shape' }))
   const headers = { v: 2 }
   await probe.put('pings.0', body, { persistent: true, headers, timestamp: Math.floor(Date.now() / 1000) })

@@ -7,7 +7,7 @@ import test from 'ava'
 import { identify } from '../../stack/process-identity.ts'
 import { eventually } from '../support/eventually.ts'
 import { root } from '../support/imports.ts'
-import { progressOf, readProgress } from '../support/progress-record.ts'
+import { progressOf, readProgress, writeEvent } from '../support/progress-record.ts'
 import { slowestFiles, stallText, watchProgress } from '../support/watch-progress.ts'
 
 const config = `export default {
@@ -109,4 +109,18 @@ test('a file that is past its tests is in an after hook, and one that ended is l
   t.deepEqual(slowestFiles([progressOf(1, lines.join(''))], 5), [])
   const exit = `${JSON.stringify({ at: 9_000, event: 'exit', cpuSeconds: 1.25 })}\n`
   t.deepEqual(slowestFiles([progressOf(1, lines.join('') + exit)], 5), ['    8.0 s     1.3 s CPU  a.test.ts'])
+})
+
+test('a pid that comes again is another process', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-stall-'))
+  for (const since of [1_000, 60_000]) {
+    const process = { pid: 7, since }
+    writeEvent(folder, process, { at: since, event: 'file', file: `${since}.test.ts` })
+    writeEvent(folder, process, { at: since + 2_000, event: 'exit', cpuSeconds: 1 })
+  }
+  t.deepEqual(slowestFiles(readProgress(folder), 2), [
+    '    2.0 s     1.0 s CPU  1000.test.ts',
+    '    2.0 s     1.0 s CPU  60000.test.ts',
+  ])
+  rmSync(folder, { recursive: true })
 })

@@ -35,7 +35,7 @@ export class Story {
   readonly decisions: (Decision & { at: number })[] = []
   /** every incident that there was, as it is last known */
   readonly incidents: Incident[] = []
-  readonly tellings: (Telling & { incidentId: string | null })[] = []
+  readonly tellings: (Telling & { incidentId: string | null; entry: number })[] = []
   incident: Incident | null = null
   now = START
   status: 'new' | 'up' | 'down' | 'paused' = 'up'
@@ -158,6 +158,7 @@ export class Story {
         channelId: telling.channelId,
         what: telling.what,
         status: telling.status,
+        entry: telling.entry,
         step: telling.detail?.step ?? null,
         state,
         attempts: state === 'delivered' || state === 'failed' ? 1 : 0,

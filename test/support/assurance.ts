@@ -162,8 +162,32 @@ ${table('F')}
 ${table('HML')}
 
 ${promisesText()}
+
+## Longer than the suite
+
+The suite takes some 25 minutes on two cores. What takes longer runs by hand or at night, with a short form in the suite:
+
+| Command | What it does | Short form |
+|---|---|---|
+${longer.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 `
 }
+
+/** Commands, what they do, and the test that does it in short. */
+const longer = [
+  [
+    '`make soak`',
+    'two hours of pings, deaths, alerts and packs with a fault every five minutes out of all there are, on three brokers and two database servers of its own; then the books; `make soak -- --minutes 10 --seed 7`',
+    '`test/faults/soak.test.ts`',
+  ],
+  [
+    '`make cluster-faults`',
+    'each fault of brokers and database servers once, with its gap, and the table of docs/scale.md',
+    '`test/faults/broker-cluster.test.ts`, `test/faults/fail-over.test.ts`',
+  ],
+  ['`make backlog`', '200,000 messages in the ping queues, and alerts meanwhile', '`test/faults/backlog.test.ts`'],
+  ['`make fuzz`, `make fuzz-presentations`', '10,000 mutated requests and presentations', '`test/fuzz/`'],
+] as const
 
 export const assurancePage = join(root, 'docs/assurance.md')
 

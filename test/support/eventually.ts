@@ -3,6 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Longest wait for a fact before the test fails. Only a failure takes so long, and a busy machine may need most of it. */
 export const FACT_MS = 60_000
 
+/** How soon a fact is asked for again, in milliseconds: at first, and after a while. */
+const SOON_MS = 10
+const LATER_MS = 120
+/** Each look costs the product and its servers something, and many tests look at a time: those that wait longer look less. */
+const SLOWER = 1.3
+
 const awaited = new Set<{ what: string; since: number }>()
 
 /**
@@ -19,11 +25,11 @@ export async function eventually<T>(
   const wait = { what, since }
   awaited.add(wait)
   try {
-    for (;;) {
+    for (let pauseMs = SOON_MS; ; pauseMs = Math.min(LATER_MS, pauseMs * SLOWER)) {
       const found = await look()
       if (found !== undefined && found !== null && found !== false) return found
       if (Date.now() > since + withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
-      await sleep(20)
+      await sleep(pauseMs)
     }
   } finally {
     awaited.delete(wait)

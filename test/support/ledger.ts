@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { openBroker } from '#shared/platform/broker/broker.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
@@ -78,7 +79,7 @@ export async function sendPings(load: PingLoad): Promise<void> {
 }
 
 /** @returns the status, or the code of the error that took its place */
-function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<number | string> {
+export function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<number | string> {
   return new Promise((resolve) => {
     const outgoing = request(url, { agent, timeout: timeoutMs }, (response) => {
       response.on('end', () => resolve(response.statusCode ?? 0))
@@ -92,23 +93,24 @@ function pingOnce(agent: Agent, url: string, timeoutMs: number): Promise<number 
 }
 
 /** Waits until every shard has applied everything that was accepted before now: at most a minute (invariant I10). */
-export async function backlogEmpty(config: Config): Promise<void> {
+export async function backlogEmpty({ config, db }: { config: Config; db: Knex }): Promise<void> {
   const metrics = createMetrics()
   await using broker = openBroker({
     url: config.amqpUrl,
     name: 'ledger',
-    queues: queueDeclarations(config.pingShards),
+    queues: () => [],
     publishTimeoutMs: config.publishTimeoutMs,
     log: createLog('silent', 'ledger'),
     metrics,
   })
   await broker.connected()
-  const barriers = createBarriers(broker, { shards: config.pingShards, metrics })
-  const behind = new Set(Array.from({ length: config.pingShards }, (_, shard) => shard))
+  const live = await liveGenerations(db)
+  const barriers = createBarriers(broker, { generations: () => live, metrics })
+  const behind = new Set(live.flatMap(queuesOf))
   await eventually(
     'the backlog to empty',
     async () => {
-      for (const shard of await barriers.sweepable(2_000)) behind.delete(shard)
+      for (const queue of await barriers.answering([...behind], 2_000)) behind.delete(queue)
       return behind.size === 0
     },
     60_000,
@@ -121,20 +123,9 @@ export async function backlogEmpty(config: Config): Promise<void> {
  * @returns one line per discrepancy; empty when the books balance
  */
 export async function auditPings(product: { config: Config; db: Knex }, ledger: Ledger): Promise<string[]> {
-  await backlogEmpty(product.config)
-  const found: string[] = []
-  const rows = await query<{ rid: string; times: number }>(
-    product.db,
-    'SELECT rid, count(*)::int AS times FROM pings WHERE rid IS NOT NULL GROUP BY rid',
-  )
-  const times = new Map(rows.map((row) => [row.rid, row.times]))
-  for (const [rid, { fate }] of ledger.entries) {
-    const count = times.get(rid) ?? 0
-    times.delete(rid)
-    const isRight = fate === 'accepted' ? count === 1 : fate === 'refused' ? count === 0 : count <= 1
-    if (!isRight) found.push(`${fate} ping ${rid} is stored ${count} times`)
-  }
-  for (const rid of times.keys()) found.push(`ping ${rid} is stored and was never sent`)
+  await backlogEmpty(product)
+  const { found, strangers } = await compareEntries(product.db, ledger)
+  for (const rid of strangers) found.push(`ping ${rid} is stored and was never sent`)
   const checks = await query<{ uuid: string; counted: number; stored: number; last: number | null }>(
     product.db,
     `SELECT c.uuid, c.n_pings::int AS counted, count(p.n)::int AS stored, max(p.n)::int AS last
@@ -146,6 +137,40 @@ export async function auditPings(product: { config: Config; db: Knex }, ledger: 
     }
   }
   return found
+}
+
+/** How often what was sent is stored, of a part of what was sent too. */
+export interface Comparison {
+  /** one line per discrepancy */
+  found: string[]
+  /** accepted and not stored */
+  lost: number
+  /** stored more than once */
+  doubled: number
+  /** run ids that are stored and not in the ledger */
+  strangers: string[]
+}
+
+/** Compares what senders were told with what is stored by now. */
+export async function compareEntries(db: Knex, ledger: Ledger): Promise<Comparison> {
+  const rows = await query<{ rid: string; times: number }>(
+    db,
+    'SELECT rid, count(*)::int AS times FROM pings WHERE rid IS NOT NULL GROUP BY rid',
+  )
+  const times = new Map(rows.map((row) => [row.rid, row.times]))
+  const found: string[] = []
+  let lost = 0
+  let doubled = 0
+  for (const [rid, { fate }] of ledger.entries) {
+    const count = times.get(rid) ?? 0
+    times.delete(rid)
+    const isRight = fate === 'accepted' ? count === 1 : fate === 'refused' ? count === 0 : count <= 1
+    if (isRight) continue
+    if (count === 0) lost += 1
+    if (count > 1) doubled += 1
+    found.push(`${fate} ping ${rid} is stored ${count} times`)
+  }
+  return { found, lost, doubled, strangers: [...times.keys()] }
 }
 
 /** For loads of no fixed length: every ping stays in its check's log, where the audit looks for it. */

@@ -9,16 +9,31 @@ import { fileURLToPath } from 'node:url'
 // a test process that loads the product needs two fifths less processor time to begin.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const home = new URL('../..', import.meta.url).href
+const packages = new URL('node_modules/', home).href
 const cache = join(root, 'node_modules/.cache/jsx')
 mkdirSync(cache, { recursive: true })
 const require = createRequire(import.meta.url)
 
 registerHooks({
+  // Names of our own modules say where they are, to the letter: nothing needs to be looked for in folders. That is a
+  // sixth of what loading the product takes, of which there is a thousand modules.
+  resolve(specifier, context, nextResolve) {
+    const from = context.parentURL
+    const isOurs = from?.startsWith(home) && !from.startsWith(packages) && /\.tsx?$/.test(specifier)
+    if (!isOurs) return nextResolve(specifier, context)
+    if (specifier.startsWith('#shared/')) return found(new URL(specifier.slice(1), home))
+    return specifier.startsWith('.') ? found(new URL(specifier, from)) : nextResolve(specifier, context)
+  },
   load(url, context, nextLoad) {
     if (!url.startsWith('file:') || !url.endsWith('.tsx')) return nextLoad(url, context)
     return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true }
   },
 })
+
+function found({ href }: URL) {
+  return { url: href, format: 'module-typescript', shortCircuit: true }
+}
 
 /** The module at `path` without types and JSX; compiled once for each content. */
 function compiled(path: string): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../../stack/free-port.ts'
 import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '../../stack/local-postgres.ts'
 import { rabbitBinaries, rabbitNode, startLocalRabbit } from '../../stack/local-rabbit.ts'
-import { identify, stopProcess } from '../../stack/process-identity.ts'
+import { identify, sendSignal, stopProcess } from '../../stack/process-identity.ts'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
 
@@ -18,14 +18,14 @@ export type OwnPostgres = AsyncDisposable & {
   /** `kill -9` of the server: what a power cut leaves. */
   kill(): Promise<void>
   start(): Promise<void>
+  /** All its processes stand still, or go on: what a stalled disk or a paused machine looks like. */
+  freeze(isOn: boolean): Promise<void>
   /** A streaming standby of it on a port of its own: hot, and asynchronous unless the primary asks for more. */
   standby(): Promise<OwnStandby>
   drop(): Promise<void>
 }
 
-type OwnStandby = AsyncDisposable & {
-  url: string
-  port: number
+export type OwnStandby = OwnPostgres & {
   /** Ends its recovery; it is a primary, on the next timeline, once this resolves. */
   promote(): Promise<void>
 }
@@ -34,14 +34,19 @@ type OwnStandby = AsyncDisposable & {
 export type OwnRabbit = AsyncDisposable & {
   url: string
   port: number
-  /** The pid of the running node. */
-  pid(): number
   ctl(...args: string[]): Promise<string>
   /** A line for a shell on the machine of the node, as manuals print it. */
   shell(line: string): Promise<string>
   stop(): Promise<void>
-  /** `kill -9` of the node. */
+  /**
+   * The node writes down which quorum queues it has some seconds late, and one that is killed sooner never elects a
+   * leader for them again. Stories are about nodes that have run for a while: this brings that file up to date.
+   */
+  settle(): Promise<void>
+  /** `kill -9` of the node, once settled. */
   kill(): Promise<void>
+  /** Its process stands still, or goes on. */
+  freeze(isOn: boolean): void
   start(): Promise<void>
   /** The application inside the node: much faster than the node itself. */
   stopApp(): Promise<void>
@@ -53,12 +58,25 @@ export type OwnRabbit = AsyncDisposable & {
   drop(): Promise<void>
 }
 
-/** Starts a PostgreSQL server for this test alone: about 2 s. It is as durable as a real one, so a kill loses nothing. */
-export async function startPostgres(options: Readonly<Record<string, string>> = {}): Promise<OwnPostgres> {
+/**
+ * Starts a PostgreSQL server for this test alone: about 2 s. It is as durable as a real one, so a kill loses nothing.
+ * @param folder an empty one that is there, such as a small volume; by default a new one
+ */
+export async function startPostgres(
+  options: Readonly<Record<string, string>> = {},
+  folder = mkdtempSync(join(tmpdir(), 'signalbox-postgres-')),
+): Promise<OwnPostgres> {
   const bin = await postgresBinaries()
   if (!bin) throw new Error('fault tests need a PostgreSQL server installed (Debian: postgresql)')
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-postgres-'))
-  const port = await freePort()
+  return await ownPostgres(bin, folder, await freePort(), options)
+}
+
+async function ownPostgres(
+  bin: string,
+  folder: string,
+  port: number,
+  options: Readonly<Record<string, string>>,
+): Promise<OwnPostgres> {
   let server = await startLocalPostgres(bin, folder, port, options)
   const drop = async () => {
     await stopLocalPostgres(bin, folder, 'immediate')
@@ -71,6 +89,9 @@ export async function startPostgres(options: Readonly<Record<string, string>> = 
     kill: () => killPostgres(server.pid, folder),
     start: async () => {
       server = await startLocalPostgres(bin, folder, port, options)
+    },
+    freeze: async (isOn) => {
+      for (const pid of await processesOf(server.pid)) sendSignal(pid, isOn ? 'SIGSTOP' : 'SIGCONT')
     },
     standby: () => startStandby(bin, port),
     drop,
@@ -85,19 +106,19 @@ async function startStandby(bin: string, primaryPort: number): Promise<OwnStandb
   const from = ['-h', '127.0.0.1', '-p', String(primaryPort), '-U', 'postgres']
   const copy = [...from, '-D', join(folder, 'data'), '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
   await mustRun([join(bin, 'pg_basebackup'), ...copy], { ...user, cwd: folder })
-  const port = await freePort()
-  const { url } = await startLocalPostgres(bin, folder, port)
+  const server = await ownPostgres(bin, folder, await freePort(), {})
   return {
-    url,
-    port,
+    ...server,
     promote: async () => {
       await mustRun([join(bin, 'pg_ctl'), '-D', join(folder, 'data'), '-w', 'promote'], { ...user, cwd: folder })
     },
-    async [Symbol.asyncDispose]() {
-      await stopLocalPostgres(bin, folder, 'immediate')
-      rmSync(folder, { recursive: true, force: true })
-    },
   }
+}
+
+/** A server and the processes it has made, itself first, so that it makes no more while it is frozen. */
+async function processesOf(pid: number): Promise<number[]> {
+  const { stdout } = await runCommand(['pgrep', '-P', String(pid)])
+  return [pid, ...stdout.split('\n').filter(Boolean).map(Number)]
 }
 
 /** Several nodes that are one broker. */
@@ -129,15 +150,19 @@ export async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
   await node.startApp()
 }
 
-/** Starts a broker for this test alone: some 5 s. @param settings lines of rabbitmq.conf */
+/**
+ * Starts a broker for this test alone: some 5 s.
+ * @param settings lines of rabbitmq.conf
+ * @param folder an empty one that is there; by default a new one
+ */
 export async function startRabbit(
   settings: readonly string[] = [],
   cookie?: string,
   plugins: readonly string[] = [],
+  folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-')),
 ): Promise<OwnRabbit> {
   const bin = await rabbitBinaries()
   if (!bin) throw new Error('fault tests need RabbitMQ installed (Debian: rabbitmq-server)')
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-'))
   const port = await freePort()
   let broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
   const ctl = (...args: string[]) =>
@@ -146,6 +171,8 @@ export async function startRabbit(
     const node = await identify(broker.pid)
     if (node) await stopProcess(node, 'SIGTERM', 30_000)
   }
+  // Closed is that file after a write that failed: the node then has nothing to bring up to date any more.
+  const settle = async () => void (await ctl('eval', 'catch dets:sync(ra_directory_reverse).'))
   const drop = async () => {
     await killNow(broker.pid)
     rmSync(folder, { recursive: true, force: true })
@@ -153,19 +180,19 @@ export async function startRabbit(
   return {
     url: broker.url,
     port,
-    pid: () => Number(readFileSync(join(folder, 'pid'), 'utf8')),
     ctl,
     shell: (line) =>
       mustRun(['sh', '-c', line], {
         env: { ...process.env, ...broker.control.env, PATH: `${bin}:${process.env.PATH}` },
       }),
     stop,
+    settle,
     kill: async () => {
-      // The broker writes down which quorum queues it has some seconds late; a queue killed sooner never elects a
-      // leader again. Tests are about brokers that have run for a while, so that file is brought up to date first.
-      await ctl('eval', 'dets:sync(ra_directory_reverse).')
+      await settle()
       await killNow(broker.pid)
     },
+    freeze: (isOn) =>
+      void process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), isOn ? 'SIGSTOP' : 'SIGCONT'),
     start: async () => {
       broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
     },
@@ -182,8 +209,7 @@ export async function startRabbit(
 }
 
 async function killPostgres(pid: number, folder: string): Promise<void> {
-  const { stdout } = await runCommand(['pgrep', '-P', String(pid)])
-  for (const each of [pid, ...stdout.split('\n').filter(Boolean).map(Number)]) await killNow(each)
+  for (const each of await processesOf(pid)) await killNow(each)
   // The dead server's number may stay taken while its parent has not collected it, and would be believed alive.
   for (const name of readdirSync(folder).filter((name) => name.endsWith('.lock'))) rmSync(join(folder, name))
   rmSync(join(folder, 'data/postmaster.pid'), { force: true })

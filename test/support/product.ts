@@ -9,15 +9,13 @@ import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../../ingress/deps.ts'
-import { type MailDeps, openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
-import { openIngress } from '../../ingress/open-ingress.ts'
+import type { MailDeps } from '../../ingress/mail/open-mail-ingress.ts'
 import { freePort } from '../../stack/free-port.ts'
 import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
-import { openWorkers } from '../../workers/open-workers.ts'
-import { workers } from '../../workers/registry.ts'
 import { eventually } from './eventually.ts'
 import { createDatabase, createVhost } from './services.ts'
+import { compileCache, readTypescript } from './typescript-process.ts'
 import { withAlerter } from './with-alerter.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -34,7 +32,7 @@ interface TestProject {
   pingKey: string
 }
 
-/** A process of the product, started as its operator would. */
+/** A process of the product, started with the options that its operator gives it. */
 export interface SpawnedProcess {
   pid: number
   /** everything it has written so far */
@@ -47,7 +45,8 @@ export interface SpawnedProcess {
 
 /**
  * The product on a database and a virtual host of its own. Its parts run inside the test's process (fast, with injected
- * dependencies) or as processes that can be killed. Everything is closed by disposing it.
+ * dependencies) or as processes that can be killed. Everything is closed by disposing it. Only what a file opens is
+ * loaded: listeners and workers take half a second of processor time each.
  */
 export interface Product extends AsyncDisposable {
   env: Record<string, string>
@@ -188,16 +187,20 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     db,
     async ingress(override, own) {
       const itsConfig = own ? loadConfig({ ...settings, ...own }) : config
+      const { openIngress } = await import('../../ingress/open-ingress.ts')
       const { server, deps } = await openIngress(resources, itsConfig, log, override)
       await deps.broker.connected()
       return { base: `http://127.0.0.1:${server.port}`, deps }
     },
     async mail() {
+      const { openMailIngress } = await import('../../ingress/mail/open-mail-ingress.ts')
       const { server, deps } = await openMailIngress(resources, config, log)
       await deps.broker.connected()
       return { port: server.port, deps }
     },
     async workers(names, override) {
+      const { openWorkers } = await import('../../workers/open-workers.ts')
+      const { workers } = await import('../../workers/registry.ts')
       const own = new AsyncDisposableStack()
       const chosen = names ? workers.filter(({ name }) => withAlerter(names).includes(name)) : workers
       const unknown = (names ?? []).filter((wanted) => !workers.some(({ name }) => name === wanted))
@@ -209,7 +212,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     },
     spawn(what, args = [], extra = {}, folder = root) {
       const heap = what === 'ingress' ? INGRESS_HEAP : []
-      const child = spawn(process.execPath, [...heap, '--import', 'tsx', entryFiles[what], ...withAlerter(args)], {
+      const child = spawn(process.execPath, [...heap, readTypescript, entryFiles[what], ...withAlerter(args)], {
         cwd: folder,
         env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, LOG_LEVEL: 'info', ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -248,12 +251,6 @@ export async function listeningPort(spawned: SpawnedProcess): Promise<number> {
     return found ? Number(found[1]) : undefined
   }
   return await eventually('the listener to listen', look, START_MS)
-}
-
-/** The run's compiled code serves the processes of the product too. */
-function compileCache(): Record<string, string> {
-  const { NODE_COMPILE_CACHE } = process.env
-  return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 }
 
 function follow(child: ChildProcess): SpawnedProcess {

@@ -28,9 +28,12 @@ export type Progress = {
   exited?: { at: number; cpuSeconds: number }
 }
 
-/** Appends one event; each process has a file of its own in `folder`, named after its pid. */
-export function writeEvent(folder: string, pid: number, event: ProgressEvent): void {
-  appendFileSync(join(folder, `${pid}.jsonl`), `${JSON.stringify(event)}\n`)
+/**
+ * Appends one event; each process has a file of its own in `folder`.
+ * @param process its pid and when it began: a long run sees a pid more than once
+ */
+export function writeEvent(folder: string, process: { pid: number; since: number }, event: ProgressEvent): void {
+  appendFileSync(join(folder, `${process.pid}.${process.since}.jsonl`), `${JSON.stringify(event)}\n`)
 }
 
 /** The progress of every test process that wrote to `folder`, oldest first. */

@@ -51,11 +51,13 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/shared/monitoring/beats/store.test.ts', 'a sweep goes up to what every listener has settled'],
       ['test/shared/monitoring/beats/store.test.ts', 'a listener that falls silent holds the sweep back'],
     ],
-    'A process with another number of ping queues is not ready, and says both numbers': [
-      ['test/faults/other-shards.test.ts', 'a process with another number of ping queues'],
+    'The number of ping queues changes while pings flow, and none is lost, doubled or taken for late': [
+      ['test/faults/other-shards.test.ts', 'pings flow through two listeners while one queue becomes four'],
+      ['test/faults/other-shards.test.ts', 'what a listener that heard of no change sends'],
+      ['test/shared/contracts/ping-generations.test.ts', 'a shard is settled only when every queue answered'],
     ],
     'A queue that nobody takes from is a reason not to be ready, a metric and a line of the doctor': [
-      ['test/faults/other-shards.test.ts', 'the number is changed by the operator'],
+      ['test/faults/other-shards.test.ts', 'a queue that was left behind with messages in it'],
     ],
     'A wrong clock of a listener moves no deadline, and is a reason not to be ready': [
       ['test/faults/clocks.test.ts', 'F19: pings through an ingress whose clock is'],
@@ -191,7 +193,6 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
   'People read words, and find their way': {
     'No page is scrolled sideways from 360 to 1920 px, and none has a finding of axe, in both themes': [
       ['test/e2e/browser/accessible.test.ts', 'every page is accessible'],
-      ['test/e2e/browser/accessible.test.ts', 'no page is scrolled sideways'],
     ],
     'A form says everything that is wrong at once, in words, and leads to the first of it': [
       ['test/ingress/web/checks.test.ts', 'a form with a mistake comes back'],
@@ -224,8 +225,31 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/ingress/web/status-page.test.ts', 'a note is read by everybody'],
       ['test/ingress/web/status-page.test.ts', 'the feed tells of notes and outages'],
     ],
+    'A logo is a picture by its bytes, bounded, and opens as nothing else; SVG is refused': [
+      ['test/ingress/web/status-logo.test.ts', 'a logo of ${type} is shown'],
+      ['test/ingress/web/status-logo.test.ts', '${what} is no logo'],
+      ['test/ingress/web/status-logo.test.ts', 'a logo is bounded'],
+    ],
+    'What was typed when a session ended is sent after signing in again, and never for another site': [
+      ['test/e2e/browser/kept-form.test.ts', 'what was typed when the session ended'],
+      ['test/e2e/browser/kept-form.test.ts', 'a form of another site is kept for nobody'],
+    ],
     'A first visit of the list weighs less than 150 kB, the next less than 20 kB, and none leaves this host': [
       ['test/e2e/browser/list-tools.test.ts', 'a first visit to the list weighs'],
+    ],
+  },
+  'Beyond one machine, and over hours': {
+    'Under load and faults every accepted ping is stored once, every change told once, every pack delivered, the log one':
+      [['test/faults/soak.test.ts', 'F01, F16: a soak of two faults']],
+    'A killed or frozen broker of three stops no listener': [
+      ['test/faults/broker-cluster.test.ts', 'F02, F16: of three nodes one is killed'],
+    ],
+    'A backlog drains to the last ping, and other alerts do not wait for it': [
+      ['test/faults/backlog.test.ts', 'F12: queues full of pings drain'],
+    ],
+    'A server whose disk is full loses nothing that was acknowledged': [
+      ['test/faults/disk-full.test.ts', 'F18: a database server that ran out'],
+      ['test/faults/disk-full.test.ts', 'F18: a broker that ran out'],
     ],
   },
   'Second lines of defence': {

@@ -18,9 +18,10 @@ if (folder) recordProgress(folder, Number(process.env.TEST_STALL_MS ?? 50_000))
 /** @param stallMs time without progress after which the process describes where it stands */
 function recordProgress(folder: string, stallMs: number): void {
   let progressAt = Date.now()
+  const self = { pid: process.pid, since: progressAt }
   const record = (event: WithoutTime<ProgressEvent>) => {
     progressAt = Date.now()
-    writeEvent(folder, process.pid, { at: progressAt, ...event })
+    writeEvent(folder, self, { at: progressAt, ...event })
   }
 
   record({ event: 'file', file: relative(root, fileURLToPath(test.meta.file)) })
@@ -32,7 +33,7 @@ function recordProgress(folder: string, stallMs: number): void {
     if (Date.now() - progressAt < stallMs || describedAt === progressAt) return
     describedAt = progressAt
     const event = { event: 'stalled', awaited: awaitedFacts(), resources: activeResources() } as const
-    writeEvent(folder, process.pid, { at: Date.now(), ...event })
+    writeEvent(folder, self, { at: Date.now(), ...event })
   }, LOOK_MS)
   look.unref()
   process.once('exit', () => record({ event: 'exit', cpuSeconds: cpuSeconds() }))

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'amqplib'
 import pg from 'pg'
-import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
+import { pingQueueDeclarations, queueDeclarations } from '#shared/contracts/topology.ts'
 import { answeringBroker, answeringPostgres } from '../../stack/answering.ts'
 import { type BrokerControl, createVhosts, dropVhosts, vhostUrl } from '../../stack/broker-admin.ts'
 import { databaseUrl, loginUrl, withClient } from '../../stack/database-admin.ts'
@@ -89,7 +90,8 @@ async function cloneTemplate(server: string, name: string): Promise<void> {
 async function deleteQueues(url: string): Promise<void> {
   const connection = await connect(url)
   const channel = await connection.createChannel()
-  for (const { name } of queueDeclarations(MOST_SHARDS)) await channel.deleteQueue(name)
+  const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
+  for (const { name } of [...queueDeclarations(MOST_SHARDS), ...ofGenerations]) await channel.deleteQueue(name)
   await connection.close()
 }
 

@@ -52,13 +52,13 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
       from.on('close', () => {
         if (!isBlackhole) end() // behind a dead link nobody hears that the other side hung up
       })
+      const late = inOrder()
       if (isHolding) from.pause()
       from.on('data', (chunk) => {
         if (isBlackhole || (isDeaf && !isTowardsServer)) return
         if (isTowardsServer) pair.remaining -= chunk.length
         if (pair.remaining < 0) return reset(pair)
-        if (delayMs === 0) return forward(from, to, chunk, () => isHolding)
-        setTimeout(() => forward(from, to, chunk, () => isHolding), delayMs)
+        late(delayMs, () => forward(from, to, chunk, () => isHolding))
       })
     }
     pass(client, upstream, true)
@@ -119,6 +119,27 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     connections: () => pairs.size,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/**
+ * Runs things some milliseconds later, each after the one before even when the delay has become shorter meanwhile: a
+ * connection may be slow, and never changes the order of its bytes.
+ */
+function inOrder(): (delayMs: number, run: () => void) => void {
+  const waiting: { at: number; run: () => void }[] = []
+  const next = () => {
+    const [first] = waiting
+    if (first) setTimeout(runFirst, Math.max(0, first.at - performance.now()))
+  }
+  const runFirst = () => {
+    waiting.shift()?.run()
+    next()
+  }
+  return (delayMs, run) => {
+    if (delayMs === 0 && waiting.length === 0) return run()
+    waiting.push({ at: performance.now() + delayMs, run })
+    if (waiting.length === 1) next()
   }
 }
 

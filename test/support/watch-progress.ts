@@ -22,7 +22,9 @@ export function watchProgress(folder: string, report: (line: string) => void, li
   const killed = new Set<number>()
   const look = () => {
     const now = Date.now()
-    for (const each of readProgress(folder)) {
+    // The latest of each pid: one that left without a word may have had the same.
+    const latest = new Map(readProgress(folder).map((each) => [each.pid, each]))
+    for (const each of latest.values()) {
       const silentMs = now - each.progressAt
       if (each.exited || silentMs < limits.reportAfterMs || !isAlive(each.pid)) continue
       if (reported.get(each.pid) !== each.progressAt) {

@@ -92,7 +92,8 @@ test('L6, B27: a leaked ping key makes twice as many checks as the limit at most
   t.is(refused.status, 403)
 
   const deps = await product.workers([])
-  for (let i = 0; i < 3; i++) await quotaNotices.run({ deps, barriers: { sweepable: async () => [] }, now: 0 })
+  for (let i = 0; i < 3; i++)
+    await quotaNotices.run({ deps, barriers: { answering: async () => new Set<number>() }, now: 0 })
   t.deepEqual(
     sink.mails.map(({ to }) => to),
     [['owner@example.org']],

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
+import { listDecisions, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { insertChannel } from '#shared/monitoring/channels/store.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { channelsToldOf, flipToExplain } from '#shared/monitoring/notifications/explain-store.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addChat, addWebhook, tell } from '../../support/alerts.ts'
@@ -14,6 +17,9 @@ import { addCheck, addProject } from '../../support/projects.ts'
 const CHECKS = 60
 /** Seconds that first messages wait for others: far longer than any test takes. The tests end the wait themselves. */
 const WITHIN = 600
+
+/** Of a list of incidents: all. */
+const ANY = { state: null, checkId: null, tag: null, from: null, before: null, beforeN: null }
 
 /** A project whose checks are under a policy that gathers messages, and 60 of them. */
 async function underPolicy(product: HttpProduct, url: string) {
@@ -95,13 +101,41 @@ test.serial(
     await using sink = await openHttpSink()
     await using product = await openProduct({ listener: 'http', workers: ['sweeper', 'notifier', 'alerter'] })
     const { db } = product
-    const { checks } = await underPolicy(product, sink.url)
+    const { project, checks } = await underPolicy(product, sink.url)
     await flip(product, checks, 'down')
     await endWait(product, CHECKS)
     await sink.waitFor(CHECKS + 2)
     const [chat, ...moreChats] = requestsAt(sink, '/chat')
     t.is(moreChats.length, 0)
     t.regex(chat ?? '', /60 checks are DOWN/)
+    const [{ id } = { id: 0 }] = checks
+    const explained = await flipToExplain(db, id, null)
+    const ofOne = explained ? await channelsToldOf(db, id, explained, []) : []
+    t.deepEqual(
+      ofOne.map(({ name, state }) => [name, state !== null]),
+      [
+        ['slack', true],
+        ['webhook', true],
+        ['grouped', true],
+      ],
+      'of each check it is known that the message about all of them was about it',
+    )
+    const why = async () => {
+      const [decision] = await listDecisions(db, id, { from: null, before: null, beforeId: null }, 1)
+      return decision?.channels.map(({ reason, delivery }) => `${reason} ${delivery?.state}`)
+    }
+    await eventually('what became of the digest to be known', async () =>
+      isDeepStrictEqual(await why(), ['IN_DIGEST delivered', 'FIRST delivered', 'IN_DIGEST delivered']),
+    )
+    const [incident] = await listIncidents(db, project.id, { ...ANY, checkId: id }, 1)
+    const timeline = incident ? await timelineOf(db, incident, 500) : []
+    t.deepEqual(
+      timeline
+        .filter(({ kind }) => kind === 'telling')
+        .map(({ what, detail }) => `${what} ${detail.name}`)
+        .sort(),
+      ['digest grouped', 'digest slack', 'first webhook'],
+    )
     t.regex(chat ?? '', /job 100, job 101, .*job 149 and 10 more: http/)
     t.is(requestsAt(sink, '/each').length, CHECKS, 'what keeps a record per check is told of each')
     const [grouped] = requestsAt(sink, '/group')

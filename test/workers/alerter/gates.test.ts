@@ -73,6 +73,24 @@ test.serial(
   },
 )
 
+test.serial(
+  'who was told directly is told of the recovery too, although a window or a parent came in between',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: WORKERS })
+    const { checks, post, ping } = await withChecks(product, sink, ['patched', 'child', 'router'])
+    const [patched, child, router] = checks
+    for (const check of [patched, child]) await ping(check)
+    for (const check of [patched, child]) await ping(check, '/fail')
+    await sink.waitFor(2)
+    t.is((await post('/windows/', { checks: [patched?.uuid], for: 3600 })).status, 201)
+    t.is((await post(`/checks/${child?.uuid}/rules`, { parents: [{ check: router?.uuid }] })).status, 200)
+    for (const check of [patched, child]) await ping(check)
+    await sink.waitFor(4)
+    t.deepEqual(toldOf(sink).slice(2).sort(), [`up ${patched?.uuid}`, `up ${child?.uuid}`].sort())
+  },
+)
+
 test.serial('a window that is deleted, or whose occurrence is ended, acts at once: what it held is told', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })

@@ -168,7 +168,7 @@ test('each kind of work is late when it has been due for more than two minutes, 
 
   const sweep = watchdog('http://127.0.0.1:1', { request: () => Promise.reject(new Error('it is held back')) })
   await using workers = await product.workers([])
-  const barriers = { sweepable: async () => [] }
+  const barriers = { answering: async () => new Set<number>() }
   await sweep.run({ deps: workers, barriers, now: workers.now() })
   t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
   t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is handed on within seconds')

@@ -16,7 +16,7 @@ import {
   requestLines,
 } from './webhook-support.ts'
 
-const noBarriers = { sweepable: async () => [] }
+const noBarriers = { answering: async () => new Set<number>() }
 
 /** Made requests and attempts that may have been made: the receiver's log lies between the two. */
 function madeAttempts(attempts: readonly AttemptLogRow[]): AttemptLogRow[] {

@@ -91,7 +91,7 @@ test.serial(
       clock.advance(waitSeconds + 1)
       // Its breaker may still be open; the sweep of a later time then sends it.
       await eventually(`attempt ${n + 1} to start`, async () => {
-        await dueDeliveries.run({ deps, now: clock.now(), barriers: { sweepable: async () => [] } })
+        await dueDeliveries.run({ deps, now: clock.now(), barriers: { answering: async () => new Set<number>() } })
         return sink.requests.length > n || clock.advance(20)
       })
     }

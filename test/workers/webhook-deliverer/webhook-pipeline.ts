@@ -10,6 +10,7 @@ import { openWorkers } from '../../../workers/open-workers.ts'
 import { sweeper } from '../../../workers/sweeper/sweeper.ts'
 import { webhookDeliverer } from '../../../workers/webhook-deliverer/webhook-deliverer.ts'
 import { createDatabase, createVhost } from '../../support/services.ts'
+import { compileCache, readTypescript } from '../../support/typescript-process.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const known = [webhookDeliverer, sweeper]
@@ -55,9 +56,9 @@ export async function openPipeline(env: Record<string, string> = {}): Promise<Pi
       return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
     },
     spawn(names, extra = {}) {
-      const child = spawn(process.execPath, ['--import', 'tsx', 'workers/main.ts', ...names], {
+      const child = spawn(process.execPath, [readTypescript, 'workers/main.ts', ...names], {
         cwd: root,
-        env: { PATH: process.env.PATH ?? '', ...settings, ...extra },
+        env: { PATH: process.env.PATH ?? '', ...compileCache(), ...settings, ...extra },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const exited = once(child, 'exit')

@@ -1,0 +1,49 @@
+import test from 'ava'
+import { query } from '#shared/platform/database/sql.ts'
+import { type Fault, faults } from '../soak/faults.ts'
+import { soak } from '../soak/soak.ts'
+
+// `make soak` runs two hours of every fault on three brokers and two database servers; the suite this.
+
+/** Nothing that the product can do: what the books must find. */
+const tampering: Fault = {
+  name: 'somebody tampers with what is stored',
+  async run({ db }) {
+    const [ping] = await query<{ rid: string }>(db, 'SELECT rid FROM pings WHERE rid IS NOT NULL ORDER BY at LIMIT 1')
+    await db('pings').where({ rid: ping?.rid }).delete()
+  },
+}
+
+const named = ['kill -9 of evaluator', 'network: every connection to the brokers cut']
+
+/** Two of them in one go: what dies beside a fault takes ten seconds to be late. */
+const together: Fault = {
+  name: named.join(', '),
+  async run(stage) {
+    const chosen = faults.filter(({ name }) => named.includes(name))
+    if (chosen.length !== named.length) throw new Error('there is no such fault')
+    await Promise.all(chosen.map((fault) => fault.run(stage)))
+  },
+}
+
+test('F01, F16: a soak of two faults leaves the books balanced, and finds what is missing from them', async (t) => {
+  const report = await soak({
+    nodes: 1,
+    hasStandby: false,
+    copies: 1,
+    deaths: { silent: 1, failing: 1 },
+    faults: [together, tampering],
+    random: () => 0,
+    more: () => true,
+    everyMs: 0,
+    holdFactor: 0,
+    report: () => {},
+  })
+  const [disturbed] = report.rows
+  t.deepEqual(disturbed?.found, [])
+  t.is(disturbed?.messages, 8)
+  t.true(report.evidence.packs > 0)
+  t.deepEqual(report.evidence.found, [])
+  t.true(report.found.length > 0)
+  t.regex(report.found.join('\n'), /^accepted ping \S+ is stored 0 times\ncheck \S+ counted/)
+})

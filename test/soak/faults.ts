@@ -1,0 +1,267 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { pingQueue } from '#shared/contracts/ping-batch.ts'
+import type { Receivers } from './deaths.ts'
+import type { Kept, Kind } from './processes.ts'
+import type { SoakBroker, SoakServers } from './servers.ts'
+
+/** Free disk space that no machine has. */
+const HUGE = 100_000_000_000_000
+const DISK_LIMIT = 50_000_000
+const MEMORY_FRACTION = 0.4
+
+/** What faults are done to. */
+export interface FaultStage {
+  db: Knex
+  servers: SoakServers
+  processes: readonly Kept[]
+  receivers: Receivers
+  /** a number from 0 to 1, of the seed */
+  random(): number
+  /** Seconds for which the fault stays. */
+  hold(seconds: number): Promise<void>
+}
+
+export interface Fault {
+  name: string
+  /** does not exist with one broker, or without a standby */
+  needs?: 'cluster' | 'standby'
+  /** Brings it about, keeps it for a while, and ends it. */
+  run(stage: FaultStage): Promise<void>
+}
+
+/** One of them, by the seed. */
+function oneOf<T>(all: readonly T[], { random }: Pick<FaultStage, 'random'>): T {
+  const one = all[Math.floor(random() * all.length)]
+  if (one === undefined) throw new Error('there is none to choose from')
+  return one
+}
+
+const ofKind = (stage: FaultStage, kind: Kind) =>
+  oneOf(
+    stage.processes.filter((one) => one.kind === kind),
+    stage,
+  )
+
+/** The broker that leads the first queue of pings, as one that answers says. */
+async function leader({ servers: { brokers } }: FaultStage): Promise<SoakBroker> {
+  const said = (await brokers[0]?.node.ctl('list_queues', '--quiet', 'name', 'leader')) ?? ''
+  const line = said.split('\n').find((one) => one.startsWith(`${pingQueue(0)}\t`)) ?? ''
+  const found = brokers.find(({ node }) => line.includes(`signalbox-${node.port}@`))
+  if (!found) throw new Error(`no node leads ${pingQueue(0)}: ${said}`)
+  return found
+}
+
+async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number, stage: FaultStage): Promise<void> {
+  try {
+    await Promise.all(these.map(({ node }) => node.kill()))
+    await stage.hold(awaySeconds)
+  } finally {
+    // Together: of nodes that all went down, the first to come waits for the last to have gone.
+    await Promise.all(these.map(({ node }) => node.start()))
+  }
+}
+
+async function frozen(what: { freeze(isOn: boolean): void | Promise<void> }, seconds: number, stage: FaultStage) {
+  try {
+    await what.freeze(true)
+    await stage.hold(seconds)
+  } finally {
+    await what.freeze(false)
+  }
+}
+
+const killed = (kind: Kind): Fault => ({
+  name: `kill -9 of ${kind}`,
+  async run(stage) {
+    const one = ofKind(stage, kind)
+    await one.kill()
+    await stage.hold(5)
+    await one.start()
+  },
+})
+
+const stopped = (kind: Kind): Fault => ({
+  name: `${kind} frozen for 20 s`,
+  run: async (stage) => await frozen(ofKind(stage, kind), 20, stage),
+})
+
+const processFaults: readonly Fault[] = [
+  killed('listener'),
+  killed('evaluator'),
+  killed('alerts'),
+  killed('evidence'),
+  stopped('evaluator'),
+  stopped('alerts'),
+  stopped('evidence'),
+  {
+    name: 'every process restarted in turn',
+    async run({ processes }) {
+      for (const one of processes) {
+        await one.stop()
+        await one.start()
+        while (!(await one.isReady())) await sleep(100)
+      }
+    },
+  },
+  {
+    name: 'clock of a listener 30 s ahead',
+    async run(stage) {
+      const one = ofKind(stage, 'listener')
+      await one.stop()
+      await one.start({ CLOCK_SKEW_MS: '30000' })
+      while (!(await one.isReady())) await sleep(100)
+      await stage.hold(15)
+      await one.stop()
+      await one.start()
+    },
+  },
+  {
+    name: 'receivers of alerts refuse for 10 s',
+    async run({ receivers, hold }) {
+      receivers.refuse(true)
+      await hold(10)
+      receivers.refuse(false)
+    },
+  },
+]
+
+const brokerFaults: readonly Fault[] = [
+  {
+    name: 'broker: kill -9 of a node for 15 s',
+    run: async (stage) => await restartBrokers([oneOf(stage.servers.brokers, stage)], 15, stage),
+  },
+  {
+    name: 'broker: kill -9 of the leader for 15 s',
+    needs: 'cluster',
+    run: async (stage) => await restartBrokers([await leader(stage)], 15, stage),
+  },
+  {
+    name: 'broker: two nodes of three gone for 25 s',
+    needs: 'cluster',
+    async run(stage) {
+      const left = oneOf(stage.servers.brokers, stage)
+      await restartBrokers(
+        stage.servers.brokers.filter((broker) => broker !== left),
+        25,
+        stage,
+      )
+    },
+  },
+  {
+    name: 'broker: all nodes killed at once',
+    needs: 'cluster',
+    run: async (stage) => await restartBrokers(stage.servers.brokers, 2, stage),
+  },
+  {
+    name: 'broker: a node frozen for 40 s',
+    needs: 'cluster',
+    run: async (stage) => await frozen(oneOf(stage.servers.brokers, stage).node, 40, stage),
+  },
+  {
+    name: 'broker: the leader frozen for 40 s',
+    needs: 'cluster',
+    run: async (stage) => await frozen((await leader(stage)).node, 40, stage),
+  },
+  {
+    name: 'broker: alarm of memory for 10 s',
+    async run(stage) {
+      const { node } = oneOf(stage.servers.brokers, stage)
+      await node.setMemoryWatermark(0)
+      await stage.hold(10)
+      await node.setMemoryWatermark(MEMORY_FRACTION)
+    },
+  },
+  {
+    name: 'broker: alarm of disk space for 10 s',
+    async run(stage) {
+      const { node } = oneOf(stage.servers.brokers, stage)
+      await node.setDiskLimit(HUGE)
+      await stage.hold(10)
+      await node.setDiskLimit(DISK_LIMIT)
+    },
+  },
+]
+
+const databaseFaults: readonly Fault[] = [
+  {
+    name: 'database: kill -9 for 10 s',
+    async run({ servers, hold }) {
+      const server = servers.primary()
+      await server.kill()
+      await hold(10)
+      await server.start()
+    },
+  },
+  {
+    name: 'database: frozen for 20 s',
+    run: async (stage) => await frozen(stage.servers.primary(), 20, stage),
+  },
+  {
+    name: 'database: the primary lost, its standby promoted',
+    needs: 'standby',
+    run: async ({ servers }) => await servers.failOver(),
+  },
+  {
+    name: 'database: the standby frozen for 15 s',
+    needs: 'standby',
+    run: async (stage) => await frozen(stage.servers.standby(), 15, stage),
+  },
+]
+
+const networkFaults: readonly Fault[] = [
+  {
+    name: 'network: every connection to the brokers cut',
+    async run({ servers }) {
+      for (const { way } of servers.brokers) way.cut()
+    },
+  },
+  {
+    name: 'network: every connection to the database cut',
+    async run({ servers }) {
+      for (const way of servers.databaseWays) way.cut()
+    },
+  },
+  {
+    name: 'network: a way to a broker silent for 15 s',
+    async run(stage) {
+      const { way } = oneOf(stage.servers.brokers, stage)
+      way.blackhole(true)
+      await stage.hold(15)
+      way.cut()
+      way.restore()
+    },
+  },
+  {
+    name: 'network: a broker stalls for 4 s',
+    async run(stage) {
+      const { way } = oneOf(stage.servers.brokers, stage)
+      way.hold(true)
+      await stage.hold(4)
+      way.hold(false)
+    },
+  },
+  {
+    name: 'network: the database silent for 15 s',
+    async run({ servers, hold }) {
+      for (const way of servers.databaseWays) way.blackhole(true)
+      await hold(15)
+      for (const way of servers.databaseWays) {
+        way.cut()
+        way.restore()
+      }
+    },
+  },
+  {
+    name: 'network: every way 100 ms slower for 20 s',
+    async run({ servers, hold }) {
+      const ways = [...servers.brokers.map(({ way }) => way), ...servers.databaseWays]
+      for (const way of ways) way.delay(100)
+      await hold(20)
+      for (const way of ways) way.delay(0)
+    },
+  },
+]
+
+/** Everything that a soak does to the product. */
+export const faults: readonly Fault[] = [...processFaults, ...brokerFaults, ...databaseFaults, ...networkFaults]

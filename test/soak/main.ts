@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { root } from '../support/imports.ts'
+import { type Fault, faults } from './faults.ts'
+import { type SoakRow, soak } from './soak.ts'
+
+// usage: node --import tsx test/soak/main.ts [--minutes N] [--seed N] [--only TEXT,TEXT] [--once]
+
+const USUAL_MINUTES = 120
+/** Faults of a soak of any length: one of two hours has one every five minutes. A short one has as many as it can. */
+const FAULTS = 24
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: process.env.SOAK_MINUTES ?? String(USUAL_MINUTES) },
+    seed: { type: 'string', default: process.env.SOAK_SEED ?? String(Math.floor(Math.random() * 2 ** 31)) },
+    only: { type: 'string', default: '' },
+    once: { type: 'boolean', default: false },
+  },
+})
+const minutes = Number(values.minutes)
+const seed = Number(values.seed)
+if (!(minutes > 0) || !Number.isInteger(seed)) {
+  console.error('--minutes is not a number above 0, or --seed no whole number')
+  process.exit(2)
+}
+const wanted = values.only.split(',')
+const chosen = faults.filter(({ name }) => wanted.some((text) => name.includes(text)))
+if (chosen.length === 0) {
+  console.error(`--only names none of these:\n${faults.map(({ name }) => name).join('\n')}`)
+  process.exit(2)
+}
+const length = values.once ? 'soak with each fault once' : `soak of ${minutes} minutes`
+console.log(`${length}, ${chosen.length} kinds of faults, seed ${seed}`)
+const random = generator(seed)
+/** What starts first takes a minute or two, which does not count. */
+let began = 0
+const more = () => {
+  began ||= performance.now()
+  return !isEnded && (values.once || performance.now() < began + minutes * 60_000)
+}
+// A signal ends it after the fault of that moment: its servers and processes are not to be left behind.
+let isEnded = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    isEnded = true
+    console.log('ending after this fault')
+  })
+}
+// The processes compile what they load once for all.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled')
+const report = await soak({
+  nodes: 3,
+  hasStandby: true,
+  copies: 2,
+  deaths: { silent: 3, failing: 2 },
+  faults: values.once ? chosen : shuffledForEver(chosen),
+  random,
+  more,
+  everyMs: values.once ? 0 : (minutes * 60_000) / FAULTS,
+  report: (row) => {
+    const at = Math.round((performance.now() - began) / 1000)
+    const state = row.found.length === 0 ? 'ok' : 'WRONG'
+    console.log(`${String(at).padStart(5)} s  ${state.padEnd(5)}  ${row.fault}, over in ${Math.round(row.seconds)} s`)
+    for (const line of row.found) console.log(`              ${line}`)
+  },
+})
+console.log(table(report.rows))
+const { evidence } = report
+console.log(
+  `${report.pings} pings, ${evidence.packs} packs, ${evidence.deliveries} deliveries (${evidence.repeated} repeated), ` +
+    `${evidence.entries} log entries, consistent with ${evidence.checkpoints} checkpoints that were shown`,
+)
+if (report.found.length > 0) {
+  console.log(`the books do not balance (seed ${seed}):`)
+  for (const line of report.found) console.log(`  ${line}`)
+} else console.log('the books balance')
+process.exitCode = report.found.length > 0 ? 1 : 0
+
+/** Rows of docs: gap through both listeners, longest of one listener. */
+function table(rows: readonly SoakRow[]): string {
+  const cells = rows.map((row) => [
+    row.fault,
+    (row.gapMs / 1000).toFixed(1),
+    (row.worstGapMs / 1000).toFixed(1),
+    `${row.refused} of ${row.sent}`,
+    row.lost,
+    row.doubled,
+    row.falseDowns,
+    `${row.flips}, ${row.messages}`,
+    row.repeated,
+    row.found.length,
+  ])
+  const head =
+    'Fault|Gap, s|of one listener|Refused|Lost|Doubled|False downs|Flips, messages seen|Messages repeated|Wrong'
+  const lines = [head.split('|'), head.split('|').map((_, column) => (column === 0 ? '---' : '---:')), ...cells]
+  return lines.map((line) => `| ${line.join(' | ')} |`).join('\n')
+}
+
+/** Every fault once in an order of the seed, and then again in another. */
+function* shuffledForEver(all: readonly Fault[]): Generator<Fault> {
+  for (;;)
+    yield* all
+      .map((fault) => ({ fault, at: random() }))
+      .sort((one, other) => one.at - other.at)
+      .map(({ fault }) => fault)
+}
+
+/** A sequence of numbers from 0 to 1 that its seed repeats (mulberry32). */
+function generator(of: number): () => number {
+  let state = of >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

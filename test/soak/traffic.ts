@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Ledger, pingOnce } from '../support/ledger.ts'
+
+/** A ping starts so often at each listener, whatever became of those before it. */
+const EVERY_MS = 25
+/** Pings under way at one listener, beyond which none is started. */
+const MOST_UNDER_WAY = 500
+/** After it a client gives up, and does not know what became of its ping. */
+const TIMEOUT_MS = 10_000
+
+/** What clients met since the last look. */
+interface TrafficWindow {
+  ledger: Ledger
+  /** longest time in which no listener accepted a ping, milliseconds */
+  gapMs: number
+  /** the same of each listener by itself */
+  gapsMs: readonly number[]
+}
+
+/** Pings that arrive steadily through several listeners, as from many clients that know nothing of one another. */
+export interface Traffic extends AsyncDisposable {
+  /** everything that was ever sent */
+  total: Ledger
+  /** pings so far that a listener accepted */
+  accepted(listener: number): number
+  /** Sends one ping of a story until a listener accepts it, as clients that matter do. @param suffix such as `/fail` */
+  untilAccepted(check: string, suffix?: string): Promise<void>
+  /** Begins a new window. @returns the one that ends; what is under way belongs to the next */
+  take(): TrafficWindow
+}
+
+/** @param bases of the listeners @param checks uuids, pinged in turn through each of them */
+export function startTraffic(bases: readonly string[], checks: readonly string[]): Traffic {
+  const agent = new Agent({ keepAlive: true, maxSockets: MOST_UNDER_WAY })
+  const total = new Ledger()
+  const underWay = bases.map(() => new Set<Promise<unknown>>())
+  const acceptedBy = bases.map(() => 0)
+  const since = performance.now()
+  let lastAt = since
+  let window = newWindow(bases.length)
+  const lastOf = bases.map(() => since)
+
+  const note = (listener: number) => {
+    const now = performance.now()
+    acceptedBy[listener] = (acceptedBy[listener] ?? 0) + 1
+    window.gapMs = Math.max(window.gapMs, now - lastAt)
+    window.gapsMs[listener] = Math.max(window.gapsMs[listener] ?? 0, now - (lastOf[listener] ?? 0))
+    lastAt = now
+    lastOf[listener] = now
+  }
+  const send = async (listener: number, check: string, suffix = '') => {
+    const rid = randomUUID()
+    const answer = await pingOnce(agent, `${bases[listener]}/ping/${check}${suffix}?rid=${rid}`, TIMEOUT_MS)
+    for (const ledger of [total, window.ledger]) ledger.record(rid, check, answer)
+    if (answer === 200) note(listener)
+    return answer === 200
+  }
+  let turn = 0
+  const timer = setInterval(() => {
+    const check = checks[turn++ % checks.length] ?? ''
+    for (const [listener, those] of underWay.entries()) {
+      if (those.size >= MOST_UNDER_WAY) continue
+      const sent: Promise<unknown> = send(listener, check).finally(() => those.delete(sent))
+      those.add(sent)
+    }
+  }, EVERY_MS)
+
+  return {
+    total,
+    accepted: (listener) => acceptedBy[listener] ?? 0,
+    async untilAccepted(check, suffix) {
+      for (let attempt = 0; !(await send(attempt % bases.length, check, suffix)); attempt++) await sleep(200)
+    },
+    take() {
+      const now = performance.now()
+      const ended = window
+      ended.gapMs = Math.max(ended.gapMs, now - lastAt)
+      ended.gapsMs = ended.gapsMs.map((gap, listener) => Math.max(gap, now - (lastOf[listener] ?? now)))
+      window = newWindow(bases.length)
+      return ended
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await Promise.all(underWay.flatMap((those) => [...those]))
+      agent.destroy()
+    },
+  }
+}
+
+function newWindow(listeners: number): TrafficWindow & { gapsMs: number[] } {
+  return { ledger: new Ledger(), gapMs: 0, gapsMs: Array.from({ length: listeners }, () => 0) }
+}

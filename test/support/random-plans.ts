@@ -1,0 +1,56 @@
+import type { Plan, Step } from '#shared/monitoring/alerting/policy.ts'
+import { uuidOf } from './alert-story.ts'
+
+export const STORIES = 20_000
+const SEED = Number(process.env.ALERT_SEED ?? 20261122)
+
+/** Small and repeatable (mulberry32): `ALERT_SEED=... ALERT_STORY=...` runs one story again. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+export const CHANNELS = 3
+
+export function chance(random: () => number) {
+  const below = (n: number) => Math.floor(random() * n)
+  const pick = <T>(...values: readonly [T, ...T[]]): T => values[below(values.length)] ?? values[0]
+  return { below, pick }
+}
+
+function randomStep(random: () => number): Step {
+  const { below, pick } = chance(random)
+  return {
+    wait: pick(0, 60, 300, 900, below(2000)),
+    channels: pick(null, [uuidOf(1 + below(CHANNELS))], [uuidOf(1), uuidOf(3)]),
+    severity: pick('info', 'info', 'warning'),
+    repeat: pick(null, { every: 60 + below(1200), times: pick(null, 1, 3) }),
+    hours: [],
+    outside: 'hold',
+  }
+}
+
+export function randomPlan(random: () => number): Partial<Plan> {
+  const { below, pick } = chance(random)
+  return {
+    when: { failures: 1, of: null, down_for: pick(0, 0, 45, 200), successes: 1 },
+    steps: Array.from({ length: 1 + below(4) }, () => randomStep(random)),
+    flapping: pick(null, null, { changes: 3 + below(3), within: 300 + below(2000) }),
+  }
+}
+
+/** Runs a property over many stories; what fails names the story that repeats it. */
+export function forAll(run: (random: () => number, story: number) => string | null): string | null {
+  const only = process.env.ALERT_STORY
+  const first = only === undefined ? 0 : Number(only)
+  for (let story = first; story < (only === undefined ? STORIES : first + 1); story++) {
+    const failure = run(randomOf(SEED + story * 7919), story)
+    if (failure !== null) return `ALERT_SEED=${SEED} ALERT_STORY=${story}: ${failure}`
+  }
+  return null
+}
