@@ -10,16 +10,24 @@ export interface DigestReader {
   uuid: string
 }
 
+/** Who is meant by an integration; nobody that is disabled. */
+export interface Recipients {
+  /** take a message about many checks */
+  readers: DigestReader[]
+  /** keep a record per check, or cannot be read: they take one message for each */
+  keepers: DigestReader[]
+}
+
 /**
- * Which of these integrations take a message about many checks, the members of groups in place of the groups. Those that
- * are disabled, keep a record per check or cannot be read take none.
+ * Which of these integrations take a message about many checks and which do not, the members of groups in place of the
+ * groups.
  * @param named ids and uuids
  */
 export async function digestReaders(
   tx: Knex,
   { secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>,
   named: { ids: readonly number[]; uuids: readonly string[] },
-): Promise<(channel: { id: number } | { uuid: string }) => DigestReader[]> {
+): Promise<(channel: { id: number } | { uuid: string }) => Recipients> {
   const open = (kind: string, sealedConfig: string): unknown => {
     try {
       return JSON.parse(secrets.open('integration', sealedConfig))
@@ -46,16 +54,20 @@ export async function digestReaders(
       isReader: takesDigests(channel.kind, open(channel.kind, channel.sealedConfig)),
     })),
   ]
-  const canRead = ({ isReader, isDisabled }: (typeof known)[number]) => isReader && !isDisabled
 
   return (asked) => {
     const channel = known.find((one) => ('id' in asked ? one.id === asked.id : one.uuid === asked.uuid))
-    if (!channel || channel.isDisabled) return []
-    const readers = channel.members
+    if (!channel || channel.isDisabled) return { readers: [], keepers: [] }
+    const meant = channel.members
       ? known.filter(
           (one) => channel.members?.includes(one.uuid) && one.projectId === channel.projectId && one.members === null,
         )
       : [channel]
-    return readers.filter(canRead).map(({ id, uuid }) => ({ id, uuid }))
+    const able = new Map(meant.filter(({ isDisabled }) => !isDisabled).map((one) => [one.id, one]))
+    const of = (wanted: boolean) =>
+      [...able.values()]
+        .filter(({ isReader }) => isReader === wanted)
+        .map(({ id, uuid }): DigestReader => ({ id, uuid }))
+    return { readers: of(true), keepers: of(false) }
   }
 }

@@ -10,6 +10,7 @@ import {
 import { digestOf, inDigest } from '#shared/monitoring/alerting/digest.ts'
 import type { Decided, NewTelling } from '#shared/monitoring/alerting/incident.ts'
 import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
+import { makeWaitingTellings, queueTellings, type WaitingTelling } from '#shared/monitoring/alerting/waiting-store.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { type DigestReader, digestReaders } from '../digest-readers.ts'
@@ -31,7 +32,8 @@ const MOST_LISTED = 1_000
 
 /**
  * Takes messages of policies that gather digests out of what was decided: outages when enough of one policy are due at
- * once, recoveries when a digest told of the outage. Integrations that keep a record per check get single ones as ever.
+ * once, recoveries when a digest told of the outage. Integrations that keep a record per check get single ones, of many
+ * outages some at a time.
  * @returns what was decided without them, and what is to join digests once the incidents are stored
  */
 export async function gatherDigests(
@@ -42,7 +44,7 @@ export async function gatherDigests(
   const grouped = Map.groupBy(outcomes.filter(isGrouped), ({ one }) => one.facts.policy?.id ?? 0)
   if (grouped.size === 0) return { outcomes: [...outcomes], join: async () => {} }
   const gathering = await gatheringPolicies(tx, [...grouped.keys()])
-  const isMany = new Map(
+  const isManyOf = new Map(
     [...grouped].map(([policyId, of]) => {
       const speaking = of.filter(({ result }) => result.tellings.some(isOutage)).length
       const needed = of[0]?.one.facts.policy?.plan.group.checks ?? 0
@@ -52,20 +54,27 @@ export async function gatherDigests(
   const told = [...grouped.values()].flat().flatMap(({ result }) => result.tellings)
   const readers = await digestReaders(tx, deps, { ids: told.map(({ channelId }) => channelId), uuids: [] })
   const joining = new Map<string, Joining>()
+  const waiting: WaitingTelling[] = []
   const left = outcomes.map((outcome) => {
     const policyId = isGrouped(outcome) ? (outcome.one.facts.policy?.id ?? null) : null
     if (policyId === null) return outcome
     return takeOut(outcome, (telling) => {
-      const isTaken = isOutage(telling) ? isMany.get(policyId) : wasTold(outcome, telling)
-      const taking = isTaken ? readers({ id: telling.channelId }) : []
-      if (taking.length > 0) noteMembers(joining, outcome, { policyId, telling, readers: taking })
-      return taking.length > 0
+      const isMany = isOutage(telling) && isManyOf.get(policyId)
+      if (!isMany && !wasTold(outcome, telling)) return null
+      const { readers: of, keepers } = readers({ id: telling.channelId })
+      if (of.length > 0) noteMembers(joining, outcome, { policyId, telling, readers: of })
+      const incidentId = outcome.result.incident?.id
+      const single = isMany && incidentId !== undefined ? keepers : []
+      for (const { id } of single)
+        waiting.push({ incidentId: incidentId ?? '', telling: { ...telling, channelId: id } })
+      return { isRead: of.length > 0, isSingle: single.length > 0 }
     })
   })
   return {
     outcomes: left,
     async join() {
       for (const { gathering: of, members } of joining.values()) await joinBundle(tx, of, members)
+      await queueTellings(tx, waiting)
     },
   }
 }
@@ -100,18 +109,29 @@ function noteMembers(
   joining.set(key, known)
 }
 
-/** @param isTaken whether a message becomes part of a digest */
-function takeOut({ one, result }: Outcome, isTaken: (telling: NewTelling) => boolean): Outcome {
-  const taken = new Set(result.tellings.filter(isTaken).map(({ channelId }) => channelId))
-  if (taken.size === 0) return { one, result }
-  const uuids = new Set(one.facts.channels.filter(({ id }) => taken.has(id)).map(({ uuid }) => uuid))
-  const tellings = result.tellings.filter(({ channelId }) => !taken.has(channelId))
-  return { one, result: { ...result, tellings, decision: inDigest(result.decision, uuids, tellings.length === 0) } }
+/** Where a message went that was taken out: into a digest, among the single ones that wait, or both (a group). */
+interface Taken {
+  isRead: boolean
+  isSingle: boolean
 }
 
-/** Sends the digests that nothing more is due for. @returns their messages, to be published after the commit */
+/** @param take where a message goes; null or nowhere: it stays as it is */
+function takeOut({ one, result }: Outcome, take: (telling: NewTelling) => Taken | null): Outcome {
+  const taken = new Map(result.tellings.map((telling) => [telling, take(telling)]))
+  const ids = (isIt: (of: Taken) => boolean) =>
+    new Set([...taken].flatMap(([{ channelId }, of]) => (of && isIt(of) ? [channelId] : [])))
+  const read = ids(({ isRead }) => isRead)
+  const single = ids(({ isSingle }) => isSingle)
+  if (read.size + single.size === 0) return { one, result }
+  const uuids = new Set(one.facts.channels.filter(({ id }) => read.has(id)).map(({ uuid }) => uuid))
+  const tellings = result.tellings.filter(({ channelId }) => !read.has(channelId) && !single.has(channelId))
+  const isWhole = tellings.length + single.size === 0
+  return { one, result: { ...result, tellings, decision: inDigest(result.decision, uuids, isWhole) } }
+}
+
+/** Sends the digests that nothing more is due for, and the next single messages beside them. @returns their messages, to be published after the commit */
 export async function sendDigests(tx: Knex, { config }: Pick<WorkerDeps, 'config'>): Promise<OutboxRow[]> {
-  const messages: OutboxRow[] = []
+  const messages = await makeWaitingTellings(tx)
   for (const bundle of await claimBundles(tx)) {
     const told = await closeBundle(tx, bundle, MOST_LISTED)
     const status = bundle.direction

@@ -16,6 +16,7 @@ import type { FactChannel, Facts, Incident } from '#shared/monitoring/alerting/i
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { lockWaitingTellings } from '#shared/monitoring/alerting/waiting-store.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { loadGates } from './load-gates.ts'
 import { loadParents } from './load-parents.ts'
@@ -70,9 +71,9 @@ export async function loadFacts(
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
-  const digested = found.flatMap(({ incident, policy }) => (incident && policy?.plan.group.within ? [incident.id] : []))
+  // What waits is locked first: it may become a message meanwhile. A digest owes its recoveries whatever the policy is by now.
   const tellings = Map.groupBy(
-    [...(await lockTellings(tx, told)), ...(await digestsOf(tx, digested))],
+    [...(await lockWaitingTellings(tx, told)), ...(await lockTellings(tx, told)), ...(await digestsOf(tx, told))],
     ({ incidentId }) => incidentId,
   )
   const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import type { AlertedCheck } from '#shared/monitoring/alerting/fact-store.ts'
-import { maintenanceGates } from '#shared/monitoring/alerting/gates.ts'
+import { blindGates, maintenanceGates } from '#shared/monitoring/alerting/gates.ts'
 import type { Gate, Incident } from '#shared/monitoring/alerting/incident.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
+import { doorsOf, gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import type { Micros } from '#shared/time.ts'
 
@@ -21,16 +21,15 @@ export async function loadGates(
   const projectIds = [...new Set(asked.map(({ check }) => check.projectId))]
   const windows = Map.groupBy(await windowsOf(tx, projectIds), ({ projectId }) => projectId)
   const since = (incident: Incident | null) => incident?.lookedAt ?? now
-  const gaps = (await gapsSince(tx, Math.min(now, ...asked.map(({ incident }) => since(incident))))).filter(
-    ({ door }) => door === 'http',
-  )
-  const blind = gaps.map(({ from, until }): Gate => ({ reason: 'BLIND', since: from, until }))
+  const gaps = await gapsSince(tx, Math.min(now, ...asked.map(({ incident }) => since(incident))))
+  const checkIds = asked.map(({ check }) => check.id)
+  const doors = gaps.length === 0 ? new Map() : await doorsOf(tx, checkIds)
   return ({ check, incident }) => {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
     const own = windows.get(check.projectId) ?? []
     const maintenance = maintenanceGates(own, about, { since: since(incident), now })
     return {
-      gates: [...blind, ...maintenance],
+      gates: [...blindGates(gaps, doors.get(check.id) ?? 'http'), ...maintenance],
       isInWindow: maintenance.some(({ until }) => until !== null && until > now),
     }
   }

@@ -1,4 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { Door, Gap } from '../gaps/blind.ts'
 import { isAbout, timesOf, type Window } from '../windows/window.ts'
 import { type Facts, GATES, type Gate, type Incident } from './incident.ts'
 
@@ -36,6 +37,13 @@ export function maintenanceGates(
         ({ from, until }): Gate => ({ reason: 'MAINTENANCE', since: from, until, detail }),
       )
     })
+}
+
+/** Time in which we cannot hear a check by the door that it pings, or could not. @param gaps in which nothing was lost hold nothing */
+export function blindGates(gaps: readonly Gap[], door: Door): Gate[] {
+  return gaps
+    .filter((gap) => gap.door === door && gap.kind !== 'detection')
+    .map(({ from, until }) => ({ reason: 'BLIND', since: from, until }))
 }
 
 /** When one state has lasted long enough to end flapping; null when it does not flap. */

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { doorsOf } from '../gaps/gap-store.ts'
 import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
 
 const SELECT = `
@@ -67,6 +68,7 @@ export async function findIncident(
 
 /** What happened in an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
+  const door = (await doorsOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
   return await query<TimelineRow>(
     db,
     `SELECT ${microsOf('t.at')} AS at, t.kind, t.what, t.detail FROM (
@@ -90,7 +92,7 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
        WHERE incident_id = ?::uuid
        UNION ALL
        SELECT from_at, 0, 'gap', kind, jsonb_build_object('until', to_char(until_at AT TIME ZONE 'UTC', ${ISO}), 'cause', cause)
-       FROM gaps WHERE door = 'http' AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
+       FROM gaps WHERE door = ? AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
          AND from_at <= coalesce(${timestampOf('?::bigint')}, now())) t
      ORDER BY t.at, t.place LIMIT ?`,
     [
@@ -103,6 +105,7 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
       incident.id,
       incident.id,
       incident.id,
+      door,
       incident.downAt,
       incident.resolvedAt,
       limit,
@@ -127,6 +130,8 @@ export async function listDecisions(
                FROM notifications n JOIN channels c ON c.id = n.channel_id
                WHERE c.uuid = (it.value->>'id')::uuid
                  AND (n.check_id = d.check_id AND n.created_at = d.created_at
+                      OR it.value->>'outcome' = 'told' AND d.reason <> 'RECOVERY' AND n.incident_id = d.incident_id
+                         AND n.what IN ('first', 'repeat') AND n.created_at > d.created_at
                       OR it.value->>'reason' = 'IN_DIGEST' AND n.bundle_id IN (
                         SELECT m.bundle_id FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id
                         WHERE m.incident_id = d.incident_id AND m.channel_id = c.id AND m.included

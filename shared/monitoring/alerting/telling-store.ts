@@ -9,6 +9,8 @@ import type { NewTelling } from './incident.ts'
 
 /** A message of a check, and of an incident where it has one. */
 export interface StoredTelling extends NewTelling {
+  /** uuid; a new one by default */
+  id?: string
   checkId: number
   incidentId: string | null
 }
@@ -34,7 +36,7 @@ export async function insertTellings(tx: Knex, tellings: readonly StoredTelling[
      RETURNING id, message_id AS "messageId", message, payload`,
     [
       QUEUED,
-      JSON.stringify(tellings.map((telling) => ({ ...telling, id: randomUUID() }))),
+      JSON.stringify(tellings.map((telling) => ({ id: randomUUID(), ...telling }))),
       notificationDue.name,
       RESEND_AFTER,
     ],
@@ -83,4 +85,5 @@ export async function withdrawTellings(tx: Knex, ids: readonly string[]): Promis
      WHERE id = ANY(?::uuid[]) AND state = 'pending' AND attempts = 0`,
     [ids],
   )
+  await execute(tx, 'DELETE FROM waiting_tellings WHERE id = ANY(?::uuid[]) AND NOT is_made', [ids])
 }

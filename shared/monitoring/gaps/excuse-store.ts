@@ -8,7 +8,7 @@ import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import { findFacts, storeFacts } from '../ruled/fact-store.ts'
 import type { RuledFacts } from '../ruled/ruled.ts'
 import type { Gap } from './blind.ts'
-import { gapsSince } from './gap-store.ts'
+import { doorOf, gapsSince } from './gap-store.ts'
 import { judge, type Verdict } from './judge.ts'
 
 /** What the sweep judges overdue checks by. */
@@ -98,7 +98,7 @@ async function judgeAll(
     const deadline = check.alertAfter ?? 0
     const facts = ruled.get(check.id)
     const evidence = {
-      door: check.scheme === 'email' ? ('smtp' as const) : ('http' as const),
+      door: doorOf(check.scheme),
       shard: 1n << BigInt(shardOf(check.id, shards)),
       gaps,
       refusals: (refusals.get(check.id) ?? []).map(({ at }) => at),

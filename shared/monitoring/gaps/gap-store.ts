@@ -3,7 +3,7 @@ import { transaction } from '../../platform/database/db.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { ALL_SHARDS, type Gap } from './blind.ts'
+import { ALL_SHARDS, type Door, type Gap } from './blind.ts'
 
 /** Two sweepers that find the same gaps must not wait for each other's rows in different orders. */
 const LOCK = 5_217_004
@@ -86,6 +86,22 @@ export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
     [since],
   )
   return rows.map((row) => ({ ...row, shards: BigInt(row.shards) & ALL_SHARDS }))
+}
+
+/** The listener that a check pings: the one for mail, if its last ping was a mail. @param scheme of that ping; null when there is none */
+export function doorOf(scheme: string | null): Door {
+  return scheme === 'email' ? 'smtp' : 'http'
+}
+
+/** The listeners that checks ping, by the id of the check. */
+export async function doorsOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Door>> {
+  const rows = await query<{ id: number; scheme: string | null }>(
+    db,
+    `SELECT t.id, (SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1) AS scheme
+     FROM unnest(?::bigint[]) AS t(id)`,
+    [checkIds],
+  )
+  return new Map(rows.map(({ id, scheme }) => [id, doorOf(scheme)]))
 }
 
 /** Forgets what is older than so many days. */

@@ -2,8 +2,8 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import { decide } from '../alerting/decide.ts'
 import { GATHERED_SECONDS, inDigest } from '../alerting/digest.ts'
 import { MOST_FINISHES } from '../alerting/failures.ts'
-import { maintenanceGates } from '../alerting/gates.ts'
-import type { Decided, FactChannel, Facts, Gate, Incident, NewTelling, Telling } from '../alerting/incident.ts'
+import { blindGates, maintenanceGates } from '../alerting/gates.ts'
+import type { Decided, FactChannel, Facts, Incident, NewTelling, Telling } from '../alerting/incident.ts'
 import { channelsOf } from '../alerting/plan.ts'
 import { IMPLICIT_PLAN, type Severity } from '../alerting/policy.ts'
 import { heldByParents } from '../dependencies/hold.ts'
@@ -134,9 +134,7 @@ export class Simulation {
     const check = { ...this.#truth.check, uuid, id: 1, projectId: 1 }
     const above = parents && heldByParents(check, incident, parents.relativesAt(now), { downAt, now })
     const maintenance = maintenanceGates(windows, this.#input.check, { since: incident?.lookedAt ?? now, now })
-    const blind = gaps
-      .filter(({ door, kind }) => door === 'http' && kind !== 'detection')
-      .map(({ from, until }): Gate => ({ reason: 'BLIND', since: from, until }))
+    const blind = blindGates(gaps, this.#truth.door)
     const isInWindow = maintenance.some(({ until }) => until !== null && until > now)
     const wasHeld = incident !== null && !incident.isDirect && incident.policyId === null
     const policy = this.#input.policy ?? (isInWindow || wasHeld || parents ? IMPLICIT_POLICY : null)

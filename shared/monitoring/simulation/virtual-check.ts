@@ -79,6 +79,11 @@ export class VirtualCheck {
     return this.check.lastPing
   }
 
+  /** The listener that it pings. */
+  get door(): Door {
+    return this.#door
+  }
+
   /** Lets happen what is next, at the instant that `nextAt` said. */
   step(at: Micros): Happening {
     const next = this.#truth.played[this.#place]

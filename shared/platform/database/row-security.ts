@@ -111,6 +111,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   pack_pdfs: through('packs', 'pack_pdfs.pack_id'),
   pack_shares: through('packs', 'pack_shares.pack_id'),
   pings: through('checks', 'pings.check_id'),
+  waiting_tellings: through('channels', 'waiting_tellings.channel_id'),
   webhook_attempts: through('webhook_deliveries', 'webhook_attempts.delivery_id'),
   webhook_deliveries: through('webhook_endpoints', 'webhook_deliveries.endpoint_id'),
 }

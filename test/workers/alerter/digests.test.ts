@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import { listDecisions, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
-import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { changePolicy, insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { insertChannel } from '#shared/monitoring/channels/store.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { channelsToldOf, flipToExplain } from '#shared/monitoring/notifications/explain-store.ts'
@@ -191,5 +191,76 @@ test.serial(
     await eventually('their digest', async () =>
       requestsAt(sink, '/chat').some((text) => text.includes('7 checks are UP')),
     )
+  },
+)
+
+test.serial(
+  'of many outages an integration that keeps a record per check, also as member of a group, gets 500 messages at a time',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: ['alerter', 'sweeper'] })
+    const { db, deps } = product
+    const { project } = await addProject(deps)
+    const group = { checks: 5, within: WITHIN }
+    const plan = { ...IMPLICIT_PLAN, group }
+    await insertPolicy(db, project.id, { name: 'grouped', match: '*', position: 0, plan })
+    const checks = await Promise.all(
+      Array.from({ length: 520 }, (_, index) => addCheck(deps, project.id, { name: `job ${index}` })),
+    )
+    const chat = await addChat(deps, project.id, `${sink.url}/chat`)
+    const each = await addWebhook(deps, project.id, `${sink.url}/each`)
+    const both = JSON.stringify({ channels: [chat.uuid, each.uuid] })
+    const sealedConfig = deps.secrets.seal('integration', both)
+    const all = await insertChannel(db, { projectId: project.id, kind: 'group', name: 'all', sealedConfig })
+    await tell(db, checks, [all, each])
+    await flip(product, checks, 'down')
+    await endWait(product, checks.length)
+    const made = () => db('notifications').where({ channel_id: each.id, what: 'first' })
+    await eventually('the digest', async () => (await db('notifications').where({ what: 'digest' })).length === 1)
+    await eventually('the first 500', async () => (await made()).length === 500)
+    t.is((await db('notifications').where({ channel_id: all.id })).length, 0)
+
+    await made().whereIn('id', made().select('id').limit(15)).update({ state: 'delivered', attempts: 1 })
+    await eventually('as many as have ended', async () => (await made()).length === 515)
+    const told = new Set((await made()).map(({ check_id: id }) => id))
+    const untold = checks.filter(({ id }) => !told.has(id))
+    t.is(untold.length, 5)
+    await flip(product, untold, 'up')
+    const ended = () => db('incidents').where({ resolution: 'recovered' })
+    await eventually('those to be over that nobody was told of', async () => (await ended()).length === 5)
+    await made().update({ state: 'delivered', attempts: 1 })
+    const waited = await made().orderBy('created_at', 'desc').first()
+    const [why] = await listDecisions(db, waited.check_id, { from: null, before: null, beforeId: null }, 1)
+    t.deepEqual(why?.channels.map(({ reason, delivery }) => `${reason} ${delivery?.state}`).sort(), [
+      'FIRST delivered',
+      'IN_DIGEST undefined',
+    ])
+    await eventually('nothing to wait any more', async () => (await db('waiting_tellings')).length === 0)
+    t.is((await made()).length, 515)
+    t.is((await db('notifications').where({ channel_id: each.id, what: 'recovery' })).length, 0)
+  },
+)
+
+test.serial(
+  'a policy that gathers nothing tells of each check at once; the recoveries that an earlier digest owes are sent all the same',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: ['alerter', 'sweeper', 'notifier'] })
+    const { db } = product
+    const { checks } = await underPolicy(product, sink.url)
+    const some = checks.slice(0, 6)
+    await flip(product, some, 'down')
+    await endWait(product, some.length)
+    await eventually('the digest', async () => requestsAt(sink, '/chat').length === 1)
+    const policy = await db('policies').first()
+    const plan = { ...IMPLICIT_PLAN, group: { checks: 2, within: 0 } }
+    await changePolicy(db, policy.id, { name: 'alone', match: '*', position: 0, plan })
+
+    await flip(product, some, 'up')
+    await eventually('six recoveries', async () => requestsAt(sink, '/chat').length === 7)
+    await flip(product, some, 'down')
+    await eventually('six messages', async () => requestsAt(sink, '/chat').length === 13)
+    t.is((await db('decisions').where({ reason: 'GROUPING' })).length, 6, 'only the first time they waited')
+    t.is((await db('bundles')).length, 1)
   },
 )

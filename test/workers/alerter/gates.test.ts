@@ -185,3 +185,27 @@ test.serial('a ring of parents that tags made suppresses nobody: both are told, 
   const told = [...(await reasons(product, a)), ...(await reasons(product, b))]
   t.true(told.includes('PARENT_CYCLE'), told.join())
 })
+
+test.serial('a gap of the listener that a check does not ping holds none of its messages', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ listener: 'http', workers: WORKERS })
+  const { db } = product
+  const { checks, post, ping } = await withChecks(product, sink, ['by-http', 'by-mail'])
+  const [byHttp, byMail] = checks
+  t.is((await post('/policies/', { name: 'p', match: '*', steps: [{ repeat: { every: 3600 } }] })).status, 201)
+  for (const check of checks) await ping(check)
+  for (const check of checks) await ping(check, '/fail')
+  await sink.waitFor(2)
+  await db('pings').where({ check_id: byMail?.id }).update({ scheme: 'email' })
+  const hour = db.raw(`now() + interval '1 hour'`)
+  await db('gaps').insert({ door: 'http', shards: -1, from_at: db.fn.now(), until_at: hour, kind: 'clock', cause: '-' })
+  await db('incidents').update({
+    alert_at: db.raw(`alert_at - interval '1 hour'`),
+    looked_at: db.fn.now(),
+    next_at: db.fn.now(),
+  })
+  await eventually('the repeat of the one', async () => (await reasons(product, byMail)).includes('REPEAT'))
+  await eventually('the other to be held', async () => (await reasons(product, byHttp)).includes('BLIND'))
+  t.deepEqual(await reasons(product, byHttp), ['FIRST_SUCCESS', 'FIRST', 'BLIND'], 'the first message was not held')
+  t.deepEqual(await reasons(product, byMail), ['FIRST_SUCCESS', 'FIRST', 'REPEAT'])
+})

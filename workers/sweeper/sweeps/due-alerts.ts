@@ -2,6 +2,7 @@ import { alertsWake } from '#shared/contracts/alerts-wake.ts'
 import { isBundleDue } from '#shared/monitoring/alerting/bundle-store.ts'
 import { countWaitingFlips } from '#shared/monitoring/alerting/flip-store.ts'
 import { oldestDueIncident } from '#shared/monitoring/alerting/incident-store.ts'
+import { isWaitingTellingDue } from '#shared/monitoring/alerting/waiting-store.ts'
 import type { Sweep } from '../sweep.ts'
 
 /** The metric says so many, or that there are at least so many. */
@@ -16,7 +17,8 @@ export const dueAlerts: Sweep = {
     deps.metrics.unprocessedFlips.set(waiting)
     const overdue = await oldestDueIncident(deps.reserveDb)
     deps.metrics.alertsOldestDue.set(overdue ?? 0)
-    if (waiting > 0 || overdue !== null || (await isBundleDue(deps.reserveDb)))
+    const isDue = waiting > 0 || overdue !== null || (await isBundleDue(deps.reserveDb))
+    if (isDue || (await isWaitingTellingDue(deps.reserveDb)))
       await deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
   },
 }

@@ -116,8 +116,8 @@ async function loadReaders(
   return (check) => {
     const named = firstStepOf(check)
     const found = named
-      ? named.flatMap((uuid) => readers({ uuid }))
-      : (own.get(check.checkId) ?? []).flatMap(({ channelId }) => readers({ id: channelId }))
+      ? named.flatMap((uuid) => readers({ uuid }).readers)
+      : (own.get(check.checkId) ?? []).flatMap(({ channelId }) => readers({ id: channelId }).readers)
     return [...new Map(found.map((reader) => [reader.id, reader])).values()]
   }
 }
