@@ -172,7 +172,7 @@ test('operations know no door: nothing of express, nothing of ingress', (t) => {
 })
 
 /** What a page or a command would need to pass for a program: the key of one, or an actor of that kind. */
-const FORGED_KEY = /\bkeyId: ?\d|\bProjectKey\b|kind: 'key'/
+const FORGED_KEY = /\bkeyId: ?\d|\bProjectKey\b|kind: '(?:key|client)'/
 
 test('no page and no command forges a key: it has an actor of its own', (t) => {
   const wrong = ['ingress/web', 'ingress/admin'].flatMap((folder) =>

@@ -2,11 +2,8 @@ import type { Request, Response } from 'express'
 import { ValidationError } from '#shared/errors.ts'
 import { type JsonBody, type JsonObject, parseInSteps } from '#shared/monitoring/checks/json-body.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
-import { acrossTenants } from '#shared/platform/database/tenant.ts'
-import { describeError } from '#shared/platform/process/log.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
-import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { type Actor, auditedActor } from '#shared/tenancy/actor.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { readBody } from '../middleware/body.ts'
@@ -63,7 +60,7 @@ export function read<const P extends string>(
 /**
  * An operation of the monitoring API with an effect: for the holder of the read-write key, which a POST may have in its
  * body. That the body cannot be parsed is said before the key is looked at. The operation that `handle` calls owns the
- * transaction; that the key changed something is noted once it is answered.
+ * transaction, and notes in it what the key changed.
  */
 export function write<const P extends string>(
   spec: Described<P> & {
@@ -80,7 +77,6 @@ export function write<const P extends string>(
       const body = method === 'delete' ? {} : await readJson(request)
       const { key } = await admit(request, response, deps, 'rw', body.api_key)
       const context = contextOf(request, response, deps, key)
-      auditChange(response, context)
       await send(response, await handle({ ...context, body }))
     },
   })
@@ -126,24 +122,9 @@ async function readJson(request: Request): Promise<JsonObject> {
   return parsed.body
 }
 
-/** Notes a change by a key once it is answered; a refused request and a read change nothing. */
-function auditChange(response: Response, { request, actor, key, deps }: Omit<Context<string>, 'params'>): void {
-  response.once('finish', () => {
-    if (response.statusCode >= 300) return
-    acrossTenants(() =>
-      insertAudit(deps.db, {
-        ...auditedActor(actor),
-        organisationId: key.project.organisationId,
-        action: 'api.changed',
-        target: `${request.method} ${request.path}`,
-      }),
-    ).catch((error: unknown) => deps.log.warn(describeError(error), 'audit.not-written'))
-  })
-}
-
 /** The holder of a key, as operations and the audit log know them. */
-function keyActor(request: Request, { keyId, project }: ProjectKey, deps: IngressDeps): Actor {
-  return { kind: 'key', id: keyId, owner: project.name, address: clientAddress(request, deps) }
+function keyActor(request: Request, { keyId, label, project }: ProjectKey, deps: IngressDeps): Actor {
+  return { kind: 'key', id: keyId, label, owner: project.name, address: clientAddress(request, deps) }
 }
 
 /** A long body is read in turns, since others wait meanwhile. */

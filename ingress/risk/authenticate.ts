@@ -85,7 +85,7 @@ async function callerOf(token: AccessToken, request: Request, deps: IngressDeps)
     env: client.env,
     clientId: client.clientId,
     actor: {
-      kind: 'key',
+      kind: 'client',
       id: client.clientId,
       owner: client.organisationUuid,
       address: clientAddress(request, deps),

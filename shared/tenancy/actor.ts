@@ -3,8 +3,10 @@
  * pass it to the audit log. What the actor may do is decided before, at the door.
  */
 export type Actor =
-  /** a program with a key of a project, or with the credentials of an organisation's client */
-  | { kind: 'key'; id: number | string; owner: string; address: string }
+  /** a program with a key of a project; the label is what people call the key, else how it begins */
+  | { kind: 'key'; id: number; label: string; owner: string; address: string }
+  /** a program with the credentials of an organisation's client */
+  | { kind: 'client'; id: string; owner: string; address: string }
   /** somebody who is signed in */
   | { kind: 'person'; userId: number; email: string; address: string }
   /** a tool of a language model, with a key of its own */
@@ -20,7 +22,9 @@ export type Actor =
 export function auditedActor(actor: Actor): { userId: number | null; actor: string; address: string } {
   switch (actor.kind) {
     case 'key':
-      return { userId: null, actor: `API key ${actor.id} of ${actor.owner}`, address: actor.address }
+      return { userId: null, actor: `API key ${actor.id} (${actor.label}) of ${actor.owner}`, address: actor.address }
+    case 'client':
+      return { userId: null, actor: `API client ${actor.id} of ${actor.owner}`, address: actor.address }
     case 'person':
       return { userId: actor.userId, actor: actor.email, address: actor.address }
     case 'agent':

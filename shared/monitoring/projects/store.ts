@@ -16,6 +16,8 @@ export interface Project {
 /** A key that was presented, and whose it is. */
 export interface ProjectKey {
   keyId: number
+  /** what people call it, else how it begins */
+  label: string
   kind: KeyKind
   project: Project
 }
@@ -26,17 +28,19 @@ const PROJECT_COLUMNS = `
 
 /** The project of a key that is not revoked; null for an unknown one. @param digests of the key, under every secret key in use */
 export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
-  const rows = await query<Project & { keyId: number; kind: KeyKind }>(
+  const rows = await query<Project & Omit<ProjectKey, 'project'>>(
     db,
-    `SELECT project_keys.id AS "keyId", project_keys.kind, ${PROJECT_COLUMNS}
+    `SELECT project_keys.id AS "keyId", project_keys.kind,
+            CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END AS label,
+            ${PROJECT_COLUMNS}
      FROM project_keys JOIN projects ON projects.id = project_keys.project_id
      WHERE project_keys.digest = ANY(?::bytea[]) AND project_keys.revoked_at IS NULL`,
     [digests],
   )
   const [row] = rows
   if (!row) return null
-  const { keyId, kind, ...project } = row
-  return { keyId, kind, project }
+  const { keyId, label, kind, ...project } = row
+  return { keyId, label, kind, project }
 }
 
 /** Notes that a key is in use, at most once a minute. */

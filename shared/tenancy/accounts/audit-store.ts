@@ -25,15 +25,15 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Writes what an actor did, in the transaction of what was done. What a program does with its key is not written here:
- * the API notes each request that changed something (`ingress/monitoring/operation.ts`).
+ * Writes what an actor did, in the transaction of what was done. What clients of the risk signals ask for is metered
+ * (`shared/risk/metering`), and would bury in this log what people did.
  */
 export async function insertActorAudit(
   tx: Knex,
   actor: Actor,
   entry: { organisationId: number; action: string; target: string },
 ): Promise<void> {
-  if (actor.kind === 'key') return
+  if (actor.kind === 'client') return
   await insertAudit(tx, { ...auditedActor(actor), ...entry })
 }
 

@@ -190,7 +190,7 @@ test('a test message is sent, and its outcome is in the log of the integration',
 
 test('L7: a change by a key is in the audit log, a read and a refused change are not', async (t) => {
   const { call, project } = await aProject()
-  const made = await call('POST', '', { kind: 'webhook', config: { url: 'http://hooks.example/x' } })
+  const made = await call('POST', '', { kind: 'webhook', name: 'Hook', config: { url: 'http://hooks.example/x' } })
   await call('GET', made.body.id)
   await call('POST', '', { kind: 'pigeon', config: {} })
   await call('DELETE', made.body.id)
@@ -198,10 +198,9 @@ test('L7: a change by a key is in the audit log, a read and a refused change are
     const rows = await app.deps.db('audit_log').where({ organisation_id: project.organisationId }).orderBy('id')
     return rows.length >= 2 ? rows : null
   })
-  const path = '/api/v3/channels/'
   t.deepEqual(
-    entries.map(({ target }) => target),
-    [`POST ${path}`, `DELETE ${path}${made.body.id}`],
+    entries.map(({ action, target }) => `${action} ${target}`),
+    ['integration.created Hook (Webhook)', 'integration.deleted Hook'],
   )
-  t.regex(entries[0].actor, /^API key \d+ of tests$/)
+  t.regex(entries[0].actor, /^API key \d+ \([\w-]+…\) of tests$/)
 })

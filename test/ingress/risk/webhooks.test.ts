@@ -242,7 +242,7 @@ test('what a client changes is in the audit log of its organisation, once per id
   await client.delete(path)
   const entries = await product
     .db('audit_log')
-    .whereLike('actor', `API key ${client.credentials.clientId} of %`)
+    .whereLike('actor', `API client ${client.credentials.clientId} of %`)
     .orderBy('id')
     .select('action', 'target', 'address')
   t.deepEqual(

@@ -80,6 +80,27 @@ test.serial('an entry says who did what to what, and of a changed check what cha
   t.regex(text, /title="check\.changed"/, 'the code stays within reach')
 })
 
+test.serial('what a program changed is said by the name of its key and of what changed', async (t) => {
+  const other = await createTeam(app, 'Beta')
+  const reader = await joinTeam(app, other, 'owner', 'bea@example.com')
+  const settings = `/projects/${other.project.uuid}`
+  await reader.post(`${settings}/keys`, { kind: 'rw', key_name: 'CI' }, `${settings}/settings`)
+  const shown = (await reader.get(`${settings}/settings`)).text
+  const [, key = ''] = /data-copy="([\w-]{32})"/.exec(shown) ?? []
+  const call = async (path: string, method: string, body: object) =>
+    await fetch(`${app.url}/api/v3/checks/${path}`, {
+      method,
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const made = await call('', 'POST', { name: 'Import' })
+  const { uuid } = (await made.json()) as { uuid: string }
+  t.deepEqual([made.status, (await call(uuid, 'POST', { tags: 'night' })).status], [201, 200])
+  const { text } = await reader.get(`/organisations/${other.organisationUuid}/audit?part=checks`)
+  const who = /API key \d+ \(CI\) of Beta project/.exec(text)?.[0]
+  t.deepEqual(said(text), [`${who} | changed a check | Import: tags`, `${who} | created a check | Import`])
+})
+
 test.serial('the log is filtered by what it is about and by a text, page by page', async (t) => {
   const about = async (query: string) => said((await owner.get(`${path()}?${query}`)).text)
   t.deepEqual(await about('part=people'), ['ada@example.com | signed in | '])

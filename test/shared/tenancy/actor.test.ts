@@ -5,8 +5,12 @@ const address = '192.0.2.7'
 
 for (const [actor, expected] of [
   [
-    { kind: 'key', id: 4, owner: 'shop', address },
-    { userId: null, actor: 'API key 4 of shop', address },
+    { kind: 'key', id: 4, label: 'CI', owner: 'shop', address },
+    { userId: null, actor: 'API key 4 (CI) of shop', address },
+  ],
+  [
+    { kind: 'client', id: 'C3', owner: 'lender', address },
+    { userId: null, actor: 'API client C3 of lender', address },
   ],
   [
     { kind: 'person', userId: 9, email: 'a@example.org', address },

@@ -25,7 +25,7 @@ test.after.always(async () => {
 
 const operator: Actor = { kind: 'operator', name: 'root' }
 const agent: Actor = { kind: 'agent', id: 'K7', name: 'helper', address: '192.0.2.7' }
-const key: Actor = { kind: 'key', id: 1, owner: 'tests', address: '192.0.2.7' }
+const key: Actor = { kind: 'key', id: 1, label: 'CI', owner: 'tests', address: '192.0.2.7' }
 
 /** What operations are given here: announcements are kept, and reads wait for nothing but say that they might. */
 function dependencies() {
@@ -74,10 +74,12 @@ test('what is done with a check is audited by the name of who did it, and announ
   t.deepEqual(deps.announced, [change, change, change, change, change])
 })
 
-test('what a program does with its key is left to the entry of its request', async (t) => {
+test('what a program does with its key is audited; what an API client asks for is metered elsewhere', async (t) => {
   const { project } = await addProject(app.deps)
-  await createCheck(app.deps.db, key, { project, body: body({}), slugFromName: false }, dependencies())
-  t.deepEqual(await entries(project.organisationId), [])
+  const client: Actor = { kind: 'client', id: 'C3', owner: 'tests', address: '192.0.2.7' }
+  for (const actor of [key, client])
+    await createCheck(app.deps.db, actor, { project, body: body({ name: 'Job' }), slugFromName: false }, dependencies())
+  t.deepEqual(await entries(project.organisationId), ['API key 1 (CI) of tests: check.created Job'])
 })
 
 test('a change that cannot be audited is not made', async (t) => {
@@ -122,7 +124,10 @@ test('a transfer is in the log of both organisations', async (t) => {
     deps,
   )
   await transferCheck(db, operator, { uuid: check.uuid, from, to }, deps)
-  t.deepEqual(await entries(from.organisationId), ['operator root: check.transferred Job to tests'])
+  t.deepEqual(await entries(from.organisationId), [
+    'API key 1 (CI) of tests: check.created Job',
+    'operator root: check.transferred Job to tests',
+  ])
   t.deepEqual(await entries(to.organisationId), ['operator root: check.received Job from tests'])
   t.deepEqual(
     deps.announced.slice(1).map(({ projectId }) => projectId),
@@ -149,7 +154,8 @@ test('resuming what is not paused, and changing what is gone, leaves no trace', 
       message: 'The check is gone.',
     })
   }
-  t.deepEqual(await entries(project.organisationId), [])
+  const byKey = (await entries(project.organisationId)).map((entry) => /check\.\w+/.exec(entry)?.[0])
+  t.deepEqual(byKey, ['check.created', 'check.deleted'])
   t.is(deps.announced.length, 2)
 })
 
