@@ -54,6 +54,6 @@ async function answer(request: Request, response: Response, deps: IngressDeps): 
       .type('text/html')
       .end(`<!doctype html>${recipientHtml(deps, 'Unsubscribe', content)}`)
   } catch (error) {
-    sendErrorPage(error, request, response, deps, undefined)
+    await sendErrorPage(error, request, response, deps, undefined)
   }
 }

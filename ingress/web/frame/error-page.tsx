@@ -1,21 +1,26 @@
 import type { Request, Response } from 'express'
 import { render } from 'preact-render-to-string'
 import type { IngressDeps } from '../../deps.ts'
-import { setRetryHeaders, toProblem } from '../../errors.ts'
+import { type Problem, setRetryHeaders, toProblem } from '../../errors.ts'
 import { requestIdOf } from '../../middleware/request-id.ts'
 import { Copyable } from '../components/form.tsx'
 import { Logo } from '../components/icons.tsx'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
+import { sendPage } from './layout.tsx'
+import { signedIn, type Workspace } from './workspace.ts'
 
-/** Answers anything thrown with a page that says what happened and the one thing that helps. */
-export function sendErrorPage(
+/**
+ * Answers anything thrown with a page that says what happened and the one thing that helps; for who is signed in, with
+ * the navigation around it.
+ */
+export async function sendErrorPage(
   thrown: unknown,
   request: Request,
   response: Response,
   deps: IngressDeps,
   context: Context | undefined,
-): void {
+): Promise<void> {
   if (response.headersSent) {
     response.destroy()
     return
@@ -23,6 +28,18 @@ export function sendErrorPage(
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   const way = wayOn(request, problem.status, context)
+  const workspace = await workspaceAround(context, problem.status)
+  if (context && workspace) {
+    const { project } = context.params
+    const shown = workspace.projects.find(({ uuid }) => uuid === project)
+    const frame = { title: problem.title, workspace, ...(shown && { project: shown }) }
+    return sendPage(
+      context,
+      frame,
+      <Said problem={problem} way={way} requestId={requestIdOf(response)} />,
+      problem.status,
+    )
+  }
   const html = render(
     <html lang="en">
       <head>
@@ -40,26 +57,52 @@ export function sendErrorPage(
             <span>{deps.config.siteName}</span>
           </a>
         </header>
-        <main id="main" class="narrow center">
-          <p class="big-number" aria-hidden="true">
-            {problem.status}
-          </p>
-          <h1>{problem.title}</h1>
-          <p>{problem.message}</p>
-          <p>
-            <a class="button primary" href={way.href}>
-              {way.label}
-            </a>
-          </p>
-          <p class="request-id">
-            <small>Request</small> <Copyable text={requestIdOf(response)} label="request id" />
-          </p>
+        <main id="main">
+          <Said problem={problem} way={way} requestId={requestIdOf(response)} />
         </main>
         <div id="toasts" class="toasts" role="status" />
       </body>
     </html>,
   )
   response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
+}
+
+/**
+ * What the navigation needs. Not asked for when we failed ourselves: what failed may be what would be asked, and a page
+ * about an error must not fail of it as well.
+ */
+async function workspaceAround(context: Context | undefined, status: number): Promise<Workspace | null> {
+  if (!context?.session || status >= 500) return null
+  return await signedIn(context).catch(() => null)
+}
+
+/** What happened, in the narrow column of a page that is about one thing. */
+function Said({
+  problem,
+  way,
+  requestId,
+}: {
+  problem: Problem
+  way: { href: string; label: string }
+  requestId: string
+}) {
+  return (
+    <section class="narrow center">
+      <p class="big-number" aria-hidden="true">
+        {problem.status}
+      </p>
+      <h1>{problem.title}</h1>
+      <p>{problem.message}</p>
+      <p>
+        <a class="button primary" href={way.href}>
+          {way.label}
+        </a>
+      </p>
+      <p class="request-id">
+        <small>Request</small> <Copyable text={requestId} label="request id" />
+      </p>
+    </section>
+  )
 }
 
 /** What helps: another link, the page once more, or the place where the person's work is. */

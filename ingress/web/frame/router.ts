@@ -1,5 +1,4 @@
 import { type Request, Router } from 'express'
-import { NotFoundError } from '#shared/errors.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { accountPages } from '../accounts/account.tsx'
 import { createEndReportsRouter } from '../accounts/end-reports.tsx'
@@ -43,13 +42,12 @@ import { riskAssets } from '../risk/assets.ts'
 import { riskPages } from '../risk/pages.ts'
 import { windowPages } from '../windows/pages.tsx'
 import { createAssetRouter } from './assets.ts'
-import { sendErrorPage } from './error-page.tsx'
 import { livePages } from './live.ts'
-import { createPages, setSafetyHeaders } from './serve.ts'
+import { createPages } from './serve.ts'
 
 /** The pages for people; not part of the API document. */
 export function createWebRouter(deps: IngressDeps): Router {
-  const { pages, router } = createPages(deps)
+  const { pages, router, sendMissing } = createPages(deps)
   for (const register of [
     signInPages,
     secondStepPages,
@@ -98,10 +96,9 @@ export function createWebRouter(deps: IngressDeps): Router {
   all.use(createIncidentLinkRouter(deps))
   all.use(createConfirmRouter(deps))
   all.use(router)
-  all.use((request, response, next) => {
-    if (!wantsPage(request)) return next()
-    setSafetyHeaders(response, deps)
-    sendErrorPage(new NotFoundError('There is no page at this address.'), request, response, deps, undefined)
+  all.use(async (request, response, next) => {
+    if (wantsPage(request)) await sendMissing(request, response)
+    else next()
   })
   return all
 }

@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
+import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { readBody } from '../../middleware/body.ts'
 import { bodyPieces } from '../../middleware/body-pieces.ts'
@@ -29,7 +29,12 @@ import { loadSession, newToken } from './sessions.ts'
 const MAX_FORM_BYTES = 1_048_576
 
 /** Mounts pages: who asks, form tokens, headers and errors are the same for all of them. */
-export function createPages(deps: IngressDeps): { pages: Pages; router: Router } {
+export function createPages(deps: IngressDeps): {
+  pages: Pages
+  router: Router
+  /** answers that there is no such page */
+  sendMissing(request: Request, response: Response): Promise<void>
+} {
   const router = Router({ caseSensitive: true, strict: true })
   const csrfKey = deps.secrets.derive('web-csrf')
   const refusal = createRefusalWatch(deps)
@@ -77,13 +82,22 @@ export function createPages(deps: IngressDeps): { pages: Pages; router: Router }
         await answer(context)
       } catch (error) {
         if (context && error instanceof UnauthorizedError) return redirectToSignIn(context)
-        sendErrorPage(error, request, response, deps, context)
+        await sendErrorPage(error, request, response, deps, context)
       }
     })
   }
 
+  async function sendMissing(request: Request, response: Response): Promise<void> {
+    setSafetyHeaders(response, deps)
+    const missing = new NotFoundError('There is no page at this address.')
+    // Whoever cannot be known is told all the same.
+    const context = await createContext(request, response).catch(() => undefined)
+    await sendErrorPage(missing, request, response, deps, context)
+  }
+
   return {
     router,
+    sendMissing,
     pages: {
       get: (path: string, handler: PageHandler) => mount('get', path, handler),
       post: (path: string, handler: FormHandler) =>

@@ -37,7 +37,7 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
         if (!granted) throw new RateLimitedError('Too many tries from this address.', retryAfterSeconds)
         await handle(request, response)
       } catch (error) {
-        sendErrorPage(error, request, response, deps, undefined)
+        await sendErrorPage(error, request, response, deps, undefined)
       }
     }
   }

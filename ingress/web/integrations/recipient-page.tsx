@@ -59,7 +59,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
     const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
   } catch (error) {
-    sendErrorPage(error, request, response, deps, undefined)
+    await sendErrorPage(error, request, response, deps, undefined)
   }
 }
 

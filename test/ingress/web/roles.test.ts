@@ -2,7 +2,7 @@ import test from 'ava'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
-import type { Visitor } from './visitor.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
 
 let app: HttpProduct
 let team: Team
@@ -157,4 +157,31 @@ test('the last owner cannot be lost', async (t) => {
   await owner.post(`${members}/${await uuidOf('second@example.com')}/role`, { role: 'manager' }, '/account')
   t.is((await second.post(`${members}/${await uuidOf('lonely@example.com')}/remove`, {}, '/account')).status, 403)
   t.is((await owner.post(`${members}/${await uuidOf('lonely@example.com')}/remove`, {}, '/account')).status, 403)
+})
+
+const navigated = (html: string) => /<nav aria-label="Main"/.test(html)
+const asPage = { accept: 'text/html' }
+
+test('an error stands within the navigation for who is signed in, with the project that it is about', async (t) => {
+  const owner = person('owner')
+  const known = await owner.get(`${project()}/checks/unknown`, asPage)
+  const nowhere = await owner.get('/nowhere', asPage)
+  const foreign = await stranger.get(`${project()}/checks`, asPage)
+  const refused = await person('read-only').get(`${project()}/settings`, asPage)
+  t.deepEqual([known.status, nowhere.status, foreign.status, refused.status], [404, 404, 404, 403])
+  for (const { text } of [known, nowhere, foreign, refused]) {
+    t.true(navigated(text))
+    t.regex(text, /<h1>[^<]+<\/h1>/)
+    t.regex(text, /Back to your checks/)
+    t.regex(text, /aria-label="Copy request id"/)
+  }
+  t.true(refused.text.includes(`href="${project()}/checks"`))
+  t.false(foreign.text.includes('Acme'), 'another organisation is not named')
+})
+
+test('an error says nothing of anybody to who is not signed in', async (t) => {
+  const { status, text } = await createVisitor(app.url).get('/nowhere', asPage)
+  t.is(status, 404)
+  t.false(navigated(text))
+  t.regex(text, /<a class="button primary" href="\/">Home<\/a>/)
 })
