@@ -9,7 +9,7 @@ import { addCheck } from '../support/projects.ts'
 /** As docs/scale.md recommends: nodes notice one another's freezing within 20 s instead of 75. */
 const SETTINGS = ['net_ticktime = 15', 'cluster_partition_handling = pause_minority']
 /** How long a node may be away before its loss counts as one that nobody bridged. */
-const BRIDGED_MS = 60_000
+const BRIDGED_MS = 120_000
 
 /** The node that leads the queue of the pings, as one of the others says. */
 async function leader(cluster: OwnRabbitCluster): Promise<OwnRabbit> {

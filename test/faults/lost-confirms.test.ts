@@ -1,5 +1,6 @@
 import test from 'ava'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
+import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
 import { openBroker } from '#shared/platform/broker/broker.ts'
 import { createOutbox } from '#shared/platform/broker/outbox.ts'
@@ -113,4 +114,48 @@ test('F07: a message whose confirm is lost is sent again under its id, and has i
     sink.requests.map(({ path }) => path),
     ['/down', '/up'],
   )
+})
+
+test('F16: questions that nobody answers are asked on another channel after a while, and an answered one keeps its own', async (t) => {
+  await using vhost = await createVhost()
+  await using broker = openBroker({
+    url: vhost.url,
+    name: 'who asks',
+    queues: () => queueDeclarations(1),
+    publishTimeoutMs: 500,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await broker.connected()
+  /** of the questions that came, the channel that each waits on: its name in the address of the answer */
+  const channels = new Set<string>()
+  let answersTo: string | null = null
+  await using _taking = broker.consume({
+    queue: pingQueue(0),
+    prefetch: 100,
+    onDelivery(delivery) {
+      const { replyTo, correlationId } = delivery.message.properties
+      channels.add(replyTo)
+      if (replyTo === answersTo)
+        broker.send({ exchange: '', routingKey: replyTo, body: Buffer.alloc(0), correlationId })
+      delivery.ack()
+    },
+  })
+  let answered = 0
+  const answers = broker.ask(() => (answered += 1))
+  let asked = 0
+  const ask = () => {
+    answers.ask({ exchange: '', routingKey: pingQueue(0), body: Buffer.alloc(0), correlationId: String(++asked) })
+  }
+  await eventually('a second channel', () => {
+    ask()
+    return channels.size === 2
+  })
+  answersTo = [...channels].at(-1) ?? null
+  const until = asked + 40
+  await eventually('the answers', () => {
+    ask()
+    return asked > until && answered > 30
+  })
+  t.is(channels.size, 2, 'the channel whose questions are answered stays')
 })
