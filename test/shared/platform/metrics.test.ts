@@ -14,10 +14,11 @@ test('only counters are named as such, and every pool and sweep shows how it is'
     [],
   )
 
-  const connection = await db.client.acquireConnection()
+  const connections = await Promise.all(Array.from({ length: 3 }, () => db.client.acquireConnection()))
   const lent = await metrics.registry.metrics()
-  await db.client.releaseConnection(connection)
-  t.is(metricIn(lent, 'signalbox_pool_connections_in_use{pool="main"}'), 1)
+  await Promise.all(connections.map((connection) => db.client.releaseConnection(connection)))
+  // The sweeps use some of them too.
+  t.true(metricIn(lent, 'signalbox_pool_connections_in_use{pool="main"}') >= connections.length)
   for (const pool of ['main', 'reserve']) t.true(lent.includes(`signalbox_pool_waiting{pool="${pool}"} 0`))
 
   await eventually('each sweep to have its own age', async () => {
