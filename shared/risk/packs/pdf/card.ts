@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EvidenceEntrySchema } from '../../evidence/evidence-schema.ts'
 import type { GradedSignal, Pack } from '../pack-schema.ts'
-import { withLegNames } from './figures.ts'
+import { withoutCodes } from './figures.ts'
 import { lowestTier } from './tiers.ts'
 
 export type EvidenceEntry = z.infer<typeof EvidenceEntrySchema>
@@ -70,7 +70,7 @@ export function evidenceOf(evidence: readonly EvidenceEntry[], names: readonly s
     .map((entry) => ({ ...entry, label: evidenceLabel(entry.key) }))
 }
 
-/** A card for a graded question; tier and detail are the pack's own, with its legs in words. */
+/** A card for a graded question; tier and detail are the pack's own, with its codes in words. */
 export function gradedCard(
   input: CardInput,
   key: GradedSignal['key'],
@@ -84,7 +84,7 @@ export function gradedCard(
     title: graded?.label ?? key,
     tier: graded?.status ?? lowestTier(evidence.map(({ tier }) => tier)),
     grade: graded?.grade ?? null,
-    detail: graded ? withLegNames(graded.detail) : null,
+    detail: graded ? withoutCodes(graded.detail) : null,
     values,
     evidence,
   }

@@ -65,12 +65,17 @@ function corroboration(isCorroborated: boolean): string {
 
 function capacityValues(capacity: PackSignals['borrowerCapacity'] | PackSignals['subcontractorCapacity']): CardValue[] {
   return [
-    { label: 'Employees', value: countFigure(capacity.activeEmployeeCount) },
     { label: 'Annual turnover', value: inrFigure(capacity.annualTurnoverInr) },
+    { label: 'Employees', value: countFigure(capacity.activeEmployeeCount) },
     { label: 'Order value', value: inrFigure(capacity.orderValueInr) },
     { label: 'Capacity rating', value: words(capacity.capacityRating) },
-    ...capacity.innocentExplanations.map((value) => ({ label: 'May also be because', value })),
+    ...capacity.innocentExplanations.map((text) => ({ label: 'May also be because', value: explained(text) })),
   ]
+}
+
+/** The pack names an explanation by its code, and then says it. */
+function explained(text: string): string {
+  return text.replace(/^[A-Z]+(?:_[A-Z]+)+: /, '')
 }
 
 function financingValues({ status, cersai }: PackSignals['doubleFinancing']): CardValue[] {

@@ -40,6 +40,9 @@ export function drawHead(sheet: Sheet, root: PDFKit.PDFStructureElement, documen
     ['Pack number', document.packId],
     ['Composed', instantText(document.generatedAt)],
     ['Mode', document.isSandbox ? 'Sandbox' : 'Live'],
+    ['Order', document.order.value],
+    ['Buyer', document.order.buyer],
+    ['Subcontractor', document.order.subcontractor],
     ['Signal level', `${document.level.code} — ${document.level.meaning}`],
   ] as const) {
     sheet.row(sheet.group(table, 'TR'), [

@@ -48,9 +48,11 @@ export function legName(leg: keyof typeof LEGS | null): string {
   return leg === null ? MISSING : LEGS[leg]
 }
 
-/** A text of a pack, in which legs stand by their codes, as people read it. */
-export function withLegNames(text: string): string {
-  return text.replace(/\b(A_TO_B|B_TO_C)\b/g, (code) => (code === 'A_TO_B' ? LEGS.A_TO_B : LEGS.B_TO_C))
+/** A text of a pack, in which legs and reasons stand by their codes, as people read it. */
+export function withoutCodes(text: string): string {
+  return text
+    .replace(/\b(A_TO_B|B_TO_C)\b/g, (code) => (code === 'A_TO_B' ? LEGS.A_TO_B : LEGS.B_TO_C))
+    .replace(/\b[A-Z]+(?:_[A-Z]+)+\b/g, words)
 }
 
 /** A code of the contract as words: `POSSIBLE_MATCH` is `possible match`. */

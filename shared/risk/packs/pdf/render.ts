@@ -3,6 +3,7 @@ import type { ApiEnv } from '../../../environment.ts'
 import { type PackDocument, packDocument } from './document.ts'
 import { drawAnchor } from './draw-anchor.ts'
 import { drawCard } from './draw-card.ts'
+import { evidenceColumns } from './draw-evidence.ts'
 import { drawFooters, drawHead, drawSandboxBand } from './draw-head.ts'
 import { instantText } from './figures.ts'
 import { openDocument } from './open-document.ts'
@@ -45,7 +46,11 @@ export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   })
   sheet.need(PAGE.height)
   drawHead(sheet, root, document)
-  for (const card of document.cards) drawCard(sheet, root, card)
+  const columns = evidenceColumns(
+    sheet,
+    document.cards.flatMap(({ evidence }) => evidence),
+  )
+  for (const card of document.cards) drawCard(sheet, root, card, columns)
   drawFlags(sheet, root, document.flags)
   drawAnchor(sheet, root, document, input.proof, input.publicUrl)
   drawFooters(doc, document)

@@ -48,6 +48,10 @@ export interface Sheet {
   y: number
   /** starts a new page unless this height is left */
   need(height: number): void
+  /** whether this height is left */
+  fits(height: number): boolean
+  /** points that a text takes on one line; rounded up, since a width that just fits would break it */
+  width(style: Style, text: string): number
   /** a new element below `parent` */
   group(parent: Struct, type: string): Struct
   height(piece: Piece): number
@@ -61,10 +65,15 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
     doc,
     y: 0,
     need(height) {
-      if (sheet.y > 0 && sheet.y + height <= PAGE.height - PAGE.bottom) return
+      if (sheet.y > 0 && sheet.fits(height)) return
       doc.addPage()
       sheet.y = PAGE.top
       onPage(sheet)
+    },
+    fits: (height) => sheet.y + height <= PAGE.height - PAGE.bottom,
+    width({ font, size }, text) {
+      const drawn = drawnText(font, text)
+      return Math.ceil(doc.font(drawn.font).fontSize(size).widthOfString(drawn.text, optionsFor(drawn))) + 1
     },
     group(parent, type) {
       const element = doc.struct(type)
@@ -121,8 +130,9 @@ export function line(
   }
 }
 
-function optionsFor({ features }: DrawnText, width: number): PDFKit.Mixins.TextOptions {
-  if (Object.keys(features).length === 0) return { width }
+function optionsFor({ features }: DrawnText, width?: number): PDFKit.Mixins.TextOptions {
+  const within = width === undefined ? {} : { width }
+  if (Object.keys(features).length === 0) return within
   // The library takes what is switched off as well; its types know only a list of what is switched on.
-  return { width, features: features as unknown as PDFKit.Mixins.OpenTypeFeatures[] }
+  return { ...within, features: features as unknown as PDFKit.Mixins.OpenTypeFeatures[] }
 }

@@ -1,9 +1,12 @@
 import test from 'ava'
 import { packDocument } from '#shared/risk/packs/pdf/document.ts'
+import { evidenceColumns } from '#shared/risk/packs/pdf/draw-evidence.ts'
 import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
-import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { openDocument } from '#shared/risk/packs/pdf/open-document.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
+import { CONTENT_WIDTH, createSheet, STYLES } from '#shared/risk/packs/pdf/sheet.ts'
 import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
 import { NO_POPPLER, readPdf } from '../../../support/risk-poppler.ts'
 import { scenarioGstins } from './demo-pack.ts'
@@ -82,7 +85,12 @@ test('what is missing is written as plainly as what is there', async (t) => {
   const read = await readPdf(await renderPackPdf(input))
   if (!read) return void t.pass(NO_POPPLER)
   t.regex(read.text, /Missing: [a-z]/)
-  t.notRegex(read.text, /GST_|DEPTH_|NOT_FOUND|UPSTREAM_/, 'codes are said in words; the attached JSON has them')
+  t.regex(read.text, /No turnover \(consent revoked\)/)
+  t.notRegex(
+    read.text,
+    /GST_|DEPTH_|NOT_FOUND|UPSTREAM_|TURNOVER_/,
+    'codes are said in words; the attached JSON has them',
+  )
 })
 
 test('codes of sources, classes and reasons are read as words', (t) => {
@@ -111,6 +119,37 @@ test('every record of the evidence is on some card', async (t) => {
     [],
   )
   t.false(packDocument(input).cards.some(({ key }) => key === 'other'))
+})
+
+test('where a value comes from stands on one line, and what its columns hold is said on each page', async (t) => {
+  const input = await pdfInput()
+  const stored = JSON.parse(input.evidence ?? '')
+  for (let index = 0; index < 80; index++) stored.evidence.push({ ...stored.evidence[0], key: `somethingNew.${index}` })
+  const read = await readPdf(await renderPackPdf({ ...input, evidence: JSON.stringify(stored) }))
+  if (!read) return void t.pass(NO_POPPLER)
+  t.is(read.text.match(/[a-z] {2,}\S.* UTC {2,}\S+$/gm)?.length, stored.evidence.length)
+  const pages = read.text.split('\f').filter((page) => page.includes('somethingNew'))
+  t.true(pages.length > 1)
+  for (const page of pages) t.regex(page, /Value +Tier +Source +As of +Consent\n+ *\S.* UTC/)
+  t.is(read.structure.match(/^ +TH/gm)?.length, (await titlesOf(input)) + 5, 'the titles are read out once')
+})
+
+const titlesOf = async (input: Awaited<ReturnType<typeof pdfInput>>) =>
+  (await readPdf(await renderPackPdf(input)))?.structure.match(/^ +TH/gm)?.length ?? 0
+
+test('the columns of the evidence fill the page, and only the widest give way to a long text', async (t) => {
+  const [first] = packDocument(await pdfInput()).cards.flatMap(({ evidence }) => evidence)
+  if (!first) return t.fail()
+  const sheet = createSheet(openDocument('2026-11-21T06:30:00.000Z', { Title: 'T', Keywords: '' }), () => undefined)
+  const widths = (handle: string) =>
+    evidenceColumns(sheet, [{ ...first, consent: { handle, id: null, purposeCode: null, expiresAt: null } }])
+  const sum = (numbers: readonly number[]) => Math.round(numbers.reduce((total, one) => total + one, 0))
+  t.is(sum(widths('c')), Math.round(CONTENT_WIDTH))
+  const long = widths('c'.repeat(300))
+  t.is(sum(long), Math.round(CONTENT_WIDTH))
+  const asOf = sheet.width(STYLES.small, instantText(first.observedAt))
+  t.true((long[3] ?? 0) >= asOf, 'an instant keeps its line')
+  t.true((long[4] ?? 0) > (long[0] ?? 0))
 })
 
 test('evidence of a key no card knows is shown all the same', async (t) => {
