@@ -1,20 +1,21 @@
 import test from 'ava'
 import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
-import { queuesOf } from '#shared/contracts/ping-generations.ts'
+import { openGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
+import { UnavailableError } from '#shared/errors.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
-import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
+import { openDatabase } from '#shared/platform/database/db.ts'
+import { openInstallation } from '#shared/platform/database/installation.ts'
+import { KNOWS_FOR_MS, liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { createLog } from '#shared/platform/process/log.ts'
-import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { commands } from '../../ingress/admin/registry.ts'
-import { runAdmin } from '../../ingress/admin/run.ts'
 import { Batcher } from '../../ingress/ping/batcher.ts'
 import { freePort } from '../../stack/free-port.ts'
+import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
-import { openProduct, type Product } from '../support/product.ts'
+import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 interface Readiness {
@@ -42,18 +43,6 @@ async function saying(what: string, base: string, isIt: (said: Readiness) => boo
     60_000,
   )
 }
-
-const adminOf =
-  (product: Product) =>
-  (...args: string[]) =>
-    runAdmin(args, commands, async () => ({
-      config: product.config,
-      db: product.db,
-      secrets: createSecrets(product.config.secretKey),
-      log: createLog('silent', 'test'),
-      actor: 'tester',
-      async [Symbol.asyncDispose]() {},
-    }))
 
 test('pings flow through two listeners while one queue becomes four, and then two: none is lost, doubled or missed', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
@@ -161,6 +150,33 @@ test('what a listener that heard of no change sends to a former queue counts; qu
     .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
   await eventually('its queues to be deleted', async () => !(await isThere(deps.broker, 'pings.0')), 60_000)
   t.regex((await admin('shards', 'show')).stdout, /^2 in use\ngeneration 1: 2, taken to\npings\.1\.0/)
+})
+
+test('a listener that the database has told nothing for a day takes no ping: its queues may be given up by then', async (t) => {
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  const db = openDatabase({ url: product.config.databaseUrl, name: 'lost', poolSize: 1, timeoutMs: 5_000 })
+  let aheadMs = 0
+  await using installation = openInstallation(db, 1, createLog('silent', 'test'), () => Date.now() + aheadMs)
+  await installation.asked()
+  await db.destroy()
+  const cutOff = new Batcher(deps.broker, {
+    into: () => openGeneration(installation.generations(), deps.now()),
+    metrics: deps.metrics,
+    problems: () => installation.problems(),
+    mayAnswer: () => true,
+  })
+  const ping = () =>
+    new Promise<void>((resolve, reject) =>
+      cutOff.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+    )
+  aheadMs = KNOWS_FOR_MS - 60_000
+  await t.notThrowsAsync(ping())
+  aheadMs = KNOWS_FOR_MS + 1_000
+  await t.throwsAsync(ping(), { instanceOf: UnavailableError, message: /does not fit/ })
+  t.true(installation.problems().includes('database: has not said for a day where pings go'))
 })
 
 test('a queue that was left behind with messages in it is named', async (t) => {

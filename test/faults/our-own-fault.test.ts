@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
-import { createLog } from '#shared/platform/process/log.ts'
-import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { nowMicros } from '#shared/time.ts'
-import { commands } from '../../ingress/admin/registry.ts'
-import { runAdmin } from '../../ingress/admin/run.ts'
+import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, backlogEmpty, Ledger, sendPings } from '../support/ledger.ts'
@@ -118,15 +115,7 @@ test('one command replays what was given up for a fault that was not its own, an
   }
   for (const lastError of ['error 42703', 'error 23514', 'error 26000', 'TypeError', 'error XX000'])
     await put(lastError)
-  const admin = (...args: string[]) =>
-    runAdmin(args, commands, async () => ({
-      config: product.config,
-      db: product.db,
-      secrets: createSecrets(product.config.secretKey),
-      log: createLog('silent', 'test'),
-      actor: 'tester',
-      async [Symbol.asyncDispose]() {},
-    }))
+  const admin = adminOf(product)
   t.is((await admin('dead-letters', 'replay-ours')).status, 0)
   await backlogEmpty(product)
   const counted = async () => (await product.db('pings').pluck('ua')).sort()

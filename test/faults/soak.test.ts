@@ -1,7 +1,8 @@
 import test from 'ava'
 import { query } from '#shared/platform/database/sql.ts'
-import { type Fault, faults } from '../soak/faults.ts'
+import { faults } from '../soak/faults.ts'
 import { soak } from '../soak/soak.ts'
+import type { Fault } from '../soak/stage.ts'
 
 // `make soak` runs two hours of every fault on three brokers and two database servers; the suite this.
 

@@ -1,54 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Knex } from 'knex'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
-import type { Receivers } from './deaths.ts'
-import type { Kept, Kind } from './processes.ts'
-import type { SoakBroker, SoakServers } from './servers.ts'
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
+import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Kind } from './processes.ts'
+import type { SoakBroker } from './servers.ts'
+import { type Fault, type FaultStage, frozen, ofKind, oneOf } from './stage.ts'
 
 /** Free disk space that no machine has. */
 const HUGE = 100_000_000_000_000
 const DISK_LIMIT = 50_000_000
 const MEMORY_FRACTION = 0.4
 
-/** What faults are done to. */
-export interface FaultStage {
-  db: Knex
-  servers: SoakServers
-  processes: readonly Kept[]
-  receivers: Receivers
-  /** a number from 0 to 1, of the seed */
-  random(): number
-  /** Seconds for which the fault stays. */
-  hold(seconds: number): Promise<void>
-}
-
-export interface Fault {
-  name: string
-  /** does not exist with one broker, or without a standby */
-  needs?: 'cluster' | 'standby'
-  /** Brings it about, keeps it for a while, and ends it. */
-  run(stage: FaultStage): Promise<void>
-}
-
-/** One of them, by the seed. */
-function oneOf<T>(all: readonly T[], { random }: Pick<FaultStage, 'random'>): T {
-  const one = all[Math.floor(random() * all.length)]
-  if (one === undefined) throw new Error('there is none to choose from')
-  return one
-}
-
-const ofKind = (stage: FaultStage, kind: Kind) =>
-  oneOf(
-    stage.processes.filter((one) => one.kind === kind),
-    stage,
-  )
-
-/** The broker that leads the first queue of pings, as one that answers says. */
-async function leader({ servers: { brokers } }: FaultStage): Promise<SoakBroker> {
+/** The broker that leads the first of the queues that pings go to, as one that answers says. */
+async function leader({ db, servers: { brokers } }: FaultStage): Promise<SoakBroker> {
+  const [first = 0] = (await liveGenerations(db)).slice(-1).flatMap(queuesOf)
+  const queue = pingQueue(first)
   const said = (await brokers[0]?.node.ctl('list_queues', '--quiet', 'name', 'leader')) ?? ''
-  const line = said.split('\n').find((one) => one.startsWith(`${pingQueue(0)}\t`)) ?? ''
+  const line = said.split('\n').find((one) => one.startsWith(`${queue}\t`)) ?? ''
   const found = brokers.find(({ node }) => line.includes(`signalbox-${node.port}@`))
-  if (!found) throw new Error(`no node leads ${pingQueue(0)}: ${said}`)
+  if (!found) throw new Error(`no node leads ${queue}: ${said}`)
   return found
 }
 
@@ -59,15 +30,6 @@ async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number,
   } finally {
     // Together: of nodes that all went down, the first to come waits for the last to have gone.
     await Promise.all(these.map(({ node }) => node.start()))
-  }
-}
-
-async function frozen(what: { freeze(isOn: boolean): void | Promise<void> }, seconds: number, stage: FaultStage) {
-  try {
-    await what.freeze(true)
-    await stage.hold(seconds)
-  } finally {
-    await what.freeze(false)
   }
 }
 
@@ -263,5 +225,35 @@ const networkFaults: readonly Fault[] = [
   },
 ]
 
+/** Pings go to another number of queues, and those before it are read to their end. @param meanwhile what happens beside */
+const resharded = (name: string, meanwhile: (stage: FaultStage) => Promise<void>): Fault => ({
+  name,
+  async run(stage) {
+    const { db, admin } = stage
+    const isOver = async () => (await liveGenerations(db)).slice(0, -1).every(({ isDrained }) => isDrained)
+    await eventually('the change before to be over', isOver, 120_000)
+    const before = (await liveGenerations(db)).at(-1)?.shards ?? 0
+    await Promise.all([meanwhile(stage), admin('shards', 'set', '--to', String((before % 4) + 1))])
+    await eventually('the former queues to be read to their end', isOver, 120_000)
+  },
+})
+
+const queueFaults: readonly Fault[] = [
+  resharded('queues: another number of them', async () => {}),
+  resharded('queues: another number of them while an evaluator is frozen for 20 s', (stage) =>
+    frozen(ofKind(stage, 'evaluator'), 20, stage),
+  ),
+  resharded('queues: another number of them while a listener is frozen for 20 s', (stage) =>
+    frozen(ofKind(stage, 'listener'), 20, stage),
+  ),
+  resharded('queues: another number of them while an evaluator is killed', (stage) => killed('evaluator').run(stage)),
+]
+
 /** Everything that a soak does to the product. */
-export const faults: readonly Fault[] = [...processFaults, ...brokerFaults, ...databaseFaults, ...networkFaults]
+export const faults: readonly Fault[] = [
+  ...processFaults,
+  ...brokerFaults,
+  ...databaseFaults,
+  ...networkFaults,
+  ...queueFaults,
+]

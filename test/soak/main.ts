@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../support/imports.ts'
-import { type Fault, faults } from './faults.ts'
+import { faults } from './faults.ts'
 import { type SoakRow, soak } from './soak.ts'
+import type { Fault } from './stage.ts'
 
 // usage: node --import tsx test/soak/main.ts [--minutes N] [--seed N] [--only TEXT,TEXT] [--once]
 

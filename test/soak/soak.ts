@@ -4,16 +4,17 @@ import { openDatabase } from '#shared/platform/database/db.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { logFindings } from '../../ingress/admin/database-findings.ts'
+import { adminOf } from '../support/admin.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, backlogEmpty, compareEntries, LONG_LOG } from '../support/ledger.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck, addProject } from '../support/projects.ts'
 import { openReceivers, openUndertaker, type Receivers, type Undertaker } from './deaths.ts'
 import { type Consumer, type EvidenceReport, openConsumer } from './evidence.ts'
-import type { Fault, FaultStage } from './faults.ts'
 import { persistently } from './persistently.ts'
 import { type Kept, startProcesses } from './processes.ts'
 import { openServers, type SoakServers } from './servers.ts'
+import type { Fault, FaultStage } from './stage.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
 /** Checks that ping all the time, and may never be taken for late. */
@@ -172,6 +173,10 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
   const stage: FaultStage = {
     ...ground,
     random: options.random,
+    admin: async (...args) => {
+      const { status, stdout, stderr } = await adminOf({ ...product, db })(...args)
+      if (status !== 0) throw new Error(`admin ${args.join(' ')}: ${stderr || stdout}`)
+    },
     hold: (seconds) => sleep(seconds * 1000 * (options.holdFactor ?? 1)),
   }
   const settle = (what: string, run: () => Promise<unknown>) =>

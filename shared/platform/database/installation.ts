@@ -24,8 +24,12 @@ export interface Installation extends AsyncDisposable {
 /** Within it a process notices that the number of ping queues was changed. */
 const LOOK_EVERY_MS = 2_000
 
-/** Starts to ask at once, and goes on asking. @param own PING_SHARDS of this process: the number of a new installation */
-export function openInstallation(db: Knex, own: number, log: Log): Installation {
+/**
+ * Starts to ask at once, and goes on asking.
+ * @param own PING_SHARDS of this process: the number of a new installation
+ * @param wallMs the clock that may be set, in milliseconds
+ */
+export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => number = Date.now): Installation {
   const listeners = new Set<(fits: boolean) => void>()
   const followers = new Set<(live: readonly PingGeneration[]) => void>()
   const asked = Promise.withResolvers<void>()
@@ -33,7 +37,7 @@ export function openInstallation(db: Knex, own: number, log: Log): Installation 
   let isSchemaKnown = false
   let live: readonly PingGeneration[] = []
   /** when the question was sent whose answer is known, on two clocks: one stands still in a sleep, the other may be set */
-  let known = { monotonic: performance.now(), wall: Date.now() }
+  let known = { monotonic: performance.now(), wall: wallMs() }
   let isClosing = false
   let timer: NodeJS.Timeout | null = null
   let looking = look()
@@ -57,7 +61,7 @@ export function openInstallation(db: Knex, own: number, log: Log): Installation 
     const pending = isSchemaKnown ? [] : await pendingMigrations(db)
     if (pending.length > 0) return [`database: ${pending.length} migrations are pending`]
     isSchemaKnown = true
-    const sent = { monotonic: performance.now(), wall: Date.now() }
+    const sent = { monotonic: performance.now(), wall: wallMs() }
     follow(await agreeOnGenerations(db, own))
     known = sent
     return []
@@ -80,7 +84,7 @@ export function openInstallation(db: Knex, own: number, log: Log): Installation 
 
   return {
     problems() {
-      const age = Math.max(performance.now() - known.monotonic, Date.now() - known.wall)
+      const age = Math.max(performance.now() - known.monotonic, wallMs() - known.wall)
       // By then the queues that it knows of may be given up (docs/adr/0038).
       return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
     },

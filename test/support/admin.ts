@@ -1,0 +1,19 @@
+import type { Knex } from 'knex'
+import type { Config } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { commands } from '../../ingress/admin/registry.ts'
+import { runAdmin } from '../../ingress/admin/run.ts'
+
+/** The operator's commands, all of them, on a product: what each says and its exit code. */
+export const adminOf =
+  ({ config, db }: { config: Config; db: Knex }) =>
+  (...args: string[]) =>
+    runAdmin(args, commands, async () => ({
+      config,
+      db,
+      secrets: createSecrets(config.secretKey),
+      log: createLog('silent', 'test'),
+      actor: 'tester',
+      async [Symbol.asyncDispose]() {},
+    }))
