@@ -55,7 +55,10 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   IN_DIGEST: 'it is one of the checks of a digest.',
   WINDOW_ENDED: ({ name }) =>
     `it is still down at the end of its maintenance${name === undefined ? '' : ` ("${name}")`}.`,
-  PARENT_UP: (detail) => `it is still down after ${named(detail, 'what it depends on')} came back.`,
+  PARENT_UP: ({ name }) =>
+    name === undefined
+      ? 'it is still down, and what it depends on is not down any more.'
+      : `it is still down after "${name}" came back.`,
   PARENT_CYCLE: 'what it depends on depends on it.',
   ACK_EXPIRED: 'its acknowledgement has ended.',
   NOBODY_REACHED: 'nobody was reached before.',

@@ -62,12 +62,12 @@ export function heldByParents(
     return { gate: { reason: 'PARENT_LATE', since: downAt, until, detail }, isInCycle: false }
   }
   const parents = parentsOf(node, graph).flatMap(({ uuid }) => byUuid.get(uuid) ?? [])
-  return { gate: chanceOf(check, incident, cameUp(parents)), isInCycle: false }
+  return { gate: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
 }
 
-/** The parent that came up last. */
-function cameUp(parents: readonly TimedNode[]): TimedNode | null {
-  const up = parents.filter(({ isUp, upAt }) => isUp && upAt !== null)
+/** The parent that came up last of those that were down since an instant. */
+function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null {
+  const up = parents.filter(({ isUp, upAt }) => isUp && upAt !== null && upAt > since)
   return up.sort((a, b) => (b.upAt ?? 0) - (a.upAt ?? 0))[0] ?? null
 }
 

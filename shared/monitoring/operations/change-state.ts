@@ -5,6 +5,7 @@ import { makeIncidentDue } from '../alerting/policy-store.ts'
 import type { CheckState } from '../checks/check.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import { type AssignedCheck, updateState } from '../checks/store.ts'
+import { wakeChildren } from '../dependencies/parent-store.ts'
 import { insertHistoricFlip } from '../flips/store.ts'
 import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
@@ -40,6 +41,7 @@ export async function changeState(
       await abandonRuns(tx, locked)
       await insertHistoricFlip(tx, locked.id, flip, deps.now())
       await makeIncidentDue(tx, locked.id)
+      await wakeChildren(tx, [project.id])
     }
     await auditCheck(tx, actor, project, action, locked)
     return locked

@@ -11,6 +11,7 @@ import { nameOf } from '../checks/name.ts'
 import { applySpec } from '../checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
 import { type AssignedCheck, assignChannels, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
+import { wakeChildren } from '../dependencies/parent-store.ts'
 import type { Project } from '../projects/store.ts'
 import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
@@ -54,6 +55,7 @@ export async function applyUpdate(
   const changed = { ...check, ...changes }
   await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
   if (channels) await assignChannels(tx, check, channels)
+  if (changed.tags !== check.tags) await wakeChildren(tx, [project.id])
   const stored = await findCheck(tx, uuid)
   if (!stored) throw new NotFoundError('The check is gone.')
   const words = changedWords(check, stored)

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { type AssignedCheck, deleteCheck as deleteRow } from '../checks/store.ts'
+import { wakeChildren } from '../dependencies/parent-store.ts'
 import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 
@@ -20,6 +21,7 @@ export async function deleteCheck(
   const check = await transaction(db, async (tx) => {
     const locked = await requireLocked(tx, project.id, uuid)
     await deleteRow(tx, locked.id)
+    await wakeChildren(tx, [project.id])
     await auditCheck(tx, actor, project, 'check.deleted', locked)
     return locked
   })

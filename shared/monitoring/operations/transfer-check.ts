@@ -4,6 +4,7 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { makeIncidentDue } from '../alerting/policy-store.ts'
 import { countChecks } from '../checks/store.ts'
+import { wakeChildren } from '../dependencies/parent-store.ts'
 import { moveCheck } from '../projects/changes-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { auditCheck, requireLocked } from './check-changes.ts'
@@ -29,6 +30,7 @@ export async function transferCheck(
     const locked = await requireLocked(tx, from.id, uuid)
     await moveCheck(tx, locked.id, to.id)
     await makeIncidentDue(tx, locked.id)
+    await wakeChildren(tx, [from.id])
     await auditCheck(tx, actor, from, 'check.transferred', locked, ` to ${to.name}`)
     if (to.organisationId !== from.organisationId) {
       await auditCheck(tx, actor, to, 'check.received', locked, ` from ${from.name}`)

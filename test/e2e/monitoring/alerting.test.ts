@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { z } from 'zod'
+import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -137,34 +139,36 @@ test('what people do about an incident is in its timeline, and refused where it 
   t.deepEqual((await act('assign', { to: 'nobody@example.org' })).json, {
     error: 'json validation error: to has unexpected value',
   })
+  const { db } = app.deps
+  const to = `${randomUUID()}@example.org`
+  const user = await insertUser(db, { email: to, name: 'Anna', passwordHash: null })
+  await insertMembership(db, { organisationId: it.project.organisationId, userId: user?.id ?? 0, role: 'member' })
+  t.is((await act('assign', { to })).json.assignee, to)
+  t.is((await act('assign', { to: null })).json.assignee, null)
   const timeline = z
     .array(z.object({ kind: z.string(), what: z.string() }))
     .parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   t.deepEqual(
     timeline.filter(({ kind }) => kind === 'act').map(({ what }) => what),
-    ['ack', 'unack', 'note', 'report'],
+    ['ack', 'unack', 'note', 'report', 'assign', 'assign'],
   )
   t.true(['flip', 'decision', 'telling'].every((kind) => timeline.some((row) => row.kind === kind)))
   await it.ping('')
   await sink.waitFor(2)
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
-  await app.deps
-    .db('incidents')
-    .where({ id: String(id) })
-    .update({ down_at: ago(300) })
+  await db.raw('UPDATE incidents SET down_at = ? WHERE id = ?', [ago(300), String(id)])
   const gap = { door: 'http', shards: 1, kind: 'full', cause: 'nothing listened' }
-  const gaps = [
+  await db('gaps').insert([
     { ...gap, from_at: ago(360), until_at: ago(330) },
     { ...gap, from_at: ago(310), until_at: ago(240) },
-  ]
-  await app.deps.db('gaps').insert(gaps)
+  ])
   const row = z.looseObject({ kind: z.string() })
   const seen = z.array(row).parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   t.like(seen[0], { kind: 'gap', what: 'full', cause: 'nothing listened' })
   t.is(seen.filter(({ kind }) => kind === 'gap').length, 1, 'a gap that had ended before is not of it')
   t.deepEqual(await act('ack').then(({ status, text }) => [status, text]), [409, 'incident is resolved'])
   t.is((await act('report', { text: 'Afterwards.' })).json.report, 'Afterwards.')
-  await app.deps.db('incident_events').insert(Array.from({ length: 195 }, () => ({ incident_id: id, kind: 'note' })))
+  await app.deps.db('incident_events').insert(Array.from({ length: 193 }, () => ({ incident_id: id, kind: 'note' })))
   t.is((await act('note', { text: 'one too many' })).status, 403)
 })
 
@@ -250,6 +254,17 @@ test('lists of incidents are filtered and paged; a read-only key sees less, and 
   t.is((await list('?tag=prod')).incidents.length, 3)
   t.is((await list('?tag=pro')).incidents.length, 0)
   t.is((await list(`?check=${it.check.uuid}&limit=2`)).incidents.length, 2)
+  const now = Math.floor(Date.now() / 1000)
+  const [oldest] = await app.db('incidents').where({ project_id: it.project.id }).orderBy('n').limit(1).pluck('id')
+  await app
+    .db('incidents')
+    .where({ id: oldest })
+    .update({ down_at: new Date((now - 7200) * 1000) })
+  const idsOf = async (query: string) => (await list(query)).incidents.map(({ id }) => id)
+  t.deepEqual(await idsOf(`?end=${now - 3600}`), [oldest], 'older than the end')
+  t.is((await idsOf(`?start=${now - 3600}`)).length, 2)
+  t.deepEqual(await idsOf(`?start=${now - 7200}&end=${now - 7199}`), [oldest], 'not older than the start')
+  t.deepEqual(await idsOf(`?start=${now - 9000}&end=${now - 7200}`), [])
   const { next, incidents } = await list('?limit=2')
   t.is((await list(`?before=${next}`)).incidents.length, 1)
   t.is(incidents[0]?.previous, incidents[1]?.id)

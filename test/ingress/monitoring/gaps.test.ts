@@ -68,7 +68,7 @@ test('a listener that was killed is missed until an operator gives it up; then i
     [randomUUID()],
   )
   const checks: (() => string[] | Promise<string[]>)[] = []
-  await product.workers(['sweeper'], { readiness: { add: (check) => void checks.push(check) } })
+  const { metrics } = await product.workers(['sweeper'], { readiness: { add: (check) => void checks.push(check) } })
   const problems = async () => (await Promise.all(checks.map((check) => check()))).flat()
   const gap = await eventually('the gap to be found', async () => (await db('gaps').where({ door: 'smtp' }))[0])
   t.is(gap.until_at, null)
@@ -76,6 +76,7 @@ test('a listener that was killed is missed until an operator gives it up; then i
     (await problems()).some((problem) => problem.startsWith('gaps: smtp takes no pings since')),
     'readiness says so',
   )
+  t.regex(await metrics.registry.getSingleMetricAsString('signalbox_gap_open'), /\{door="smtp"\} 1/)
   await t.throwsAsync(closeGap(db, 'http'), { message: 'http takes pings: there is no gap to close' })
   const missedSince = await closeGap(db, 'smtp')
   t.is(toIsoSeconds(missedSince).slice(0, 19), gap.from_at.toISOString().slice(0, 19))
@@ -83,5 +84,9 @@ test('a listener that was killed is missed until an operator gives it up; then i
     'the gap to be closed',
     async () => (await db('gaps').where({ door: 'smtp' }).whereNotNull('until_at')).length === 1,
   )
+  const metricOf = async (name: string) => await metrics.registry.getSingleMetricAsString(`signalbox_${name}`)
+  await eventually('the metrics to follow', async () => (await metricOf('gap_open')).includes('{door="smtp"} 0'))
+  t.regex(await metricOf('gap_seconds_total'), /\{door="smtp",cause="[^"]+"\} \d/)
+  t.regex(await metricOf('beat_age_seconds'), /\{kind="sweeper"\} \d/)
   await eventually('readiness to follow', async () => (await problems()).every((it) => !it.startsWith('gaps')))
 })

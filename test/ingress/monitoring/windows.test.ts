@@ -75,3 +75,14 @@ test('parents are kept; a ring is refused and named; a check of another project 
   t.deepEqual(jsonOf(unknown), { error: `invalid check identifier: ${foreign.uuid}` })
   t.like(jsonOf(await post(`/checks/${web.uuid}/rules`, { parents: null })), { parents: [] })
 })
+
+test('a project has at most 100 windows; one of them may still be changed', async (t) => {
+  const { project, post } = await someone()
+  const window = { match: '*', starts_at: new Date(), ends_at: new Date() }
+  const rows = Array.from({ length: 99 }, () => ({ ...window, project_id: project.id, name: 'w' }))
+  await app.db('windows').insert(rows)
+  const made = await post('/windows/', { match: '*', for: 60 })
+  t.is(made.status, 201)
+  t.deepEqual(await post('/windows/', { match: '*', for: 60 }).then(({ status, text }) => [status, text]), [403, ''])
+  t.is((await post(`/windows/${jsonOf(made).id}`, { name: 'changed' })).status, 200)
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -262,3 +263,13 @@ test.serial(
     t.false((await app.db('projects').where({ uuid: team.project.uuid }).first()).tell_unknown)
   },
 )
+
+test.serial('the link of a message may be tried thirty times a minute from one address', async (t) => {
+  const link = `${app.url}/i/${randomUUID()}/${randomUUID()}/AAAAAAAAAAAAAAAAAAAAAA`
+  const answers: number[] = []
+  while (answers.at(-1) !== 429 && answers.length < 100) answers.push((await fetch(link)).status)
+  t.is(answers.at(-1), 429)
+  t.true(answers.length > 30, `${answers.length}`)
+  t.deepEqual([...new Set(answers)], [404, 429])
+  t.truthy((await fetch(link, { method: 'POST' })).headers.get('retry-after'))
+})

@@ -108,6 +108,7 @@ test.serial(
     const [chat, ...moreChats] = requestsAt(sink, '/chat')
     t.is(moreChats.length, 0)
     t.regex(chat ?? '', /60 checks are DOWN/)
+    t.regex(chat ?? '', /Perhaps the way to this service is broken\./, 'all of them are silent, and nothing pinged')
     const [{ id } = { id: 0 }] = checks
     const explained = await flipToExplain(db, id, null)
     const ofOne = explained ? await channelsToldOf(db, id, explained, []) : []
@@ -157,6 +158,19 @@ test.serial(
     await eventually('the digest of recoveries', async () => requestsAt(sink, '/chat').length === 2)
     t.regex(requestsAt(sink, '/chat')[1] ?? '', /60 checks are UP/)
     await eventually('single recoveries', async () => requestsAt(sink, '/each').length === 2 * CHECKS)
+
+    await db('checks').where({ id }).update({ last_ping: db.fn.now() })
+    await flip(product, checks.slice(0, 6), 'down')
+    await endWait(product, 6)
+    await eventually('another digest', async () => requestsAt(sink, '/chat').length === 3)
+    t.notRegex(requestsAt(sink, '/chat')[2] ?? '', /Perhaps/, 'something pinged')
+    await flip(product, checks.slice(0, 6), 'up')
+    const [after] = await eventually('its recoveries to be gathered', async () => {
+      const { rows } = await db.raw(`SELECT b.send_at >= (SELECT max(sent_at) FROM bundles WHERE direction = 'up')
+        + interval '5 minutes' AS late FROM bundles b WHERE direction = 'up' AND sent_at IS NULL`)
+      return rows.length > 0 && rows
+    })
+    t.true(after.late, 'five minutes after the digest of recoveries before')
   },
 )
 

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { endWindow } from '#shared/monitoring/operations/end-window.ts'
+import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
 import { addChat, addWebhook, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -199,13 +200,101 @@ test.serial('a gap of the listener that a check does not ping holds none of its 
   await db('pings').where({ check_id: byMail?.id }).update({ scheme: 'email' })
   const hour = db.raw(`now() + interval '1 hour'`)
   await db('gaps').insert({ door: 'http', shards: -1, from_at: db.fn.now(), until_at: hour, kind: 'clock', cause: '-' })
-  await db('incidents').update({
-    alert_at: db.raw(`alert_at - interval '1 hour'`),
-    looked_at: db.fn.now(),
-    next_at: db.fn.now(),
-  })
+  const earlier = { alert_at: db.raw(`alert_at - interval '1 hour'`), looked_at: db.fn.now(), next_at: db.fn.now() }
+  await db('incidents').update(earlier)
   await eventually('the repeat of the one', async () => (await reasons(product, byMail)).includes('REPEAT'))
   await eventually('the other to be held', async () => (await reasons(product, byHttp)).includes('BLIND'))
   t.deepEqual(await reasons(product, byHttp), ['FIRST_SUCCESS', 'FIRST', 'BLIND'], 'the first message was not held')
   t.deepEqual(await reasons(product, byMail), ['FIRST_SUCCESS', 'FIRST', 'REPEAT'])
 })
+
+test.serial(
+  'a parent that is paused, deleted or unlinked holds nothing any more: told at once; told before, the plan goes on',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: WORKERS })
+    const { db } = product
+    const names = ['paused', 'deleted', 'unlinked', 'untagged', 'left', 'a', 'b', 'c', 'd', 'e']
+    const { checks, post, ping } = await withChecks(product, sink, names)
+    const [paused, deleted, , untagged] = checks
+    const children = checks.slice(5)
+    for (const check of checks) await ping(check)
+    for (const [place, child] of children.entries()) {
+      const parent = place === 3 ? { tag: 'untagged' } : { check: checks[place]?.uuid }
+      t.is((await post(`/checks/${child.uuid}/rules`, { parents: [parent] })).status, 200)
+    }
+    const toldBefore = children[4]
+    await ping(toldBefore, '/fail')
+    await sink.waitFor(1)
+    for (const check of checks.slice(0, 5)) await ping(check, '/fail')
+    await sink.waitFor(6)
+    for (const child of children.slice(0, 4)) await ping(child, '/fail')
+    await db('incidents').where({ check_id: toldBefore?.id }).update({ next_at: db.fn.now() })
+    await eventually('all to be held', async () => (await db('incidents').where({ held: 'PARENT_DOWN' })).length === 5)
+    t.is(sink.requests.length, 6)
+
+    // One after the other: each acts by itself.
+    t.is((await post(`/checks/${paused?.uuid}/pause`, {})).status, 200)
+    await sink.waitFor(7)
+    t.is((await post(`/checks/${deleted?.uuid}`, {}, 'DELETE')).status, 200)
+    await sink.waitFor(8)
+    t.is((await post(`/checks/${untagged?.uuid}`, { tags: '' })).status, 200)
+    await sink.waitFor(9)
+    for (const place of [2, 4]) await post(`/checks/${children[place]?.uuid}/rules`, { parents: null })
+    await sink.waitFor(10)
+    await eventually('nothing to be held', async () => (await db('incidents').whereNotNull('held')).length === 0)
+    const once = children.map(({ uuid }) => toldOf(sink).filter((told) => told === `down ${uuid}`).length)
+    t.deepEqual(once, [1, 1, 1, 1, 1], 'who was told before is not told again')
+  },
+)
+
+test.serial('a check that moves to another project ends its incident, and nothing more is sent of it', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct({ listener: 'http', workers: WORKERS })
+  const { db, deps } = product
+  const { checks, post, ping } = await withChecks(product, sink, ['moved', 'stays'])
+  const [moved, stays] = checks
+  if (!moved) return t.fail()
+  await post('/policies/', { name: 'p', match: '*', steps: [{ repeat: { every: 60 } }] })
+  for (const check of checks) await ping(check)
+  for (const check of checks) await ping(check, '/fail')
+  await sink.waitFor(2)
+  const from = await db('projects').where({ id: moved.projectId }).first('id', 'organisation_id as organisationId')
+  const { project: to } = await addProject(deps)
+  const actor = { kind: 'operator', name: 'tester' } as const
+  await transferCheck(db, actor, { uuid: moved.uuid, from, to }, deps)
+  await eventually('its incident to end', () =>
+    db('incidents').where({ check_id: moved.id, resolution: 'ended' }).first(),
+  )
+  const earlier = { alert_at: db.raw(`alert_at - interval '1 minute'`), looked_at: db.fn.now(), next_at: db.fn.now() }
+  await db('incidents').whereNull('resolved_at').update(earlier)
+  await sink.waitFor(3)
+  await ping(moved)
+  await ping(stays)
+  await sink.waitFor(4)
+  t.deepEqual(toldOf(sink).slice(2), [`down ${stays?.uuid}`, `up ${stays?.uuid}`])
+})
+
+test.serial(
+  'a message about flapping is not sent when the incident is acknowledged before its first attempt',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'alerter', 'sweeper'] })
+    const { db } = product
+    const { checks, post, ping } = await withChecks(product, sink, ['flaps'])
+    const flapping = { changes: 3, within: 3600 }
+    t.is((await post('/policies/', { name: 'p', match: '*', steps: [{}], flapping })).status, 201)
+    for (const end of ['', '/fail', '', '/fail']) {
+      await ping(checks[0], end)
+      const status = end === '' ? 'up' : 'down'
+      await eventually('the change', async () => (await db('checks').where({ status })).length === 1)
+    }
+    await eventually('the message', () => db('notifications').where({ what: 'flapping', state: 'pending' }).first())
+    const { id } = await db('incidents').whereNull('resolved_at').first()
+    t.is((await post(`/incidents/${id}/ack`, {})).status, 200)
+    await product.workers(['notifier'])
+    await eventually('all to be over', async () => (await db('notifications').where({ state: 'pending' })).length === 0)
+    t.like(await db('notifications').where({ what: 'flapping' }).first(), { state: 'suppressed', error: 'Overtaken' })
+    t.is(sink.requests.length, 0)
+  },
+)

@@ -1,4 +1,6 @@
 import test from 'ava'
+import type { Incident } from '#shared/monitoring/alerting/incident.ts'
+import { heldByParents, relativesOf, type TimedNode } from '#shared/monitoring/dependencies/hold.ts'
 import { cycleOf, graphOf, holdOf, type Node, parentsOf } from '#shared/monitoring/dependencies/parents.ts'
 
 const node = (uuid: string, state: Node['state'], more: Partial<Node> = {}): Node => ({
@@ -60,6 +62,23 @@ test('a cycle is found and named in its order', (t) => {
     ['web', 'router', 'web'],
   )
   t.is(cycleOf(nodes[2] as Node, graph), null)
+})
+
+test('what came back gives a chance only where it was down since: a parent that was up all the time holds nothing', (t) => {
+  const schedule = { kind: 'simple', timeoutSeconds: 60, graceSeconds: 60, schedule: '', tz: 'UTC' } as const
+  const timed = (one: Node, upAt: number | null): TimedNode => ({ ...one, isUp: upAt !== null, downAt: null, upAt })
+  const child = timed(node('web', 'down', on('a', 'b')), null)
+  const held = { held: 'PARENT_DOWN', firstStep: null, downAt: 1000 } as Incident
+  const gateWith = (...parents: TimedNode[]) =>
+    heldByParents({ ...schedule, uuid: 'web' }, held, relativesOf([child, ...parents]), { downAt: 1000, now: 3000 })
+      .gate
+  const wasPaused = timed(node('b', 'fine'), null)
+  t.is(gateWith(timed(node('a', 'fine'), 900), wasPaused), null)
+  t.like(gateWith(timed(node('a', 'fine'), 2000), wasPaused), {
+    reason: 'PARENT_DOWN',
+    until: 2000 + 120_000_000,
+    detail: { name: 'a' },
+  })
 })
 
 const STORIES = 20_000

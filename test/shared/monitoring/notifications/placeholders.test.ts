@@ -50,3 +50,30 @@ test('without a last ping the body is empty and the exit status -1', (t) => {
 test('a name cannot end a header line', (t) => {
   t.is(fillTemplate('x: $NAME', { ...values, name: 'a\r\nInjected: 1' }, 'header'), 'x: a Injected: 1')
 })
+
+test('the place of a message under a policy is filled in; without a policy its placeholders stay as written', (t) => {
+  const template = '$INCIDENT_URL $INCIDENT $ACK_URL $SEVERITY $STEP $REPEAT $GROUP_COUNT $GROUP_JSON'
+  t.is(fillTemplate(template, values, 'body'), template)
+  const alert = {
+    what: 'repeat',
+    incidentId: 'the-incident',
+    url: 'https://example.org/incidents/the-incident',
+    ackUrl: 'https://example.org/i/x',
+    severity: 'warning',
+    step: 2,
+    repeat: 3,
+    downAt: 0,
+    lateBy: 0,
+    lateReason: 'REPEAT',
+    heldBy: '',
+  } as const
+  const group = { count: 2, members: [{ name: 'a' }] }
+  t.is(
+    fillTemplate(template, { ...values, alert, group }, 'body'),
+    'https://example.org/incidents/the-incident the-incident https://example.org/i/x warning 2 3 2 [{"name":"a"}]',
+  )
+  t.is(
+    fillTemplate('/?u=$INCIDENT_URL', { ...values, alert }, 'url'),
+    '/?u=https%3A//example.org/incidents/the-incident',
+  )
+})
