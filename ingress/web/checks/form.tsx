@@ -1,9 +1,8 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
-import { ChannelTrouble } from '../components/channel-trouble.tsx'
-import { CheckBox, DurationField, Form, TextArea, TextField, TimeZones } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { ChannelChoice } from '../components/channel-choice.tsx'
+import { EditForm, Segments } from '../components/edit-form.tsx'
+import { CheckBox, DurationField, TextArea, TextField, TimeZones } from '../components/form.tsx'
 import type { Context } from '../frame/context.ts'
-import { labelOfKind } from '../integrations/labels.ts'
 import { type CheckFormState, isField } from './form-state.ts'
 import { SchedulePreview } from './preview.tsx'
 
@@ -25,24 +24,21 @@ export function CheckForm(props: {
   const { state, context } = props
   const { values, flags, errors } = state
   const errorOf = (name: string) => errors?.get(name)
-  const problem = errors && ([...errors].find(([name]) => !isField(name))?.[1] ?? 'Something below is not right yet.')
   return (
     <div class="form-and-preview">
-      <Form context={context} action={props.action} class="stack check-form">
-        <Problem text={problem} />
+      <EditForm
+        context={context}
+        action={props.action}
+        errors={errors}
+        isShown={isField}
+        submit={props.submit}
+        cancel={props.cancel}
+      >
         <Identity values={values} errorOf={errorOf} isNew={props.isNew} />
         <Expectation values={values} errorOf={errorOf} />
         <Recipients channels={props.channels} chosen={state.channels} />
         <Filters values={values} errorOf={errorOf} flags={flags} />
-        <div class="form-foot">
-          <button type="submit" class="primary">
-            {props.submit}
-          </button>
-          <a class="button" href={props.cancel}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      </EditForm>
       <SchedulePreview values={values} now={context.deps.now()} />
     </div>
   )
@@ -93,16 +89,14 @@ function Expectation({ values, errorOf }: Part) {
   return (
     <fieldset>
       <legend>When it is expected</legend>
-      <div class="segments">
-        <span>
-          <input type="radio" id="kind-simple" name="kind" value="simple" checked={values.kind !== 'schedule'} />
-          <label for="kind-simple">At an interval</label>
-        </span>
-        <span>
-          <input type="radio" id="kind-schedule" name="kind" value="schedule" checked={values.kind === 'schedule'} />
-          <label for="kind-schedule">By a schedule</label>
-        </span>
-      </div>
+      <Segments
+        name="kind"
+        value={values.kind === 'schedule' ? 'schedule' : 'simple'}
+        options={[
+          { value: 'simple', label: 'At an interval' },
+          { value: 'schedule', label: 'By a schedule' },
+        ]}
+      />
       <div class="if-simple">
         <DurationField
           label="Period"
@@ -147,26 +141,7 @@ function Recipients({ channels, chosen }: { channels: readonly StoredChannel[]; 
   return (
     <fieldset>
       <legend>Who is told</legend>
-      {channels.length === 0 ? (
-        <p class="muted">There is no integration in this project yet.</p>
-      ) : (
-        <div class="choices">
-          {channels.map((channel) => (
-            <CheckBox
-              key={channel.uuid}
-              name="channel"
-              value={channel.uuid}
-              isChecked={chosen.has(channel.uuid)}
-              label={
-                <>
-                  {channel.name || labelOfKind(channel.kind)} <small>{labelOfKind(channel.kind)}</small>{' '}
-                  <ChannelTrouble channel={channel} />
-                </>
-              }
-            />
-          ))}
-        </div>
-      )}
+      <ChannelChoice name="channel" channels={channels} chosen={chosen} />
     </fieldset>
   )
 }

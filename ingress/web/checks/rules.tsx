@@ -6,8 +6,8 @@ import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { changeRules } from '#shared/monitoring/operations/change-rules.ts'
 import { CheckChoice, chosenChecks } from '../components/check-choice.tsx'
-import { Form, SelectField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { EditForm } from '../components/edit-form.tsx'
+import { SelectField, TextField } from '../components/form.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -95,8 +95,13 @@ async function show(
         <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
       </p>
       <h1>Who is told, and when not</h1>
-      <Form context={context} action={`/checks/${check.uuid}/rules`} class="stack check-form">
-        <Problem text={errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')} />
+      <EditForm
+        context={context}
+        action={`/checks/${check.uuid}/rules`}
+        errors={errors}
+        submit="Save"
+        cancel={`/checks/${check.uuid}`}
+      >
         <PolicyFields state={state} policies={policies} error={errors.get('policy')} />
         <fieldset>
           <legend>What it depends on</legend>
@@ -126,15 +131,7 @@ async function show(
             ]}
           />
         </fieldset>
-        <div class="form-foot">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          <a class="button" href={`/checks/${check.uuid}`}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      </EditForm>
     </>,
     errors.size === 0 ? 200 : 400,
   )

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { DayBar } from '../components/day-bar.tsx'
+import { Segments } from '../components/edit-form.tsx'
 import { CheckBox, CodeBlock, Copyable, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Icon, KindIcon, StatusGlyph, statusNames } from '../components/icons.tsx'
 import { Problem } from '../components/notice.tsx'
@@ -103,15 +104,7 @@ function Components({ theme, now }: { theme: string; now: number }) {
           </button>
         </p>
       </Part>
-      <Part title="Fields">
-        <div class="stack">
-          <TextField label="Text" name={id('text')} value="Nightly backup" hint="What helps to fill it in." />
-          <TextField label="Wrong" name={id('wrong')} value="every day" error="Period is not a number." />
-          <SelectField label="Choice" name={id('choice')} value="a" options={[{ value: 'a', label: 'The first' }]} />
-          <TextArea label="Lines" name={id('lines')} value="One" rows={2} />
-          <CheckBox name={id('box')} label="A box to tick" isChecked hint="What it does." />
-        </div>
-      </Part>
+      <Fields id={id} />
       <Part title="Copy">
         <p class="ping-url">
           <Copyable text="https://signalbox.example/ping/…" label={`address, ${theme}`} />
@@ -142,5 +135,27 @@ function Components({ theme, now }: { theme: string; now: number }) {
         </p>
       </Part>
     </>
+  )
+}
+
+function Fields({ id }: { id: (name: string) => string }) {
+  return (
+    <Part title="Fields">
+      <div class="stack">
+        <TextField label="Text" name={id('text')} value="Nightly backup" hint="What helps to fill it in." />
+        <TextField label="Wrong" name={id('wrong')} value="every day" error="Period is not a number." />
+        <SelectField label="Choice" name={id('choice')} value="a" options={[{ value: 'a', label: 'The first' }]} />
+        <TextArea label="Lines" name={id('lines')} value="One" rows={2} />
+        <Segments
+          name={id('way')}
+          value="once"
+          options={[
+            { value: 'once', label: 'Once' },
+            { value: 'again', label: 'Recurring' },
+          ]}
+        />
+        <CheckBox name={id('box')} label="A box to tick" isChecked hint="What it does." />
+      </div>
+    </Part>
   )
 }

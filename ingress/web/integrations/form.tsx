@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
-import { CheckBox, Form, SelectField, TextArea, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { EditForm } from '../components/edit-form.tsx'
+import { CheckBox, SelectField, TextArea, TextField } from '../components/form.tsx'
 import type { Context } from '../frame/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
@@ -39,8 +39,20 @@ export function IntegrationForm(props: {
     />
   )
   return (
-    <Form context={props.context} action={props.action} class="stack check-form">
-      <Problem text={props.problem} />
+    <EditForm
+      context={props.context}
+      action={props.action}
+      errors={props.problem === null ? props.errors : new Map([['', props.problem]])}
+      submit={isNew ? 'Create integration' : 'Save'}
+      cancel={props.cancel}
+      more={
+        kind.kind === 'webhook' && (
+          <button type="submit" name="do" value="preview">
+            Show what is sent
+          </button>
+        )
+      }
+    >
       <fieldset>
         <legend>What it needs</legend>
         <TextField
@@ -64,20 +76,7 @@ export function IntegrationForm(props: {
       </fieldset>
       {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
       {props.preview}
-      <div class="form-foot">
-        <button type="submit" class="primary">
-          {isNew ? 'Create integration' : 'Save'}
-        </button>
-        {kind.kind === 'webhook' && (
-          <button type="submit" name="do" value="preview">
-            Show what is sent
-          </button>
-        )}
-        <a class="button" href={props.cancel}>
-          Cancel
-        </a>
-      </div>
-    </Form>
+    </EditForm>
   )
 }
 

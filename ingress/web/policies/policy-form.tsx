@@ -1,7 +1,7 @@
 import type { StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
-import { DurationField, Form, TextField, TimeZones } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { EditForm } from '../components/edit-form.tsx'
+import { DurationField, TextField, TimeZones } from '../components/form.tsx'
 import type { Context } from '../frame/context.ts'
 import { hasMore, MOST_STEPS, type PolicyFormState } from './policy-state.ts'
 import { StepFields } from './step-fields.tsx'
@@ -29,19 +29,30 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state
   const errorOf = (name: string) => errors.get(name)
-  const problem = errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')
   return (
     <>
       <p class="crumb">
         <a href={base}>Policies</a>
       </p>
       <h1>{policy?.name ?? 'New policy'}</h1>
-      <Form context={context} action={action} class="stack check-form">
-        {/* What the enter key presses: the buttons of the steps come before the one that saves. */}
-        <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true">
-          Save
-        </button>
-        <Problem text={problem} />
+      <EditForm
+        context={context}
+        action={action}
+        errors={errors}
+        submit={policy ? 'Save' : 'Create policy'}
+        cancel={base}
+        more={
+          <button
+            type="submit"
+            name="try"
+            value="on"
+            formAction={base.replace(/\/policies$/, '/simulator')}
+            formNoValidate
+          >
+            Try it in the simulator
+          </button>
+        }
+      >
         {words !== null && (
           <p class="sentence" id="words">
             {words}
@@ -67,24 +78,7 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
           </p>
         )}
         <More values={values} errorOf={errorOf} isOpen={hasMore(state)} />
-        <div class="form-foot">
-          <button type="submit" class="primary">
-            {policy ? 'Save' : 'Create policy'}
-          </button>
-          <button
-            type="submit"
-            name="try"
-            value="on"
-            formAction={base.replace(/\/policies$/, '/simulator')}
-            formNoValidate
-          >
-            Try it in the simulator
-          </button>
-          <a class="button" href={base}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      </EditForm>
       <TimeZones />
     </>
   )

@@ -2,8 +2,8 @@ import { channelText, decisionText } from '#shared/monitoring/alerting/decision-
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedWord } from '#shared/monitoring/simulation/simulated.ts'
-import { Form, SelectField, TextArea, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { EditForm, Segments } from '../components/edit-form.tsx'
+import { SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Exact } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 
@@ -51,8 +51,13 @@ export function SimulatorPage({ context, base, asked, checks, policies, names, e
       </p>
       <h1>Simulator</h1>
       <p class="muted">Who would have been told, when and why. Nothing is stored, and nobody is told.</p>
-      <Form context={context} action={`${base}/simulator#outcome`} class="stack check-form">
-        <Problem text={errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')} />
+      <EditForm
+        context={context}
+        action={`${base}/simulator#outcome`}
+        errors={errors}
+        submit="Simulate"
+        cancel={`${base}/policies`}
+      >
         {asked.draft?.fields.map(([name, value], index) => (
           <input key={index} type="hidden" name={name} value={value} />
         ))}
@@ -62,22 +67,14 @@ export function SimulatorPage({ context, base, asked, checks, policies, names, e
             <TextField label="Check" name="check" value={asked.check} error={errors.get('check')} list="checks" />
             <SelectField label="With" name="policy" value={asked.policy} options={options} />
           </div>
-          <div class="segments">
-            <span>
-              <input
-                type="radio"
-                id="source-recorded"
-                name="source"
-                value="recorded"
-                checked={asked.source === 'recorded'}
-              />
-              <label for="source-recorded">The last 7 days as they were</label>
-            </span>
-            <span>
-              <input type="radio" id="source-lines" name="source" value="lines" checked={asked.source === 'lines'} />
-              <label for="source-lines">These pings</label>
-            </span>
-          </div>
+          <Segments
+            name="source"
+            value={asked.source}
+            options={[
+              { value: 'recorded', label: 'The last 7 days as they were' },
+              { value: 'lines', label: 'These pings' },
+            ]}
+          />
           <TextArea
             label="Pings"
             name="lines"
@@ -92,15 +89,7 @@ export function SimulatorPage({ context, base, asked, checks, policies, names, e
             <option key={uuid} value={name || uuid} />
           ))}
         </datalist>
-        <div class="form-foot">
-          <button type="submit" class="primary">
-            Simulate
-          </button>
-          <a class="button" href={`${base}/policies`}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      </EditForm>
       {outcome && (
         <div class="columns" id="outcome">
           <Outcome title="As it is in force" outcome={outcome.inForce} names={names} />

@@ -1,6 +1,7 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
-import { CheckBox, DurationField, SelectField, TextField } from '../components/form.tsx'
-import { labelOfKind } from '../integrations/labels.ts'
+import { ChannelChoice } from '../components/channel-choice.tsx'
+import { Segments } from '../components/edit-form.tsx'
+import { DurationField, SelectField, TextField } from '../components/form.tsx'
 import { MOST_HOURS, type PolicyFormState } from './policy-state.ts'
 
 interface Props {
@@ -93,35 +94,15 @@ function Whom(props: {
       aria-describedby={error ? errorId : undefined}
     >
       <p class="sub">Tell</p>
-      <div class="segments">
-        <span>
-          <input type="radio" id={`${path}.own`} name={`${path}.whom`} value="own" checked={isOwn} />
-          <label for={`${path}.own`}>the check's own integrations</label>
-        </span>
-        <span>
-          <input type="radio" id={`${path}.chosen`} name={`${path}.whom`} value="chosen" checked={!isOwn} />
-          <label for={`${path}.chosen`}>these</label>
-        </span>
-      </div>
-      {channels.length === 0 ? (
-        <p class="muted">There is no integration in this project yet.</p>
-      ) : (
-        <div class="choices chosen-channels">
-          {channels.map((channel) => (
-            <CheckBox
-              key={channel.uuid}
-              name={`${path}.channels`}
-              value={channel.uuid}
-              isChecked={chosen.has(channel.uuid)}
-              label={
-                <>
-                  {channel.name || labelOfKind(channel.kind)} <small>{labelOfKind(channel.kind)}</small>
-                </>
-              }
-            />
-          ))}
-        </div>
-      )}
+      <Segments
+        name={`${path}.whom`}
+        value={isOwn ? 'own' : 'chosen'}
+        options={[
+          { value: 'own', label: "the check's own integrations" },
+          { value: 'chosen', label: 'these' },
+        ]}
+      />
+      <ChannelChoice name={`${path}.channels`} channels={channels} chosen={chosen} isDependent />
       {error !== undefined && (
         <p class="field-error" id={errorId}>
           {error}

@@ -1,6 +1,6 @@
 import { CheckChoice } from '../components/check-choice.tsx'
-import { CheckBox, DurationField, Form, TextField, TimeZones } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { EditForm, Segments } from '../components/edit-form.tsx'
+import { CheckBox, DurationField, TextField, TimeZones } from '../components/form.tsx'
 import type { Context } from '../frame/context.ts'
 import type { WindowFormState } from './window-state.ts'
 
@@ -19,15 +19,19 @@ interface Props {
 /** A maintenance window to be filled in. */
 export function WindowForm({ context, base, window, state, errors, checks }: Props) {
   const { values, flags } = state
-  const problem = errors.size === 0 ? undefined : (errors.get('') ?? 'Something below is not right yet.')
   return (
     <>
       <p class="crumb">
         <a href={base}>Maintenance</a>
       </p>
       <h1>{window ? window.name || 'Maintenance' : 'Plan maintenance'}</h1>
-      <Form context={context} action={window ? `${base}/${window.uuid}` : `${base}/new`} class="stack check-form">
-        <Problem text={problem} />
+      <EditForm
+        context={context}
+        action={window ? `${base}/${window.uuid}` : `${base}/new`}
+        errors={errors}
+        submit={window ? 'Save' : 'Plan it'}
+        cancel={base}
+      >
         <fieldset>
           <legend>What</legend>
           <TextField
@@ -64,35 +68,24 @@ export function WindowForm({ context, base, window, state, errors, checks }: Pro
           <CheckBox name="exclude" isChecked={flags.has('exclude')} label="It does not count as uptime or downtime" />
           <CheckBox name="shown" isChecked={flags.has('shown')} label="The status page tells of it" />
         </fieldset>
-        <div class="form-foot">
-          <button type="submit" class="primary">
-            {window ? 'Save' : 'Plan it'}
-          </button>
-          <a class="button" href={base}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      </EditForm>
       <TimeZones />
     </>
   )
 }
 
 function When({ values, errors }: { values: WindowFormState['values']; errors: Props['errors'] }) {
-  const isRecurring = values.kind === 'recurring'
   return (
     <fieldset>
       <legend>When</legend>
-      <div class="segments">
-        <span>
-          <input type="radio" id="kind-once" name="kind" value="once" checked={!isRecurring} />
-          <label for="kind-once">Once</label>
-        </span>
-        <span>
-          <input type="radio" id="kind-recurring" name="kind" value="recurring" checked={isRecurring} />
-          <label for="kind-recurring">Recurring</label>
-        </span>
-      </div>
+      <Segments
+        name="kind"
+        value={values.kind === 'recurring' ? 'recurring' : 'once'}
+        options={[
+          { value: 'once', label: 'Once' },
+          { value: 'recurring', label: 'Recurring' },
+        ]}
+      />
       <div class="columns">
         <div class="if-once">
           <TextField

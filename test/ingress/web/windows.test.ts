@@ -1,6 +1,7 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { addChannel } from '../../support/projects.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
 
@@ -183,4 +184,30 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
   }
   const still = await app.db('windows').where({ project_id: team.project.id })
   t.deepEqual(still, [row])
+})
+
+test.serial('checks, policies, windows, rules and integrations are filled in by one form', async (t) => {
+  const check = await addCheck(owner, team)
+  const channel = await addChannel(app.deps, team.project.id, 'Ops')
+  await app.deps.db('channels').where({ uuid: channel.uuid }).update({ email_verified: true, last_error: 'refused' })
+  const pages = [
+    [`${base}/checks/new`, base],
+    [`/checks/${check}/edit`, `/checks/${check}`],
+    [`/checks/${check}/rules`, `/checks/${check}`],
+    [`${base}/policies/new`, `${base}/policies`],
+    [`${base}/windows/new`, `${base}/windows`],
+    [`${base}/integrations/new/webhook`, `${base}/integrations`],
+    [`${base}/simulator`, `${base}/policies`],
+  ] as const
+  for (const [page, way] of pages) {
+    const [edited = ''] =
+      /<form[^>]* class="stack check-form">[\s\S]*?<\/form>/.exec((await owner.get(page)).text) ?? []
+    const [, first] = /<button type="submit"([^>]*)>/.exec(edited) ?? []
+    t.regex(first ?? '', /class="hidden"/, `${page}: the enter key saves`)
+    const [foot = ''] = /<div class="form-foot">[\s\S]*$/.exec(edited) ?? []
+    t.regex(foot, /^<div class="form-foot"><button type="submit" class="primary">[^<]+<\/button>/, page)
+    t.regex(foot, new RegExp(`<a class="button" href="${way}[^"]*">Cancel</a></div></form>$`), page)
+  }
+  for (const page of [`/checks/${check}/edit`, `${base}/policies/new`])
+    t.regex((await owner.get(page)).text, /<span class="pill bad">failing<\/span>/, `${page} marks what fails`)
 })
