@@ -9,7 +9,7 @@ import { insertTellings } from './telling-store.ts'
 const MOST_AT_A_TIME = 500
 
 /** Only one alerter counts what an integration has to send; what another one leaves is made a second later. */
-const LOCK = 5_217_005
+const LOCK = 5_217_006
 
 /** A message about an outage of which there are many. */
 export interface WaitingTelling {

@@ -66,7 +66,7 @@ export async function setReminderAt(tx: Knex, userId: number, at: Micros | null)
   await execute(tx, `UPDATE user_reports SET reminder_at = ${timestampOf('?::bigint')} WHERE user_id = ?`, [at, userId])
 }
 
-/** Sets the first reminder of everybody who wants some, has none set, and has something down. @returns how many */
+/** Sets the first reminder of everybody who wants some, has none set, and has something down that nobody acknowledged. @returns how many */
 export async function setFirstReminders(db: Knex): Promise<number> {
   return await execute(
     db,
@@ -75,7 +75,7 @@ export async function setFirstReminders(db: Knex): Promise<number> {
      FROM (SELECT m.user_id, max(i.down_at) AS at FROM incidents i
            JOIN checks c ON c.id = i.check_id AND c.status = 'down' JOIN projects p ON p.id = c.project_id
            JOIN memberships m ON m.organisation_id = p.organisation_id
-           WHERE i.resolved_at IS NULL GROUP BY m.user_id) down
+           WHERE i.resolved_at IS NULL AND i.state <> 'acknowledged' GROUP BY m.user_id) down
      WHERE down.user_id = r.user_id AND r.reminder <> 'off' AND r.reminder_at IS NULL`,
   )
 }

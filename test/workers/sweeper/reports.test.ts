@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { setFirstReminders } from '#shared/monitoring/reports/report-store.ts'
 import { nextReport } from '#shared/monitoring/reports/report-times.ts'
 import { createTeam, join, type Team } from '../../ingress/web/people.ts'
 import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
@@ -151,12 +152,13 @@ test('a reminder names what is down, acknowledged ones and those in a window apa
     return due > new Date() ? due : null
   })
   t.true(next > new Date(Date.now() + HOUR / 2))
-  await app.db('incidents').update({ state: 'resolved', resolved_at: new Date() })
+  await app.db('incidents').where({ state: 'alerting' }).update({ state: 'resolved', resolved_at: new Date() })
   await app.db('checks').where({ id: check.id }).update({ status: 'up' })
   await app.db('user_reports').update({ reminder_at: new Date() })
   await eventually(
     'the reminder to be cleared',
     async () => (await app.db('user_reports').first()).reminder_at === null,
   )
+  t.is(await setFirstReminders(app.db), 0, 'what is left is acknowledged')
   t.is((await app.db('mails').where({ kind: 'reminder' })).length, 1)
 })
