@@ -152,13 +152,13 @@ function Evidence({ entries, title }: { entries: readonly CardEvidence[]; title:
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={`Evidence of ${title}`}>
-      <table class="plain-table evidence">
+      <table class="plain-table evidence stacked">
         <thead>
           <tr>
             <th scope="col">Value</th>
             <th scope="col">Tier</th>
             <th scope="col">Source</th>
-            <th scope="col">As of</th>
+            <th scope="col">As of (UTC)</th>
             <th scope="col">Consent</th>
           </tr>
         </thead>
@@ -169,9 +169,15 @@ function Evidence({ entries, title }: { entries: readonly CardEvidence[]; title:
               <td class={entry.tier === 'MISSING' ? 'is-missing' : undefined}>
                 {entry.tier === 'MISSING' ? missingText(entry.missingReason ?? null) : tierLabel(entry.tier)}
               </td>
-              <td title={entry.source}>{sourceName(entry.source)}</td>
-              <td class="figure">{instantText(entry.asOf ?? entry.observedAt)}</td>
-              <td class="breakable">{entry.consent ? consentText(entry.consent) : '—'}</td>
+              <td title={entry.source} data-label="Source">
+                {sourceName(entry.source)}
+              </td>
+              <td class="figure" data-label="As of (UTC)">
+                {instantText(entry.asOf ?? entry.observedAt).replace(/ UTC$/, '')}
+              </td>
+              <td class="breakable" data-label="Consent">
+                {entry.consent ? consentText(entry.consent) : '—'}
+              </td>
             </tr>
           ))}
         </tbody>

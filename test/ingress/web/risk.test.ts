@@ -59,6 +59,9 @@ test('a pack is made on a form, and shown with its tiers, its sentence and its a
     'Verify it yourself',
   ])
     t.true(text.includes(part), part)
+  const stacked = /<table class="[^"]*\bevidence stacked">[\s\S]*?<\/table>/.exec(text)?.[0] ?? ''
+  for (const label of ['Source', 'As of (UTC)', 'Consent']) t.true(stacked.includes(`data-label="${label}"`), label)
+  t.notRegex(stacked, /UTC<\/td>/, 'the title of the column says it once')
 })
 
 test('a form that is sent twice makes one pack', async (t) => {
