@@ -44,7 +44,13 @@ export async function benchPages(options: Options): Promise<Row[]> {
   const base = `/projects/${project.uuid}`
   const filter = { tags: [], search: '', status: null }
   const page = { after: null, limit: 51, shown: await shownAt(db, project.id, nowMicros()) }
-  const log = { kinds: ['ping', 'flip', 'notification'], before: null, afterN: 0, limit: 51 } as const
+  const log = {
+    kinds: ['ping', 'flip', 'notification', 'gap'],
+    before: null,
+    afterN: 0,
+    limit: 51,
+    heardBy: { door: 'http', shard: 1n },
+  } as const
   const cases = [
     {
       name: 'checks',

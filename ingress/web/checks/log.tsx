@@ -1,4 +1,7 @@
+import { shardOf } from '#shared/contracts/ping-batch.ts'
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
+import { doorsOf } from '#shared/monitoring/gaps/gap-store.ts'
 import { type LogCursor, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { paged } from '../../paging.ts'
@@ -9,8 +12,13 @@ import { labelOfKind } from '../integrations/labels.ts'
 import { firstLine, type LogLine, pairEntries } from './log-pairs.ts'
 
 const PAGE_SIZE = 40
-const kinds = ['ping', 'flip', 'notification'] as const
-const kindNames: Readonly<Record<LogKind, string>> = { ping: 'Pings', flip: 'Changes', notification: 'Messages' }
+const kinds = ['ping', 'flip', 'notification', 'gap'] as const
+const kindNames: Readonly<Record<LogKind, string>> = {
+  ping: 'Pings',
+  flip: 'Changes',
+  notification: 'Messages',
+  gap: 'Gaps',
+}
 
 export interface LogPage {
   entries: LogLine[]
@@ -24,18 +32,21 @@ export async function readLog(context: Context, check: Check, afterN: number): P
   const asked = kinds.filter((kind) => context.query.getAll('log').includes(kind))
   const shown = asked.length === 0 ? kinds : asked
   const before = parseCursor(context.query.get('before'))
-  const rows = await listCheckLog(context.deps.db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1 })
+  const { db, installation } = context.deps
+  const door = (await doorsOf(db, [check.id])).get(check.id) ?? 'http'
+  const heardBy = { door, shard: 1n << BigInt(shardOf(check.id, shardsNow(installation.generations()))) }
+  const rows = await listCheckLog(db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1, heardBy })
   const { page: entries, nextCursor: next } = paged(rows, PAGE_SIZE, ({ at, kind, id }) => `${at}.${kind}.${id}`)
   return { entries: pairEntries(entries), next, shown }
 }
 
 function parseCursor(text: string | null): LogCursor | null {
-  const match = /^(\d{1,16})\.(ping|flip|notification)\.([0-9a-f-]{1,36})$/.exec(text ?? '')
+  const match = /^(\d{1,16})\.(ping|flip|notification|gap)\.([0-9a-f-]{1,36})$/.exec(text ?? '')
   const kind = kinds.find((one) => one === match?.[2])
   return match && kind ? { at: Number(match[1]), kind, id: match[3] ?? '' } : null
 }
 
-/** Pings, changes of status and messages in one stream, newest first. @param props.path the check's page */
+/** Pings, changes of status, messages and gaps of ours in one stream, newest first. @param props.path the check's page */
 export function CheckLog(props: {
   context: Context
   path: string
@@ -112,6 +123,13 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
       </span>
     )
   }
+  if (entry.kind === 'gap') {
+    return (
+      <span class="entry-what">
+        <span class="pill">blind</span> <span>{gapText(entry)}</span>
+      </span>
+    )
+  }
   if (entry.kind === 'notification') {
     return (
       <span class="entry-what">
@@ -127,6 +145,12 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
     )
   }
   return <PingEntry entry={entry} path={path} line={showsBodies ? firstLine(entry.head) : ''} />
+}
+
+/** `We could not take signals for 30 min.` */
+function gapText({ at, until }: LogLine): string {
+  if (until === null) return 'We cannot take signals since then. Nothing goes down until we can.'
+  return `We could not take signals for ${humanDuration(toSeconds(until - at))}.`
 }
 
 /** One ping, with its run where it ended one, and what its body says first. */

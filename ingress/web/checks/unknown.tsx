@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
+import { doorsOf, gapsSince } from '#shared/monitoring/gaps/gap-store.ts'
 import { findOpenUnknown, type OpenUnknown } from '#shared/monitoring/gaps/open-unknown-store.ts'
 import { merged } from '#shared/monitoring/windows/spans.ts'
 import { listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
@@ -20,12 +20,13 @@ export interface UnknownTime {
 
 /** @param from how far back */
 export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
-  const [spans, open, gaps] = await Promise.all([
+  const [spans, open, gaps, doors] = await Promise.all([
     listUnknown(db, check.id, from, now),
     findOpenUnknown(db, check.id),
     gapsSince(db, from),
+    doorsOf(db, [check.id]),
   ])
-  const ours = gaps.filter(({ door, from: begin }) => door === 'http' && begin < now)
+  const ours = gaps.filter(({ door, from: begin }) => door === doors.get(check.id) && begin < now)
   const blind = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
   return { spans: merged(spans), open, gaps: blind }
 }

@@ -4,9 +4,11 @@ import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { PingType } from '../checks/state-machine.ts'
+import type { Door } from '../gaps/blind.ts'
 import type { IgnoredReason } from '../pings/record-store.ts'
 
-export type LogKind = 'ping' | 'flip' | 'notification'
+/** `gap`: time in which we could not take signals of the check. */
+export type LogKind = 'ping' | 'flip' | 'notification' | 'gap'
 
 export interface LogCursor {
   at: Micros
@@ -36,47 +38,64 @@ export interface LogEntry extends LogCursor {
   channelUuid: string | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   error: string | null
+  /** end of a gap; null while it is open */
+  until: Micros | null
 }
 
 /** Workers of the release before know no reason, and leave that of the ping whose place they take. */
 const IGNORED = `CASE type WHEN 'ign' THEN ignored END`
 
 /**
- * Pings, changes of status and messages in one stream, newest first. Each source gives at most a page, so a page costs
- * no more than three index scans.
- * @param afterN the highest ping number that is no longer shown
+ * Pings, changes of status, messages and gaps of ours in one stream, newest first. Each source gives at most a page, so a
+ * page costs no more than three index scans and one of the gaps.
+ * @param page.afterN the highest ping number that is no longer shown
+ * @param page.heardBy the listener that the check pings, and the bit of its shard
  */
 export async function listCheckLog(
   db: Knex,
   checkId: number,
-  page: { kinds: readonly LogKind[]; before: LogCursor | null; afterN: number; limit: number },
+  page: {
+    kinds: readonly LogKind[]
+    before: LogCursor | null
+    afterN: number
+    limit: number
+    heardBy: { door: Door; shard: bigint }
+  },
 ): Promise<LogEntry[]> {
   const { before } = page
   const bound = before ? `WHERE (at, kind, id) < (${timestampOf('?::bigint')}, ?::text, ?::text)` : ''
   const boundValues = before ? [before.at, before.kind, before.id] : []
   const until = before ? `AND at <= ${timestampOf('?::bigint')}` : ''
   const untilNotified = before ? `AND n.created_at <= ${timestampOf('?::bigint')}` : ''
+  const untilBlind = before ? `AND g.from_at <= ${timestampOf('?::bigint')}` : ''
   const untilValues = before ? [before.at] : []
   return await query<LogEntry>(
     db,
     `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody", head,
-            "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error
+            "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error,
+            ${microsOf('"until"')} AS "until"
      FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
                rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
                CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "channelName",
-               NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error
+               NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
         FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
        (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
-               from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL
+               from_status, to_status, reason, NULL, NULL, NULL, NULL, NULL, NULL
         FROM flips WHERE check_id = ? AND ?::boolean ${until} ORDER BY id DESC LIMIT ?)
        UNION ALL
        (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
-               NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error
+               NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error, NULL
         FROM notifications n JOIN channels c ON c.id = n.channel_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
+       UNION ALL
+       (SELECT g.from_at, 'gap', lpad(g.id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL::bytea, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, g.until_at
+        FROM gaps g JOIN checks c ON c.id = ?
+        WHERE g.door = ? AND g.kind <> 'detection' AND g.shards & ?::bigint <> 0 AND ?::boolean
+          AND coalesce(g.until_at, 'infinity') > c.created_at ${untilBlind} ORDER BY g.from_at DESC, g.id DESC LIMIT ?)
      ) AS log ${bound} ORDER BY log.at DESC, kind DESC, id DESC LIMIT ?`,
     [
       checkId,
@@ -90,6 +109,12 @@ export async function listCheckLog(
       page.limit + 1,
       checkId,
       page.kinds.includes('notification'),
+      ...untilValues,
+      page.limit + 1,
+      checkId,
+      page.heardBy.door,
+      String(BigInt.asIntN(64, page.heardBy.shard)),
+      page.kinds.includes('gap'),
       ...untilValues,
       page.limit + 1,
       ...boundValues,

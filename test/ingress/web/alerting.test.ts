@@ -247,6 +247,21 @@ test.serial(
     const page = await owner.get(`${base}/gaps`)
     t.is(page.status, 200)
     t.regex(page.text, /Pings by HTTP could not be taken \(process lost\)/)
+    const uuid = await addCheck(owner, team, { name: 'nightly' })
+    const log = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
+    t.notRegex(await log(), /We could not take signals for/, 'it was made afterwards')
+    await app
+      .db('checks')
+      .where({ uuid })
+      .update({ created_at: new Date(0) })
+    t.is((await log()).match(/We could not take signals for 30 min\./g)?.length, 1)
+    t.regex(await log('?log=gap'), /We could not take signals for/)
+    t.notRegex(await log('?log=ping'), /We could not take signals for/)
+    for (const other of [{ door: 'smtp' }, { shards: 2 }]) {
+      await app.db('gaps').where({ id }).update(other)
+      t.notRegex(await log(), /We could not take signals for/, 'it is of pings that this check does not send')
+      await app.db('gaps').where({ id }).update({ door: 'http', shards: 1 })
+    }
     await app
       .db('gaps')
       .where({ id })

@@ -39,6 +39,7 @@ const ping = (id: number, type: LogEntry['type'], rid: string | null = null): Lo
   channelUuid: null,
   state: null,
   error: null,
+  until: null,
 })
 
 test('a finish and the start of its run are one line, by their run id', (t) => {
