@@ -119,7 +119,8 @@ function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; sho
         <span>
           was {entry.fromStatus}
           {entry.reason === 'timeout' ? ': no ping in time' : entry.reason === 'fail' ? ': a failure was reported' : ''}
-        </span>
+        </span>{' '}
+        <a href={`${path}?why=${Number(entry.id)}#why`}>Why?</a>
       </span>
     )
   }

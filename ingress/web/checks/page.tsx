@@ -156,7 +156,7 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
     readLog(context, check, afterN),
     findCreation(deps.db, check.id),
     findLost(deps.db, check.id),
-    loadToldBy(deps.db, check),
+    loadToldBy(deps.db, check, askedFlip(context)),
     loadMaintenance(deps.db, check, now, DAYS + 3),
     loadRelatives(deps.db, check, now),
     statementsSince(deps.db, project.id),
@@ -165,6 +165,12 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
   ])
   const pinged = { pings, keys, log, createdAt, lost, watched }
   return { ...pinged, channels, flipsOf, toldBy, maintenance, relatives, stated, unknown }
+}
+
+/** The change of status whose reasons the address asks for; null: none. */
+function askedFlip({ query }: Context): number | null {
+  const text = query.get('why') ?? ''
+  return /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
 function Head(props: { context: Context; workspace: CheckWorkspace; status: ShownStatus; mayEdit: boolean }) {

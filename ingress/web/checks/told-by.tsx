@@ -14,23 +14,35 @@ const SHOWN = 10
 export interface ToldBy {
   policy: Policy | null
   decisions: ShownDecision[]
+  /** those about one change of the check, newest first; null unless one was asked for */
+  why: ShownDecision[] | null
   /** the outage that goes on, with what comes next of it */
   open: { incident: ShownIncident; coming: Coming } | null
 }
 
-/** Which policy applies to a check, and the newest decisions about it. */
-export async function loadToldBy(db: Knex, check: { id: number; projectId: number; tags: string }): Promise<ToldBy> {
+/**
+ * Which policy applies to a check, and the newest decisions about it.
+ * @param flipId the change of status that is asked about; null: none
+ */
+export async function loadToldBy(
+  db: Knex,
+  check: { id: number; projectId: number; tags: string },
+  flipId: number | null,
+): Promise<ToldBy> {
+  const all = { from: null, before: null, beforeId: null }
   const any = { tag: null, from: null, before: null, beforeN: null }
-  const [policies, rules, decisions, [incident], comingOf] = await Promise.all([
+  const [policies, rules, decisions, why, [incident], comingOf] = await Promise.all([
     policiesOf(db, [check.projectId]),
     findAlertRules(db, check.id),
-    listDecisions(db, check.id, { from: null, before: null, beforeId: null }, SHOWN),
+    listDecisions(db, check.id, all, SHOWN),
+    flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, SHOWN),
     listIncidents(db, check.projectId, { ...any, state: 'open', checkId: check.id }, 1),
     loadComing(db, check.projectId),
   ])
   return {
     policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies),
     decisions,
+    why,
     open: incident ? { incident, coming: comingOf(incident, decisions[0] ?? null) } : null,
   }
 }
@@ -54,7 +66,7 @@ export function ToldByCard(props: {
   /** of the check, for whoever may change it; else null */
   path: string | null
 }) {
-  const { policy, decisions } = props.toldBy
+  const { policy, decisions, why } = props.toldBy
   const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   return (
@@ -66,26 +78,43 @@ export function ToldByCard(props: {
           : 'Its own integrations, of each change.'}
       </p>
       {props.path !== null && <a href={`${props.path}/rules`}>Choose a policy</a>}
-      {decisions.length > 0 && (
+      {why !== null && (
+        <>
+          <h3 id="why">Why? Of this change and its incident</h3>
+          {why.length === 0 ? (
+            <p class="muted">Nothing is known of it, or not any more.</p>
+          ) : (
+            <Decisions decisions={why} nameOf={nameOf} now={props.now} />
+          )}
+        </>
+      )}
+      {why === null && decisions.length > 0 && (
         <>
           <h3>Why?</h3>
-          <ul>
-            {decisions.map((decision) => (
-              <li key={decision.id}>
-                <Ago at={decision.at} now={props.now} />: {decisionText(decision)}
-                {decision.channels.length > 0 && (
-                  <ul>
-                    {decision.channels.map((channel) => (
-                      <li key={channel.id}>{deliveredText(channel, nameOf(channel.id))}</li>
-                    ))}
-                  </ul>
-                )}
-              </li>
-            ))}
-          </ul>
+          <Decisions decisions={decisions} nameOf={nameOf} now={props.now} />
         </>
       )}
     </section>
+  )
+}
+
+/** A sentence for each decision, and one for each integration. */
+function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: string) => string; now: Micros }) {
+  return (
+    <ul>
+      {props.decisions.map((decision) => (
+        <li key={decision.id}>
+          <Ago at={decision.at} now={props.now} />: {decisionText(decision)}
+          {decision.channels.length > 0 && (
+            <ul>
+              {decision.channels.map((channel) => (
+                <li key={channel.id}>{deliveredText(channel, props.nameOf(channel.id))}</li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -113,14 +113,18 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
   )
 }
 
-/** The decisions about a check, newest first. @param range.beforeId older than this one */
+/**
+ * The decisions about a check, newest first.
+ * @param range.beforeId older than this one
+ * @param range.flipId only those about this change, and about the incident that it began, joined or ended
+ */
 export async function listDecisions(
   db: Knex,
   checkId: number,
-  range: { from: Micros | null; before: Micros | null; beforeId: number | null },
+  range: { from: Micros | null; before: Micros | null; beforeId: number | null; flipId?: number },
   limit: number,
 ): Promise<ShownDecision[]> {
-  const { from, before, beforeId } = range
+  const { from, before, beforeId, flipId = null } = range
   return await query<ShownDecision>(
     db,
     `SELECT d.id, ${microsOf('d.at')} AS at, ${microsOf('f.at')} AS "flipAt", f.to_status AS "flipTo",
@@ -144,8 +148,10 @@ export async function listDecisions(
        AND (?::bigint IS NULL OR d.at >= ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR d.at < ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR d.id < ?)
+       AND (?::bigint IS NULL OR d.flip_id = ? OR d.incident_id IN (
+              SELECT incident_id FROM decisions WHERE check_id = d.check_id AND flip_id = ?))
      ORDER BY d.id DESC LIMIT ?`,
-    [checkId, from, from, before, before, beforeId, beforeId, limit],
+    [checkId, from, from, before, before, beforeId, beforeId, flipId, flipId, flipId, limit],
   )
 }
 

@@ -113,3 +113,31 @@ test('days with maintenance that does not count are hatched, on the page of a ch
   })
   for (const html of await pages()) t.regex(html, /class="hatch"/, 'what was unknown of a check too')
 })
+
+test('each change in the log of a check links to why somebody was told of it, or was not', async (t) => {
+  await using app = await openProduct({ listener: 'http' })
+  const { db } = app
+  const team = await createTeam(app, 'Why')
+  const owner = await join(app, team, 'owner')
+  const uuid = await addCheck(owner, team, { name: 'nightly' })
+  const { id } = await db('checks').where({ uuid }).first('id')
+  const now = new Date()
+  const flip = { check_id: id, at: now, from_status: 'up', to_status: 'down', processed_at: now }
+  const [down, other] = await db('flips').insert([flip, flip]).returning('id')
+  const incident = randomUUID()
+  const decision = { check_id: id, at: now, outcome: 'held', reason: 'DOWN_FOR', incident_id: null, flip_id: null }
+  await db('decisions').insert([
+    { ...decision, flip_id: down.id, incident_id: incident, outcome: 'held', reason: 'FAILURES' },
+    { ...decision, incident_id: incident, outcome: 'told', reason: 'FIRST' },
+    { ...decision, flip_id: other.id, outcome: 'none', reason: 'RESUMED' },
+  ])
+  const page = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
+  const link = new RegExp(`href="/checks/${uuid}\\?why=${down.id}#why"`)
+  t.regex(await page(), link)
+  t.regex(await page(), /Not told: it was resumed\./)
+  const asked = await page(`?why=${down.id}`)
+  t.regex(asked, /id="why"/)
+  t.regex(asked, /Told: the conditions of the policy were met\..*Not told: too few failures\./s)
+  t.notRegex(asked, /it was resumed/)
+  t.regex(await page('?why=999999'), /Nothing is known of it/)
+})
