@@ -63,7 +63,7 @@ function settings({ config }: AdminContext): Finding[] {
     {
       what: 'SMTP_URL',
       ok: true,
-      text: config.smtpUrl === undefined ? 'not set: e-mail integrations will fail' : 'set',
+      text: config.smtpUrl === undefined ? 'not set: no mail is sent, and e-mail integrations are not offered' : 'set',
     },
     ...(config.allowPrivateTargets === true
       ? [{ what: 'ALLOW_PRIVATE_TARGETS', ok: true, text: 'true: webhooks reach every address of this network' }]

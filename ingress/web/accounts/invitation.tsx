@@ -4,7 +4,13 @@ import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { findLink, type OneTimeLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
 import { type Role, roleMeanings } from '#shared/tenancy/accounts/roles.ts'
-import { findUserByEmail, insertMembership, insertUser, verifyUserEmail } from '#shared/tenancy/accounts/store.ts'
+import {
+  findUserByEmail,
+  insertMembership,
+  insertUser,
+  listMemberships,
+  verifyUserEmail,
+} from '#shared/tenancy/accounts/store.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -61,7 +67,11 @@ async function join(
     const user = 'id' in person ? person : await insertUser(tx, person)
     if (!user) throw new ConflictError('That address has an account by now: sign in, then open the link again.')
     if (invitation.isMailed && person.email === invitation.email) await verifyUserEmail(tx, user.id)
-    await insertMembership(tx, { organisationId: invitation.organisationId, userId: user.id, role: invitation.role })
+    const { organisationId, role } = invitation
+    // Thrown within the transaction, so that the link stays as it is for whom it was meant.
+    if (!(await insertMembership(tx, { organisationId, userId: user.id, role }))) {
+      throw new ConflictError(`You belong to ${invitation.organisationName} already, and nothing has changed.`)
+    }
     await insertAudit(tx, {
       organisationId: invitation.organisationId,
       userId: user.id,
@@ -78,6 +88,8 @@ async function show(context: Context, state: { name?: string; problem?: string }
   const invitation = await openInvitation(context)
   const { session } = context
   const { config } = context.deps
+  const memberships = session ? await listMemberships(context.deps.db, session.userId) : []
+  const belongs = memberships.some(({ organisationId }) => organisationId === invitation.organisationId)
   const isKnown = !session && (await findUserByEmail(context.deps.db, invitation.email)) !== null
   const action = `/invitations/${context.params.token}`
   sendPage(
@@ -89,7 +101,12 @@ async function show(context: Context, state: { name?: string; problem?: string }
         You are invited as <b>{invitation.role}</b>: {roleMeanings[invitation.role]}.
       </p>
       <Problem text={state.problem} />
-      {session ? (
+      {session && belongs ? (
+        <p>
+          You are signed in as <b>{session.email}</b>, and belong to it already. To whom it was sent opens this link in
+          their own browser. <a href="/projects">Projects</a>
+        </p>
+      ) : session ? (
         <Form context={context} action={action} class="stack">
           <p>
             You are signed in as <b>{session.email}</b>.
@@ -119,7 +136,7 @@ async function show(context: Context, state: { name?: string; problem?: string }
       {!session && config.oidcIssuer !== undefined && (
         <Form context={context} action="/sign-in/oidc" class="stack or">
           <input type="hidden" name="next" value={action} />
-          <button type="submit">Join with {new URL(config.oidcIssuer).host}</button>
+          <button type="submit">Join with {config.oidcName}</button>
         </Form>
       )}
     </section>,

@@ -138,6 +138,26 @@ test.serial('an invitation makes an account of exactly the invited address and r
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
+test.serial('an invitation that a member opens changes nothing, and stays for whom it was sent', async (t) => {
+  const team = await createTeam(app, 'Theta')
+  const owner = await join(app, team, 'owner', 'theta@example.com')
+  const base = `/organisations/${team.organisationUuid}`
+  await owner.post(`${base}/invitations`, { email: 'guest@example.com', role: 'read-only' }, `${base}/members`)
+  const path = await mailedPath('guest@example.com')
+  const shown = (await owner.get(path)).text
+  t.regex(shown, /belong to it already/)
+  t.notRegex(shown, /Join with this account/)
+  t.is((await owner.post(path, {}, `${base}/members`)).status, 409)
+  t.is(await noted(team, 'invitation.accepted'), 0)
+  t.is((await createVisitor(app.url).post(path, { name: 'Guest', password })).status, 303)
+  t.is(await noted(team, 'invitation.accepted'), 1)
+  const roles = await app.deps.db('memberships').where({ organisation_id: team.organisationId }).pluck('role')
+  t.deepEqual(roles.toSorted(), ['owner', 'read-only'])
+})
+
+const noted = async ({ organisationId }: Team, action: string) =>
+  (await app.deps.db('audit_log').where({ organisation_id: organisationId, action })).length
+
 test.serial('a withdrawn invitation is worth nothing', async (t) => {
   const team = await createTeam(app, 'Epsilon')
   const owner = await join(app, team, 'owner', 'epsilon@example.com')
