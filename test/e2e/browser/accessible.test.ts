@@ -49,6 +49,10 @@ test.serial('every page is accessible, in both themes, and scrolled sideways at 
       )
       if (excess > 0) problems.push(`${name} is ${excess} px wider than a window of ${width} px`)
     }
+    const cut = await page.evaluate(
+      () => [...document.querySelectorAll('.code-block pre')].filter((one) => one.scrollWidth > one.clientWidth).length,
+    )
+    if (cut > 0) problems.push(`${name} hides the ends of ${cut} lines to copy on a phone`)
   }
   for (const name of ['/sign-in', '/reset-password', '/no-such-page', '/docs']) await check(name, name)
   await check('status page', paths.status ?? '')
