@@ -94,7 +94,8 @@ export async function loadFacts(
         flip: one.flip,
         recentFlips: (flips.get(check.id) ?? []).map(({ at }) => at),
         policy:
-          policy ?? (rules.get(check.id)?.hasParents || isInWindow || wasHeld(one.incident) ? IMPLICIT_POLICY : null),
+          policy ??
+          (rules.get(check.id)?.hasParents || isInWindow || isImplicit(one.incident) ? IMPLICIT_POLICY : null),
         severity: rules.get(check.id)?.severity ?? 'critical',
         finishes: finishes.get(check.id) ?? [],
         channels: channelsOf(check, policy, one.incident),
@@ -112,9 +113,12 @@ export async function loadFacts(
 /** For checks that somebody may have reason to hold back, and that no policy applies to. */
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
-/** It began under the implicit policy, which goes on when the window is over that was the reason for it. */
-function wasHeld(incident: Incident | null): boolean {
-  return incident !== null && !incident.isDirect && incident.policyId === null
+/**
+ * It began under the implicit policy, which goes on when the window is over that was the reason for it; or its policy is
+ * gone before its conditions were met, and nobody would ever hear of it.
+ */
+function isImplicit(incident: Incident | null): boolean {
+  return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
 }
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }

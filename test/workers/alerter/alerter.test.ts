@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../../support/alerts.ts'
@@ -116,6 +119,30 @@ test('a change of days ago is told while the check is still so, and is no news o
     (await product.db('flips').whereNull('processed_at').select('check_id')).map((row) => Number(row.check_id)),
     [over.id],
   )
+})
+
+test('an outage that waited for the conditions of a policy is told when the policy is deleted', async (t) => {
+  await using sink = await openHttpSink()
+  await using product = await openProduct()
+  const { db } = product
+  const project = await product.project()
+  const { deps } = await product.ingress()
+  const check = await addCheck(deps, project.id)
+  await tell(db, [check], [await addWebhook(deps, project.id, sink.url)])
+  const plan = { ...IMPLICIT_PLAN, when: { ...IMPLICIT_PLAN.when, down_for: 3600 } }
+  const policy = await insertPolicy(db, project.id, { name: 'p', match: '*', position: 0, plan })
+  await product.workers(['ping-evaluator', 'alerter', 'notifier', 'sweeper'])
+  await db('checks').where({ id: check.id }).update({ status: 'down' })
+  await addFlips(product, [check], 'up', 'down')
+  await eventually('it to wait', async () => (await db('incidents').where({ held: 'DOWN_FOR' })).length === 1)
+  t.is(sink.requests.length, 0)
+  const own = { project, uuid: policy.uuid }
+  await deletePolicy(db, { kind: 'operator', name: 'tester' }, own)
+  t.is((await sink.waitFor(1)).path, '/down')
+  await db('checks').where({ id: check.id }).update({ status: 'up' })
+  await addFlips(product, [check], 'down', 'up')
+  await sink.waitFor((request) => request.path === '/up')
+  t.is(sink.requests.length, 2)
 })
 
 async function addFlips(
