@@ -4,7 +4,7 @@ import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
 import { type Finish, MOST_FINISHES } from './failures.ts'
-import { isNews } from './flip-store.ts'
+import { hasWaitingFlip } from './flip-store.ts'
 import type { Telling } from './incident.ts'
 
 /** What the alerter must know of a check. */
@@ -24,8 +24,7 @@ export async function alertedChecks(tx: Knex, checkIds: readonly number[]): Prom
     tx,
     `SELECT id, uuid, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
             grace_seconds AS "graceSeconds", schedule, tz,
-            EXISTS (SELECT 1 FROM flips WHERE flips.check_id = checks.id AND flips.processed_at IS NULL
-                      AND ${isNews('flips')}) AS "hasFlip"
+            ${hasWaitingFlip('checks.id')} AS "hasFlip"
      FROM checks WHERE id = ANY(?::bigint[])`,
     [checkIds],
   )

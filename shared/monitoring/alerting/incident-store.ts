@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { isNews } from './flip-store.ts'
+import { hasWaitingFlip } from './flip-store.ts'
 import type { Incident } from './incident.ts'
 
 const COLUMNS = `i.id, i.check_id AS "checkId", i.project_id AS "projectId", i.state, i.policy_id AS "policyId",
@@ -28,8 +28,7 @@ export async function claimDueIncidents(tx: Knex, limit: number): Promise<Incide
     tx,
     `SELECT ${COLUMNS} FROM incidents i JOIN checks ON checks.id = i.check_id
      WHERE i.next_at <= now()
-       AND NOT EXISTS (SELECT 1 FROM flips WHERE flips.check_id = i.check_id AND flips.processed_at IS NULL
-                         AND ${isNews('flips')})
+       AND NOT ${hasWaitingFlip('i.check_id')}
      ORDER BY i.next_at LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF i SKIP LOCKED`,
     [limit],
   )

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { alertedChecks } from '#shared/monitoring/alerting/fact-store.ts'
+import { claimFlips } from '#shared/monitoring/alerting/flip-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
@@ -39,6 +41,37 @@ for (const point of ['after-claim', 'before-commit', 'after-commit']) {
     t.is(sink.requests.length, 10)
   })
 }
+
+test('a page of very many changes is claimed by looking at that page alone, whatever the statistics say', async (t) => {
+  await using product = await openProduct()
+  const project = await product.project()
+  const { db } = product
+  await db.raw('ALTER TABLE flips SET (autovacuum_enabled = false)')
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `INSERT INTO checks (project_id, name, status) SELECT ?, 'check ' || n, 'down' FROM generate_series(1, 2000) n
+     RETURNING id`,
+    [project.id],
+  )
+  const insert = (processed: string) =>
+    db.raw(`INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
+            SELECT id, now(), 'up', 'down', 'timeout', ${processed} FROM checks`)
+  await insert('now()')
+  await db.raw('VACUUM ANALYZE flips')
+  await insert('NULL')
+  await db.transaction(async (tx) => {
+    t.is((await claimFlips(tx, 500)).length, 500)
+    const checks = await alertedChecks(
+      tx,
+      rows.map(({ id }) => Number(id)),
+    )
+    t.is(checks.filter(({ hasFlip }) => hasFlip).length, 2000)
+    const { rows: read } = await tx.raw<{ rows: { rows: string }[] }>(
+      "SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'flips'",
+    )
+    // Of each check looked at, its flip before and the one that waits.
+    t.true(Number(read[0]?.rows) < 5 * (500 + 2000), `${read[0]?.rows} rows were read`)
+  })
+})
 
 test('two alerters tell of thousands of changes once each, and those of one check in their order', async (t) => {
   await using product = await openProduct()
