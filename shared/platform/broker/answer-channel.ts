@@ -9,7 +9,8 @@ const REOPEN_AFTER_MS = 200
 /**
  * So many questions without an answer, the first so long ago: the channel is replaced. One that was opened while a node
  * of a cluster stood still writes to that node first, and RabbitMQ 3.10 tries for seven seconds to reach it, for each
- * message; a later channel knows the new leader. Longer than any question waits for its answer, so none is lost by it.
+ * message; a later channel knows the new leader. Longer than any question waits for its answer: those that are counted are
+ * given up by then, and what is asked while the next channel opens is lost, as every question may be.
  */
 const UNANSWERED = { questions: 3, ms: 4_000 }
 
