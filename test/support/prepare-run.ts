@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { dropVhosts } from '../../stack/broker-admin.ts'
@@ -10,8 +9,12 @@ import { type Origin, resolveServices } from '../../stack/resolve-services.ts'
 import { orderOfOrigins } from '../../stack/service-origins.ts'
 import { testContainers } from './containers.ts'
 import { keepBroker } from './keep-broker.ts'
+import { makeRunFolder } from './run-folder.ts'
 import { ensureTemplate } from './template-database.ts'
 import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
+
+/** Nothing outlives the run, so nothing needs to outlive the machine. */
+const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
  * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where PostgreSQL and
@@ -24,8 +27,7 @@ export async function prepareRun(
   report: (line: string) => void,
 ): Promise<AsyncDisposable & { environment: Record<string, string> }> {
   await using cleanup = new AsyncDisposableStack()
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-test-'))
-  chmodSync(folder, 0o755) // servers run as users of their own
+  const folder = makeRunFolder()
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
 
   const containers = testContainers()
@@ -35,7 +37,7 @@ export async function prepareRun(
     databaseUrl: process.env.DATABASE_URL,
     amqpUrl: process.env.AMQP_URL,
     docker: containers,
-    binaries: localBinaries({ folder, postgresOptions: { fsync: 'off', max_connections: '400' }, report }),
+    binaries: localBinaries({ folder, postgresOptions: OF_A_RUN, report }),
     order: { postgres: ownFirst(order), rabbitmq: ownFirst(order) },
     report,
   })
