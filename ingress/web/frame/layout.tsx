@@ -41,8 +41,15 @@ export function sendPage(context: Context, frame: Frame, content: ComponentChild
       {content}
     </Page>,
   )
-  endCompressed(context.request, context.response.status(status).type('text/html'), `<!doctype html>${html}`)
+  const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
+  endCompressed(context.request, response, `<!doctype html>${html}`)
 }
+
+/** Nothing is painted before them: a browser that reads this asks for them before it has read the page. */
+const FIRST_NEEDED = [
+  `<${assets.style.path}>; rel=preload; as=style`,
+  `<${fonts[0]?.path}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
+].join(', ')
 
 function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {
   const { siteName } = context.deps.config
@@ -68,7 +75,6 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
           data-down={assets.iconDown.path}
         />
         {frame.feed && <link rel="alternate" type="application/atom+xml" title={frame.title} href={frame.feed} />}
-        <link rel="preload" href={fonts[0]?.path} as="font" type="font/woff2" crossOrigin="anonymous" />
         <link rel="stylesheet" href={assets.style.path} />
         <script src={assets.script.path} defer />
         <script src={assets.live.path} defer />
