@@ -6,6 +6,7 @@ import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'
 import { dilutionCard } from './dilution-card.ts'
 import { inrFigure } from './figures.ts'
+import { flagText } from './flag-words.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
 /** A pack as it is shown: the page and the PDF draw this, in this order. */
@@ -20,6 +21,7 @@ export interface PackDocument {
   /** values per tier over the whole evidence, every tier present */
   tiers: TierCount[]
   cards: Card[]
+  /** in words */
   flags: string[]
   anchor: Pack['anchor']
 }
@@ -61,7 +63,7 @@ export function packDocument(stored: {
     },
     tiers: countTiers(evidence.map(({ tier }) => tier)),
     cards: [...cards, ...(rest.length === 0 ? [] : [restCard(rest)]), ...dilutionCards(stored.dilution)],
-    flags: pack.flags,
+    flags: pack.flags.map(flagText),
     anchor: pack.anchor,
   }
 }

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { PackBodySchema, type SignalLevel } from '#shared/risk/packs/pack-schema.ts'
+import { flagText } from '#shared/risk/packs/pdf/flag-words.ts'
 import { sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 type Outcome = Awaited<ReturnType<typeof sandboxPack>>
@@ -161,6 +162,9 @@ for (const { digits, what, level, expect } of scenarios) {
     t.deepEqual(PackBodySchema.parse(outcome.pack), outcome.pack)
     t.is(outcome.pack.signalLevel, level)
     expect(t, outcome)
+    // A place in the JSON, a code, a word in capitals other than a registration or an abbreviation.
+    for (const note of outcome.pack.flags.map(flagText))
+      t.notRegex(note, /[a-z]\.[a-z]|[a-z][A-Z]|[A-Z]_[A-Z]|\([A-Z_]+\)|\b[A-Z]{4,}\b(?!\d)/)
   })
 
   test(`a subcontractor whose PAN ends in ${digits} gives the level ${level} too`, async (t) => {
@@ -186,3 +190,22 @@ for (const poValue of [0.01, 100, 1_250_000.5, 10_000_000_000_000]) {
     t.is(constrained.pack.signals.borrowerCapacity.capacityRating, 'CONSTRAINED')
   })
 }
+
+test('a note of a pack names its value and says the rest in words', (t) => {
+  t.is(
+    flagText('tradeRelationship.ab is missing: the registry did not answer in time (TIMEOUT)'),
+    'Buyer to borrower trade is missing: the registry did not answer in time',
+  )
+  t.is(
+    flagText('Leg B_TO_C has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover'),
+    'Leg borrower to subcontractor has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover',
+  )
+  t.is(
+    flagText('Registration 29AAACR5604D1ZX of the borrower is CANCELLED'),
+    'Registration 29AAACR5604D1ZX of the borrower is cancelled',
+  )
+  t.is(
+    flagText('First-financing registry: EXACT match registered by another organisation, first seen 2026-09'),
+    'First-financing registry: exact match registered by another organisation, first seen 2026-09',
+  )
+})
