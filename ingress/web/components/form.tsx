@@ -29,10 +29,20 @@ export function Form(props: {
       data-inline={props.inline}
     >
       <input type="hidden" name="_csrf" value={props.context.csrf} />
-      {props.confirm !== undefined && <input type="hidden" name="_question" value={props.confirm} />}
+      {props.confirm !== undefined && (
+        <>
+          <input type="hidden" name="_question" value={props.confirm} />
+          <input type="hidden" name="_from" value={pageOf(props.context)} />
+        </>
+      )}
       {props.children}
     </form>
   )
+}
+
+/** Where the form is; nowhere on an answer to another form, which has no page of its own. */
+function pageOf({ request }: Context): string {
+  return request.method === 'GET' ? request.originalUrl : ''
 }
 
 interface FieldProps {

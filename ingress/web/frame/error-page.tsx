@@ -5,10 +5,10 @@ import { type Problem, setRetryHeaders, toProblem } from '../../errors.ts'
 import { requestIdOf } from '../../middleware/request-id.ts'
 import { Copyable } from '../components/form.tsx'
 import { Logo } from '../components/icons.tsx'
+import { surroundings } from './around.ts'
 import { assets } from './assets.ts'
 import type { Context } from './context.ts'
 import { sendPage } from './layout.tsx'
-import { signedIn, type Workspace } from './workspace.ts'
 
 /**
  * Answers anything thrown with a page that says what happened and the one thing that helps; for who is signed in, with
@@ -28,14 +28,12 @@ export async function sendErrorPage(
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   const way = wayOn(request, problem.status, context)
-  const workspace = await workspaceAround(context, problem.status)
-  if (context && workspace) {
-    const { project } = context.params
-    const shown = workspace.projects.find(({ uuid }) => uuid === project)
-    const frame = { title: problem.title, workspace, ...(shown && { project: shown }) }
+  // Not asked for when we failed ourselves: what failed may be what would be asked.
+  const around = context && problem.status < 500 ? await surroundings(context) : {}
+  if (context && around.workspace) {
     return sendPage(
       context,
-      frame,
+      { title: problem.title, ...around },
       <Said problem={problem} way={way} requestId={requestIdOf(response)} />,
       problem.status,
     )
@@ -65,15 +63,6 @@ export async function sendErrorPage(
     </html>,
   )
   response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
-}
-
-/**
- * What the navigation needs. Not asked for when we failed ourselves: what failed may be what would be asked, and a page
- * about an error must not fail of it as well.
- */
-async function workspaceAround(context: Context | undefined, status: number): Promise<Workspace | null> {
-  if (!context?.session || status >= 500) return null
-  return await signedIn(context).catch(() => null)
 }
 
 /** What happened, in the narrow column of a page that is about one thing. */

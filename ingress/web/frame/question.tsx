@@ -1,19 +1,21 @@
+import { safeNext } from '../accounts/safe-next.ts'
+import { surroundings } from './around.ts'
 import type { FormContext } from './context.ts'
 import { sendPage } from './layout.tsx'
 
 /** What carries a form's own bookkeeping; a question puts it in anew. */
-const OWN = new Set(['_csrf', '_question', '_confirmed'])
+const OWN = new Set(['_csrf', '_question', '_from', '_confirmed'])
 
 /**
  * Asks before something is lost, where no script could: a page with the question and the same form once more. Nothing
  * is changed before that form is sent.
  */
-export function sendQuestion(context: FormContext, question: string, yes = 'Yes, go on'): void {
+export async function sendQuestion(context: FormContext, question: string, yes = 'Yes, go on'): Promise<void> {
   const { form, request, csrf } = context
-  const back = form.get('back') ?? ''
+  const back = safeNext(form.get('_from') ?? form.get('back'))
   sendPage(
     context,
-    { title: 'Are you sure?' },
+    { title: 'Are you sure?', ...(await surroundings(context)) },
     <section class="card narrow">
       <h1>Are you sure?</h1>
       <p class="breakable">{question}</p>
@@ -25,7 +27,7 @@ export function sendQuestion(context: FormContext, question: string, yes = 'Yes,
           <button type="submit" class="danger solid">
             {yes}
           </button>
-          <a class="button" href={back.startsWith('/') && !back.startsWith('//') ? back : '/'}>
+          <a class="button" href={back}>
             Cancel
           </a>
         </p>
@@ -38,11 +40,11 @@ export function sendQuestion(context: FormContext, question: string, yes = 'Yes,
  * Keeps what somebody sent whose session had ended meanwhile: they sign in beside this page, which then sends the same
  * once more. Who has signed in already is asked before it is done: they may be somebody else by now.
  */
-export function sendKeptForm(context: FormContext): void {
+export async function sendKeptForm(context: FormContext): Promise<void> {
   const { form, request, csrf, session } = context
   sendPage(
     context,
-    { title: session ? 'Send it again?' : 'Signed out' },
+    { title: session ? 'Send it again?' : 'Signed out', ...(await surroundings(context)) },
     <section class="card narrow">
       <h1>{session ? 'You have signed in since this form was opened' : 'You are signed out'}</h1>
       <p>Nothing was saved yet, and nothing is lost: this page keeps what you sent.</p>

@@ -1,0 +1,56 @@
+import { findChannel } from '#shared/monitoring/channels/store.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Context } from './context.ts'
+import type { Frame } from './layout.tsx'
+import type { Area } from './navigation.ts'
+import { signedIn, type Workspace } from './workspace.ts'
+
+/** By the first of these words in the path. */
+const AREAS: Readonly<Record<string, Area>> = {
+  account: 'account',
+  checks: 'checks',
+  incidents: 'incidents',
+  integrations: 'integrations',
+  invitations: 'members',
+  members: 'members',
+  policies: 'policies',
+  risk: 'packs',
+  windows: 'windows',
+  keys: 'settings',
+  settings: 'settings',
+  'status-notes': 'incidents',
+  'status-page': 'settings',
+}
+
+/**
+ * What is drawn around a page that only asks or only says what went wrong, so that the reader sees where they are.
+ * Nothing for who is not signed in, and where it cannot be found out: such a page must not fail of it.
+ */
+export async function surroundings(context: Context): Promise<Pick<Frame, 'workspace' | 'project' | 'area'>> {
+  if (!context.session) return {}
+  try {
+    const workspace = await signedIn(context)
+    const project = await projectOf(context, workspace)
+    const area = context.request.path
+      .split('/')
+      .map((word) => (Object.hasOwn(AREAS, word) ? AREAS[word] : undefined))
+      .find((one) => one !== undefined)
+    return { workspace, ...(project && { project }), ...(area && { area }) }
+  } catch {
+    return {}
+  }
+}
+
+/** The project that the path names, or that what it names is in; only among those of this person. */
+async function projectOf({ params, deps }: Context, { projects }: Workspace) {
+  const { project, check, integration } = params
+  if (check && isUuid(check)) {
+    const found = await findCheck(deps.db, check)
+    return projects.find(({ id }) => id === found?.projectId)
+  }
+  if (integration && isUuid(integration)) {
+    for (const one of projects) if (await findChannel(deps.db, one.id, integration)) return one
+  }
+  return projects.find(({ uuid }) => uuid === project)
+}
