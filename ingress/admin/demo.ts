@@ -16,7 +16,7 @@ export const demoCommand: Command = {
     const made = await transaction(context.db, (tx) => insertDemo(tx, operatorOf(context), project, days, context))
     return {
       json: made,
-      text: `${made.checks} checks and ${made.flips} changes of status, in the project ${project.name}`,
+      text: `${made.checks} checks, ${made.flips} changes of status and ${made.incidents} incidents, in the project ${project.name}`,
     }
   },
 }

@@ -4,6 +4,7 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { Project } from '../projects/store.ts'
+import { insertDemoIncidents } from './demo-incidents-store.ts'
 
 const JOBS = [
   ['Nightly backup', 'db', 86_400, 3600],
@@ -25,8 +26,8 @@ const JOBS = [
 const PLACES = ['', ' (staging)', ' EU', ' US'] as const
 
 /**
- * Stores sixty checks with integrations and, over so many days, outages and pings: always the same ones, but for the
- * instants, which count back from now.
+ * Stores sixty checks with integrations and, over so many days, outages, what was told of them, and pings: always the
+ * same ones, but for the instants, which count back from now.
  */
 export async function insertDemo(
   tx: Knex.Transaction,
@@ -34,7 +35,7 @@ export async function insertDemo(
   project: Pick<Project, 'id' | 'name' | 'organisationId'>,
   days: number,
   { secrets }: { secrets: Secrets },
-): Promise<{ checks: number; flips: number }> {
+): Promise<{ checks: number; flips: number; incidents: number }> {
   const channels = await insertChannels(tx, project.id, secrets)
   let checks = 0
   let flips = 0
@@ -50,15 +51,16 @@ export async function insertDemo(
       checks += 1
       await execute(tx, 'INSERT INTO check_channels (check_id, channel_id) SELECT ?, unnest(?::bigint[])', [
         id,
-        channels.filter((_, position) => (n + position) % 3 !== 0),
+        channels.filter((_, position) => (n + position) % 4 !== 0),
       ])
       if (status !== 'new') flips += await insertFlips(tx, id, { n, days, status, period })
       if (status !== 'new') await insertPings(tx, id, { period, quiet, failed: status === 'down' && n % 2 === 0 })
     }
   }
+  const incidents = await insertDemoIncidents(tx, project.id)
   const { organisationId } = project
   await insertActorAudit(tx, actor, { organisationId, action: 'project.demo', target: project.name })
-  return { checks, flips }
+  return { checks, flips, incidents }
 }
 
 async function insertChannels(tx: Knex, projectId: number, secrets: Secrets): Promise<number[]> {
