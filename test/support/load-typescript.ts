@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { createRequire, registerHooks } from 'node:module'
+import { createRequire, type ResolveFnOutput, registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,15 +15,25 @@ const cache = join(root, 'node_modules/.cache/jsx')
 mkdirSync(cache, { recursive: true })
 const require = createRequire(import.meta.url)
 
+const resolved = new Map<string, ResolveFnOutput>()
 registerHooks({
   // Names of our own modules say where they are, to the letter: nothing needs to be looked for in folders. That is a
   // sixth of what loading the product takes, of which there is a thousand modules.
   resolve(specifier, context, nextResolve) {
     const from = context.parentURL
-    const isOurs = from?.startsWith(home) && !from.startsWith(packages) && /\.tsx?$/.test(specifier)
-    if (!isOurs) return nextResolve(specifier, context)
-    if (specifier.startsWith('#shared/')) return found(new URL(specifier.slice(1), home))
-    return specifier.startsWith('.') ? found(new URL(specifier, from)) : nextResolve(specifier, context)
+    if (!from?.startsWith(home) || from.startsWith(packages)) return nextResolve(specifier, context)
+    if (/\.tsx?$/.test(specifier)) {
+      if (specifier.startsWith('#shared/')) return found(new URL(specifier.slice(1), home))
+      if (specifier.startsWith('.')) return found(new URL(specifier, from))
+    }
+    if (!/^[@a-z]/.test(specifier)) return nextResolve(specifier, context)
+    // All of our modules see the same packages, in the one folder at the root.
+    const key = `${context.conditions.join()} ${specifier}`
+    const known = resolved.get(key)
+    if (known) return known
+    const result = nextResolve(specifier, context)
+    resolved.set(key, { ...result, shortCircuit: true })
+    return result
   },
   load(url, context, nextLoad) {
     if (!url.startsWith('file:') || !url.endsWith('.tsx')) return nextLoad(url, context)
