@@ -5,7 +5,7 @@ import pg from 'pg'
 import { UnavailableError } from '../../errors.ts'
 import { traced } from '../process/tracing.ts'
 import { createDatabaseHosts, type DatabaseHosts } from './hosts.ts'
-import { deadlines, type Pooler, PoolerError } from './pooler.ts'
+import { type Pooler, PoolerError, sessionSettings } from './pooler.ts'
 import { beginSession, type KnexQuery, runScoped, type ScopedConnection } from './scoped-connection.ts'
 import {
   createTimelineFence,
@@ -101,7 +101,7 @@ export function discardConnection(connection: Pick<PooledConnection, '__knex__di
  */
 export function openDatabase(options: DatabaseOptions): Knex {
   const { timeoutMs, pooler = 'none', fence = createTimelineFence() } = options
-  const { lock_timeout, ...limits } = deadlines(timeoutMs)
+  const { lock_timeout, jit, ...limits } = sessionSettings(timeoutMs)
   const hosts = createDatabaseHosts(options.url)
   const prepare = async (connection: PooledConnection) => {
     connection.hosts = hosts
@@ -123,7 +123,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
       application_name: options.name,
       connectionTimeoutMillis: timeoutMs,
       // A pooler refuses them; without one declared, that refusal tells of it.
-      ...(pooler === 'none' ? { ...limits, options: `-c lock_timeout=${lock_timeout}` } : {}),
+      ...(pooler === 'none' ? { ...limits, options: `-c lock_timeout=${lock_timeout} -c jit=${jit}` } : {}),
       // Slightly later than the server's own limit, so that it only fires when the server cannot be heard.
       query_timeout: timeoutMs + 1000,
       keepAlive: true,

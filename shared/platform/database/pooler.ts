@@ -10,12 +10,15 @@ export class PoolerError extends Error {
   override name = 'PoolerError'
 }
 
-/** How long PostgreSQL lets things last, in milliseconds, by the names of its settings. */
-export function deadlines(timeoutMs: number) {
+/** What each session is given, by the names of PostgreSQL's settings: how long things may last, in milliseconds, and more. */
+export function sessionSettings(timeoutMs: number) {
   return {
     statement_timeout: timeoutMs,
     // Shorter than that of the statement, whose error would not say that a lock was waited for.
     lock_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs * 3,
+    // A statement over thousands of rows looks dear enough to be compiled first, at a tenth of a second each time, which
+    // is more than any of ours takes.
+    jit: 'off',
   }
 }

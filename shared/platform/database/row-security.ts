@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { deadlines } from './pooler.ts'
+import { sessionSettings } from './pooler.ts'
 
 /** The role of everything that crosses tenants: workers, the ping listener, sign-in. It owns nothing and bypasses nothing. */
 export const PIPELINE_ROLE = 'signalbox_pipeline'
@@ -161,7 +161,7 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
     if (had) await changeRoles(owner, `${alter} RESET ALL`)
     return
   }
-  for (const [name, value] of Object.entries({ ...deadlines(timeoutMs), role: PIPELINE_ROLE })) {
+  for (const [name, value] of Object.entries({ ...sessionSettings(timeoutMs), role: PIPELINE_ROLE })) {
     await changeRoles(owner, `${alter} SET ${name} = '${value}'`)
   }
 }

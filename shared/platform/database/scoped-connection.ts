@@ -1,4 +1,4 @@
-import { deadlines, type Pooler, PoolerError } from './pooler.ts'
+import { type Pooler, PoolerError, sessionSettings } from './pooler.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
 import { currentTenant, type Tenant } from './tenant.ts'
 
@@ -49,7 +49,9 @@ interface Session {
 export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
   connection.isShared = pooler === 'transaction'
   if (pooler === 'session') {
-    const wanted = Object.entries(deadlines(timeoutMs)).map(([name, ms]) => `set_config('${name}', '${ms}', false)`)
+    const wanted = Object.entries(sessionSettings(timeoutMs)).map(
+      ([name, value]) => `set_config('${name}', '${value}', false)`,
+    )
     await connection.query(`SELECT ${wanted.join(', ')}`)
   }
   if (!connection.isShared) {

@@ -42,7 +42,7 @@ const sessionOf = async (db: Knex) =>
   await query(
     db,
     `SELECT current_user AS role, current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
-            current_setting('idle_in_transaction_session_timeout') AS idle`,
+            current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('jit') AS jit`,
   )
 
 test('behind a pooler of transactions every session has deadlines and role, whatever was left in it', async (t) => {
@@ -53,7 +53,9 @@ test('behind a pooler of transactions every session has deadlines and role, what
     "INSERT INTO organisations (name) VALUES ('one'), ('other') RETURNING id",
   )
   for (let round = 0; round < 2; round++) {
-    t.deepEqual(await sessionOf(db), [{ role: 'signalbox_pipeline', statement: '10s', lock: '8s', idle: '30s' }])
+    t.deepEqual(await sessionOf(db), [
+      { role: 'signalbox_pipeline', statement: '10s', lock: '8s', idle: '30s', jit: 'off' },
+    ])
     const counted = await preparedTransaction(db, async (run) => await Promise.all([run(COUNT, [0]), run(COUNT, [5])]))
     t.deepEqual(counted, [[{ n: 2 }], [{ n: 7 }]])
     const seen = await asTenant({ organisationId: id }, () =>
