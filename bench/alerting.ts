@@ -56,7 +56,7 @@ async function count(db: Knex, table: 'flips' | 'incidents'): Promise<number> {
 async function reached(counted: () => Promise<number>, wanted: number): Promise<number> {
   for (const started = performance.now(); (await counted()) < wanted; ) {
     if (performance.now() - started > 240_000) throw new Error('it did not come to its end within four minutes')
-    await sleep(50)
+    await sleep(250)
   }
   return Date.now()
 }

@@ -1,14 +1,16 @@
+import type { Knex } from 'knex'
 import { decide } from '#shared/monitoring/alerting/decide.ts'
 import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { claimFlips, markProcessed } from '#shared/monitoring/alerting/flip-store.ts'
-import type { Decided } from '#shared/monitoring/alerting/incident.ts'
+import type { Decided, Facts } from '#shared/monitoring/alerting/incident.ts'
 import { claimDueIncidents, lockOpenIncidents, saveIncidents } from '#shared/monitoring/alerting/incident-store.ts'
 import { tellDirectly } from '#shared/monitoring/alerting/recovery.ts'
 import { insertTellings, withdrawTellings } from '#shared/monitoring/alerting/telling-store.ts'
 import { wakeChildren } from '#shared/monitoring/dependencies/parent-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
+import { inIndexOrder } from '#shared/platform/database/sql.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import type { Micros } from '#shared/time.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
 import { type Case, loadFacts } from './load-facts.ts'
@@ -18,7 +20,19 @@ import { createReadChannel } from './read-channel.ts'
 /** Flips, and due incidents, of one transaction. */
 const PAGE = 2_000
 
+/**
+ * Seconds for which incidents that are due, and first messages that may go together, let a flood of changes pass: what
+ * is known of all is stored sooner, and those of one wave become one digest.
+ */
+const PATIENCE_SECONDS = 10
+
 type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
+
+/** What a turn takes on: beside one that does everything, another may take changes. */
+export type Share = 'all' | 'changes'
+
+/** Whether more changes may wait than a turn took on. @param claimed what it returned */
+export const isFull = (claimed: number) => claimed >= PAGE
 
 /**
  * Hands on one page of flips and of incidents whose time has come: claims them, reads what may be known of them with one
@@ -26,16 +40,14 @@ type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'lo
  * flips are done, all in one transaction. Locks are taken in this order: checks, flips, incidents, notifications.
  * @returns how many were handed on; 0 when none is left that others do not hold
  */
-export async function handOn(deps: AlerterDeps): Promise<number> {
+export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
-    const flips = await claimFlips(tx, PAGE)
-    const due = await claimDueIncidents(tx, PAGE)
-    if (flips.length + due.length === 0) return { claimed: 0, messages: await sendDigests(tx, deps) }
+    const { flips, due, isFlood } = await inIndexOrder(tx, () => claim(tx, share))
+    const digests = async () => (share === 'all' ? await sendDigests(tx, deps) : [])
+    if (flips.length + due.length === 0) return { claimed: 0, messages: await digests() }
     deps.crashPoint('after-claim')
-    const open = await lockOpenIncidents(
-      tx,
-      flips.map(({ checkId }) => checkId),
-    )
+    const changed = flips.map(({ checkId }) => checkId)
+    const open = await lockOpenIncidents(tx, changed)
     const openOf = new Map(open.map((incident) => [incident.checkId, incident]))
     const work = [
       ...flips.map((flip) => ({ checkId: flip.checkId, flip, incident: openOf.get(flip.checkId) ?? null })),
@@ -51,7 +63,12 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
     const { outcomes: decided, join } = await gatherDigests(
       tx,
       deps,
-      openTogether(cases.map((one) => ({ one, result: decideSafely(deps, one, now) }))),
+      openTogether(
+        cases.map((one) => {
+          const facts = isFlood || share === 'changes' ? keepClosed(one.facts, now) : one.facts
+          return { one, result: decideSafely(deps, { ...one, facts }, now) }
+        }),
+      ),
     )
 
     await saveIncidents(
@@ -96,11 +113,18 @@ export async function handOn(deps: AlerterDeps): Promise<number> {
     )
     deps.crashPoint('before-commit')
     for (const { result } of decided) if (result.decision) countDecision(deps, result.decision)
-    return { claimed: flips.length + due.length, messages: [...messages, ...(await sendDigests(tx, deps))] }
+    return { claimed: flips.length + due.length, messages: [...messages, ...(await digests())] }
   })
   if (claimed > 0) deps.crashPoint('after-commit')
   deps.outbox.publishLater(messages)
   return claimed
+}
+
+async function claim(tx: Knex, share: Share) {
+  const flips = await claimFlips(tx, PAGE)
+  const isFlood = flips.length === PAGE
+  const due = share === 'all' ? await claimDueIncidents(tx, PAGE, isFlood ? PATIENCE_SECONDS : 0) : []
+  return { flips, due, isFlood }
 }
 
 /** First messages of one policy that wait for others wait for the same moment: that of the oldest. */
@@ -112,6 +136,13 @@ function openTogether(outcomes: readonly Outcome[]): Outcome[] {
     for (const { result } of of) if (result.incident) result.incident.nextAt = at
   }
   return [...outcomes]
+}
+
+/** First messages that may go together still wait while changes flood in, and are due for the next turn that sees them all. */
+function keepClosed(facts: Facts, now: Micros): Facts {
+  const at = facts.groupOpensAt
+  const waits = at !== null && at <= now && now < at + microsOfSeconds(PATIENCE_SECONDS)
+  return waits ? { ...facts, groupOpensAt: now + 1 } : facts
 }
 
 function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullable<Decided['decision']>): void {

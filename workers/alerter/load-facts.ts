@@ -42,7 +42,8 @@ export async function loadFacts(
   reading: { readChannel: ReadChannel; loadReserve: LoadReserve },
 ): Promise<Case[]> {
   const checkIds = work.map(({ checkId }) => checkId)
-  const checks = new Map((await alertedChecks(tx, checkIds)).map((check) => [check.id, check]))
+  const due = work.flatMap(({ checkId, flip }) => (flip ? [] : [checkId]))
+  const checks = new Map((await alertedChecks(tx, checkIds, due)).map((check) => [check.id, check]))
   const projectIds = [...new Set([...checks.values()].map(({ projectId }) => projectId))]
   const policies = Map.groupBy(await policiesOf(tx, projectIds), ({ projectId }) => projectId)
   const rules = new Map((await alertRulesOf(tx, checkIds)).map((rule) => [rule.checkId, rule]))
@@ -76,10 +77,8 @@ export async function loadFacts(
     [...(await lockWaitingTellings(tx, told)), ...(await lockTellings(tx, told)), ...(await digestsOf(tx, told))],
     ({ incidentId }) => incidentId,
   )
-  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
-  const openings = await groupOpenings(tx, [
-    ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
-  ])
+  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy.id] : []))
+  const openings = await groupOpenings(tx, [...new Set(grouping)])
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
   const heldOf = await loadParents(tx, children, nowMicros())
   const channelsOf = await loadChannels(tx, found, tellings, reading)

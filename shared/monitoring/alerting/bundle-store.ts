@@ -4,6 +4,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { type DigestMember, GATHERED_SECONDS } from './digest.ts'
+import { isNews } from './flip-store.ts'
 
 /** What a digest is gathered of. */
 export interface Gathering {
@@ -23,19 +24,15 @@ export interface DueBundle extends Gathering {
 const RECOVERIES_EVERY = '5 minutes'
 
 /** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
-export async function groupOpenings(
-  tx: Knex,
-  policies: readonly { id: number; within: number }[],
-): Promise<Map<number, Micros>> {
-  if (policies.length === 0) return new Map()
+export async function groupOpenings(tx: Knex, policyIds: readonly number[]): Promise<Map<number, Micros>> {
+  if (policyIds.length === 0) return new Map()
   const rows = await query<{ id: number; at: Micros | null }>(
     tx,
     `SELECT t.id, ${microsOf(`least(
-       (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
-        WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
+       (SELECT min(next_at) FROM incidents i WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
        (SELECT opened_at FROM bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
-     FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
-    [policies.map(({ id }) => id), policies.map(({ within }) => within)],
+     FROM unnest(?::bigint[]) AS t(id)`,
+    [policyIds],
   )
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
@@ -76,8 +73,19 @@ export async function joinBundle(
   )
 }
 
-const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT EXISTS (
-    SELECT 1 FROM incidents i WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.next_at <= now()))
+/** Changes of which one may belong to a digest: those that come next, and those that an alerter is at. */
+const NEXT_CHANGES = 5_000
+
+/** Outages of a project that nobody has decided about yet, though another alerter may be about to. */
+const MORE_COMES = `EXISTS (
+    SELECT 1 FROM (
+      SELECT checks.project_id, flips.to_status FROM flips JOIN checks ON checks.id = flips.check_id
+      WHERE flips.processed_at IS NULL AND ${isNews('flips')} ORDER BY flips.id LIMIT ${NEXT_CHANGES}) next
+    WHERE next.project_id = b.project_id AND next.to_status = 'down')`
+
+const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT ${MORE_COMES} AND NOT EXISTS (
+    SELECT 1 FROM incidents i
+    WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.resolved_at IS NULL AND i.next_at <= now()))
   AND NOT EXISTS (SELECT 1 FROM bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
                     AND d.sent_at IS NULL)`
 

@@ -20,7 +20,7 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
     `INSERT INTO decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels)
      SELECT "checkId", "flipId", "incidentId", ${timestampOf('at')}, outcome, reason, detail, ${timestampOf('until')},
             channels
-     FROM jsonb_to_recordset(?::jsonb) AS t("checkId" bigint, "flipId" bigint, "incidentId" uuid, at bigint,
+     FROM json_to_recordset(?::json) AS t("checkId" bigint, "flipId" bigint, "incidentId" uuid, at bigint,
        outcome text, reason text, detail jsonb, until bigint, channels jsonb)`,
     [JSON.stringify(decisions)],
   )

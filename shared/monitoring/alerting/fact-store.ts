@@ -15,18 +15,23 @@ export interface AlertedCheck extends CheckSchedule {
   name: string
   tags: string
   status: StoredStatus
-  /** of the same moment as its status: a flip of it waits to be handed on */
+  /** of the same moment as its status: a flip of it waits to be handed on; only asked of checks with an incident that is due */
   hasFlip: boolean
 }
 
-export async function alertedChecks(tx: Knex, checkIds: readonly number[]): Promise<AlertedCheck[]> {
+/** @param due those of the checks that only have an incident whose time has come */
+export async function alertedChecks(
+  tx: Knex,
+  checkIds: readonly number[],
+  due: readonly number[],
+): Promise<AlertedCheck[]> {
   return await query<AlertedCheck>(
     tx,
     `SELECT id, uuid, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
             grace_seconds AS "graceSeconds", schedule, tz,
-            ${hasWaitingFlip('checks.id')} AS "hasFlip"
+            id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')} AS "hasFlip"
      FROM checks WHERE id = ANY(?::bigint[])`,
-    [checkIds],
+    [due, checkIds],
   )
 }
 

@@ -32,12 +32,11 @@ export const hasWaitingFlip = (checkId: string, also = 'true') => `EXISTS (
 /**
  * Claims flips until the end of the transaction, the oldest first. One is taken only when nobody has still to be told of an
  * earlier one of its check, so that one check's changes are handed on in their order, by however many alerters. Waits for
- * nobody: what others hold is left to them. The checks are kept from being deleted meanwhile.
+ * nobody: what others hold is left to them. The checks are kept from being deleted meanwhile. To be called in the order of
+ * the index (`inIndexOrder`).
  */
 export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]> {
-  // The index has them in this order; a sort would take all that wait for each page, for the same reason as above.
-  await execute(tx, 'SET LOCAL enable_sort = off', [])
-  const flips = await query<WaitingFlip>(
+  return await query<WaitingFlip>(
     tx,
     `SELECT flips.id, flips.check_id AS "checkId", ${microsOf('flips.at')} AS at, flips.to_status AS "to", flips.reason
      FROM flips JOIN checks ON checks.id = flips.check_id
@@ -46,8 +45,6 @@ export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]
      ORDER BY flips.id LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF flips SKIP LOCKED`,
     [limit],
   )
-  await execute(tx, 'SET LOCAL enable_sort = on', [])
-  return flips
 }
 
 /** Ends the work on flips; the caller has claimed them. */

@@ -21,16 +21,17 @@ interface IncidentRow extends Omit<Incident, 'ack'> {
 
 /**
  * Claims incidents whose time has come until the end of the transaction, the most overdue first. Those of checks with a
- * flip that waits are left: the flip comes first.
+ * flip that waits are left: the flip comes first. To be called in the order of the index (`inIndexOrder`).
+ * @param since seconds for which they must have been due
  */
-export async function claimDueIncidents(tx: Knex, limit: number): Promise<Incident[]> {
+export async function claimDueIncidents(tx: Knex, limit: number, since: number): Promise<Incident[]> {
   const rows = await query<IncidentRow>(
     tx,
     `SELECT ${COLUMNS} FROM incidents i JOIN checks ON checks.id = i.check_id
-     WHERE i.next_at <= now()
+     WHERE i.next_at <= now() - make_interval(secs => ?)
        AND NOT ${hasWaitingFlip('i.check_id')}
      ORDER BY i.next_at LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF i SKIP LOCKED`,
-    [limit],
+    [since, limit],
   )
   return rows.map(toIncident)
 }
@@ -76,7 +77,7 @@ const SAVE = `
     ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
     flapping, held, told, skipped, "firstStep", ${timestampOf('"lookedAt"')}, ${timestampOf('"nextAt"')},
     ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, previous
-  FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
+  FROM json_to_recordset(?::json) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
     "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,
     "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, held text, told jsonb,
     skipped bigint, "firstStep" integer, "lookedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,

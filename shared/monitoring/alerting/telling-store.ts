@@ -28,7 +28,7 @@ export async function insertTellings(tx: Knex, tellings: readonly StoredTelling[
          next_attempt_at, queued_until)
        SELECT id, "channelId", "checkId", "flipId", status, "incidentId", what, entry, detail, now(),
               now() + ?::interval
-       FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "channelId" bigint, "checkId" bigint, "flipId" bigint,
+       FROM json_to_recordset(?::json) AS t(id uuid, "channelId" bigint, "checkId" bigint, "flipId" bigint,
          status text, "incidentId" uuid, what text, entry integer, detail jsonb)
        ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
@@ -61,7 +61,7 @@ export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]
     `WITH made AS (
        INSERT INTO notifications (id, channel_id, check_status, bundle_id, what, detail, next_attempt_at, queued_until)
        SELECT id, "channelId", status, "bundleId", what, jsonb_build_object('summary', summary), now(), now() + ?::interval
-       FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "channelId" bigint, status text, "bundleId" uuid, what text,
+       FROM json_to_recordset(?::json) AS t(id uuid, "channelId" bigint, status text, "bundleId" uuid, what text,
          summary jsonb)
        ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)

@@ -28,7 +28,7 @@ export async function queueTellings(tx: Knex, tellings: readonly WaitingTelling[
     tx,
     `INSERT INTO waiting_tellings (id, channel_id, incident_id, what, entry, detail)
      SELECT id, "channelId", "incidentId", what, entry, detail
-     FROM jsonb_to_recordset(?::jsonb) AS t(id uuid, "channelId" bigint, "incidentId" uuid, what text, entry integer,
+     FROM json_to_recordset(?::json) AS t(id uuid, "channelId" bigint, "incidentId" uuid, what text, entry integer,
        detail jsonb) ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
   )

@@ -182,7 +182,7 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
     alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
     unprocessedFlips: gauge(
       'signalbox_unprocessed_flips',
-      'Changes of status that nobody has been told of yet; counted up to 10,000.',
+      'Changes of status that nobody has been told of yet; counted up to 1,000.',
     ),
   }
 }

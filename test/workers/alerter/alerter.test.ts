@@ -8,6 +8,7 @@ import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
+import { inIndexOrder } from '#shared/platform/database/sql.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../../support/alerts.ts'
 import { openBrokerProbe } from '../../support/broker-probe.ts'
@@ -59,11 +60,9 @@ test('a page of very many changes is claimed by looking at that page alone, what
   await db.raw('VACUUM ANALYZE flips')
   await insert('NULL')
   await db.transaction(async (tx) => {
-    t.is((await claimFlips(tx, 500)).length, 500)
-    const checks = await alertedChecks(
-      tx,
-      rows.map(({ id }) => Number(id)),
-    )
+    t.is((await inIndexOrder(tx, () => claimFlips(tx, 500))).length, 500)
+    const ids = rows.map(({ id }) => Number(id))
+    const checks = await alertedChecks(tx, ids, ids)
     t.is(checks.filter(({ hasFlip }) => hasFlip).length, 2000)
     const { rows: read } = await tx.raw<{ rows: { rows: string }[] }>(
       "SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'flips'",

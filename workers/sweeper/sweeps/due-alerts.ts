@@ -6,7 +6,7 @@ import { isWaitingTellingDue } from '#shared/monitoring/alerting/waiting-store.t
 import type { Sweep } from '../sweep.ts'
 
 /** The metric says so many, or that there are at least so many. */
-const MOST_COUNTED = 10_000
+const MOST_COUNTED = 1_000
 
 /** Wakes the alerter while there is anything for it to do: its own message was lost, or it died over it. */
 export const dueAlerts: Sweep = {

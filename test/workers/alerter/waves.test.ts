@@ -1,0 +1,142 @@
+import test from 'ava'
+import type { Knex } from 'knex'
+import { claimDueIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
+import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { execute, inIndexOrder, query } from '#shared/platform/database/sql.ts'
+import { handOn } from '../../../workers/alerter/hand-on.ts'
+import { addChat } from '../../support/alerts.ts'
+import { openProduct } from '../../support/product.ts'
+import { addProject } from '../../support/projects.ts'
+
+/** More than two pages of the alerter. */
+const CHECKS = 4_500
+/** Seconds that first messages wait for others: the tests end the wait themselves. */
+const WITHIN = 600
+
+/** A project whose checks are down, under a policy that gathers messages; nobody has been told of any. */
+async function openWave(checks = 150) {
+  const product = await openProduct({ listener: 'http' })
+  const { db } = product
+  const { project } = await addProject(product.deps)
+  const plan = { ...IMPLICIT_PLAN, group: { checks: 20, within: WITHIN } }
+  await insertPolicy(db, project.id, { name: 'grouped', match: '*', position: 0, plan })
+  await execute(
+    db,
+    `INSERT INTO checks (project_id, name, status) SELECT ?, 'check ' || n, 'down' FROM generate_series(1, ?) n`,
+    [project.id, checks],
+  )
+  const chat = await addChat(product.deps, project.id, 'http://127.0.0.1:1')
+  await execute(db, 'INSERT INTO check_channels (check_id, channel_id) SELECT id, ? FROM checks', [chat.id])
+  return { product, db, project, deps: await product.workers([]) }
+}
+
+/** Changes of checks without one, so many. */
+async function goDown(db: Knex, count: number): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO flips (check_id, at, from_status, to_status, reason)
+     SELECT id, now(), 'up', 'down', 'timeout' FROM checks
+     WHERE NOT EXISTS (SELECT FROM flips WHERE check_id = checks.id) ORDER BY id LIMIT ?`,
+    [count],
+  )
+}
+
+/** The first messages need not wait for others any longer. */
+async function endWait(db: Knex): Promise<void> {
+  await execute(db, "UPDATE incidents SET next_at = now() WHERE held = 'GROUPING'")
+}
+
+/** As another alerter does that is at all changes that wait. */
+async function holdChanges(db: Knex): Promise<Knex.Transaction> {
+  const other = await db.transaction()
+  await other.raw('SELECT 1 FROM flips WHERE processed_at IS NULL FOR UPDATE')
+  return other
+}
+
+const digestsOf = (db: Knex) => query(db, 'SELECT size, sent_at IS NOT NULL AS sent FROM bundles')
+const messagesOf = (db: Knex) => query(db, 'SELECT what FROM notifications')
+
+test('a wave of more changes than one page holds is one digest, though its first messages need not wait any more', async (t) => {
+  const { product, db, deps } = await openWave(CHECKS)
+  await using _ = product
+  await goDown(db, 10)
+  await handOn(deps)
+  await endWait(db)
+  await goDown(db, CHECKS)
+  while ((await handOn(deps)) > 0);
+  t.deepEqual(await digestsOf(db), [{ size: CHECKS, sent: true }])
+  t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
+})
+
+test('what a second turn takes of a wave goes with the rest, few as they may be', async (t) => {
+  const { product, db, deps } = await openWave()
+  await using _ = product
+  await goDown(db, 100)
+  await handOn(deps)
+  await endWait(db)
+  await goDown(db, 10)
+  t.is(await handOn(deps, 'changes'), 10)
+  t.deepEqual(await messagesOf(db), [])
+  while ((await handOn(deps)) > 0);
+  t.deepEqual(await digestsOf(db), [{ size: 110, sent: true }])
+  t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
+})
+
+test('a digest waits for the changes that another alerter is at, but not for longer than digests are gathered', async (t) => {
+  const { product, db, deps } = await openWave()
+  await using _ = product
+  await goDown(db, 100)
+  await handOn(deps)
+  await endWait(db)
+  await goDown(db, 30)
+  const other = await holdChanges(db)
+  while ((await handOn(deps)) > 0);
+  const [gathered, sent] = [await digestsOf(db), await messagesOf(db)]
+  await other.rollback()
+  t.deepEqual([gathered, sent], [[{ size: 0, sent: false }], []])
+  while ((await handOn(deps)) > 0);
+  t.deepEqual(await digestsOf(db), [{ size: 130, sent: true }])
+})
+
+test('a digest that was gathered for long enough goes, whatever still comes', async (t) => {
+  const { product, db, deps } = await openWave()
+  await using _ = product
+  await goDown(db, 100)
+  await handOn(deps)
+  await endWait(db)
+  await goDown(db, 30)
+  const other = await holdChanges(db)
+  while ((await handOn(deps)) > 0);
+  await execute(db, 'UPDATE bundles SET send_at = now()')
+  await handOn(deps)
+  t.deepEqual(await digestsOf(db), [{ size: 100, sent: true }])
+  await other.rollback()
+})
+
+test('a page of very many incidents that are due is claimed by looking at that page alone', async (t) => {
+  const { product, db, project } = await openWave(CHECKS)
+  await using _ = product
+  await execute(
+    db,
+    `INSERT INTO incidents (id, project_id, check_id, state, is_direct, severity, down_at, next_at)
+     SELECT gen_random_uuid(), ?, id, 'alerting', false, 'critical', now(), now() FROM checks`,
+    [project.id],
+  )
+  await execute(db, 'ANALYZE incidents')
+  await db.transaction(async (tx) => {
+    const before = await rowsRead(tx)
+    t.is((await inIndexOrder(tx, () => claimDueIncidents(tx, 500, 0))).length, 500)
+    const read = (await rowsRead(tx)) - before
+    t.true(read <= 3 * 500, `${read} rows were read`)
+  })
+})
+
+async function rowsRead(tx: Knex): Promise<number> {
+  const [read] = await query<{ rows: number }>(
+    tx,
+    `SELECT sum(seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_xact_user_tables
+     WHERE relname IN ('incidents', 'checks')`,
+  )
+  return read?.rows ?? 0
+}
