@@ -19,7 +19,10 @@ test('only counters are named as such, and every pool and sweep shows how it is'
   await Promise.all(connections.map((connection) => db.client.releaseConnection(connection)))
   // The sweeps use some of them too.
   t.true(metricIn(lent, 'signalbox_pool_connections_in_use{pool="main"}') >= connections.length)
-  for (const pool of ['main', 'reserve']) t.true(lent.includes(`signalbox_pool_waiting{pool="${pool}"} 0`))
+  for (const pool of ['main', 'reserve'])
+    await eventually(`nobody to wait for a connection of ${pool}`, async () =>
+      (await metrics.registry.metrics()).includes(`signalbox_pool_waiting{pool="${pool}"} 0`),
+    )
 
   await eventually('each sweep to have its own age', async () => {
     const { values } = await metrics.sweepLag.get()
