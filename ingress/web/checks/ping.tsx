@@ -60,9 +60,9 @@ async function showPing(context: Context): Promise<void> {
     ['Kind', ping.ignored === null ? pingWords[ping.type] : `ignored: ${ignoredWords[ping.ignored]}`],
     ['From', ping.remoteAddr ?? 'unknown'],
     ['How', `${ping.scheme} ${ping.method}`.trim()],
-    ['Agent', ping.ua || 'none'],
-    ['Run id', ping.rid ?? 'none'],
-    ['Exit status', ping.exitStatus === null ? 'none' : String(ping.exitStatus)],
+    ...(ping.ua ? ([['Agent', ping.ua]] satisfies [string, string][]) : []),
+    ...(ping.rid ? ([['Run id', ping.rid]] satisfies [string, string][]) : []),
+    ...(ping.exitStatus === null ? [] : ([['Exit status', String(ping.exitStatus)]] satisfies [string, string][])),
     ...(mail
       ? ([
           ['Subject', mail.subject],

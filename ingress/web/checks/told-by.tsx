@@ -58,6 +58,9 @@ export function ComesNext({ toldBy: { open }, now }: { toldBy: ToldBy; now: Micr
   )
 }
 
+/** Beyond them they are behind a summary. */
+const SHOWN_DECISIONS = 3
+
 /** `Told by: On call (tag prod)`, and why somebody was told lately, or was not. */
 export function ToldByCard(props: {
   toldBy: ToldBy
@@ -91,7 +94,13 @@ export function ToldByCard(props: {
       {why === null && decisions.length > 0 && (
         <>
           <h3>Why?</h3>
-          <Decisions decisions={decisions} nameOf={nameOf} now={props.now} />
+          <Decisions decisions={decisions.slice(0, SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
+          {decisions.length > SHOWN_DECISIONS && (
+            <details>
+              <summary>Earlier ones</summary>
+              <Decisions decisions={decisions.slice(SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
+            </details>
+          )}
         </>
       )}
     </section>
@@ -108,7 +117,7 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
           {decision.channels.length > 0 && (
             <ul>
               {decision.channels.map((channel) => (
-                <li key={channel.id}>{deliveredText(channel, props.nameOf(channel.id))}</li>
+                <li key={channel.id}>{deliveredText(decision, channel, props.nameOf(channel.id))}</li>
               ))}
             </ul>
           )}
@@ -118,9 +127,11 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
   )
 }
 
-/** `Chat: Told: it is still down. delivered` */
-function deliveredText(channel: ShownDecision['channels'][number], name: string): string {
+/** `Chat: delivered`; with why, where that is another than the decision's: `Chat: Told: it is still down. Delivered` */
+function deliveredText(decision: ShownDecision, channel: ShownDecision['channels'][number], name: string): string {
   const { delivery } = channel
+  const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason
+  if (isTheSame && delivery?.state === 'delivered') return `${name}: delivered`
   const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
   return `${channelText(channel, name)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
 }

@@ -33,14 +33,15 @@ async function showGaps(context: Context): Promise<void> {
         <p>There were none.</p>
       ) : (
         <section class="card table-card">
-          <table>
+          <table class="plain-table stacked">
+            <caption class="hidden">Gaps, the newest first</caption>
             <thead>
               <tr>
-                <th>From (UTC)</th>
-                <th>Until</th>
-                <th>Lasted</th>
-                <th>What</th>
-                <th>Checks that became unknown</th>
+                <th scope="col">From (UTC)</th>
+                <th scope="col">Until (UTC)</th>
+                <th scope="col">Lasted</th>
+                <th scope="col">What</th>
+                <th scope="col">Checks that became unknown</th>
               </tr>
             </thead>
             <tbody>{gaps.map(row)}</tbody>
@@ -55,13 +56,13 @@ function row(gap: ListedGap) {
   const { id, from, until, checks, heard } = gap
   return (
     <tr key={id}>
-      <td>
+      <td data-label="From (UTC)">
         <Exact at={from} />
       </td>
-      <td>{until === null ? 'still open' : <Exact at={until} />}</td>
-      <td>{until === null ? '' : formatDuration(until - from)}</td>
+      <td data-label="Until (UTC)">{until === null ? 'still open' : <Exact at={until} />}</td>
+      <td data-label="Lasted">{until === null ? '–' : formatDuration(until - from)}</td>
       <td>{whatOf(gap)}</td>
-      <td>{checks === 0 ? 'none' : `${checks}, ${heard} heard since`}</td>
+      <td data-label="Checks that became unknown">{checks === 0 ? 'none' : `${checks}, ${heard} heard since`}</td>
     </tr>
   )
 }

@@ -116,8 +116,7 @@ function nameOf(by: string): string {
 function rowInWords({ kind, what, detail }: TimelineRow): string {
   const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
   if (kind === 'flip') return `It went ${what}${detail.reason === 'fail' ? ': a failure was received' : ''}.`
-  if (kind === 'telling')
-    return `${text('name')}: ${TELLINGS[what] ?? what}, ${text('state')}${text('error') && ` (${text('error')})`}.`
+  if (kind === 'telling') return `${text('name')}: ${toldInWords(what, text('state'), text('error'))}.`
   if (kind === 'gap') {
     const until = text('until').slice(0, 19).replace('T', ' ')
     return `We could not take signals${until && ` until ${until} UTC`} (${text('cause')}).`
@@ -128,6 +127,14 @@ function rowInWords({ kind, what, detail }: TimelineRow): string {
   }
   const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
   return decisionText({ outcome: what, reason: text('reason'), detail: inner })
+}
+
+/** `told, delivered`, or why nobody was. */
+function toldInWords(what: string, state: string, error: string): string {
+  const why = error && ` (${error})`
+  if (state === 'failed') return `not told${why}`
+  if (state === 'suppressed') return `not told any more${why}`
+  return `${TELLINGS[what] ?? what}, ${state === 'pending' ? 'being sent' : state}${why}`
 }
 
 const TELLINGS: Readonly<Record<string, string>> = {

@@ -11,10 +11,12 @@ import { noteIncident, reportIncident } from '#shared/monitoring/operations/anno
 import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowledge-incident.ts'
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
+import { toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago } from '../components/time.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { humanDuration } from '../frame/format.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { checkPath, openProject, type ProjectWorkspace, requireRight, signedIn } from '../frame/workspace.ts'
 import { IncidentPage, stateInWords } from './incident-page.tsx'
@@ -150,7 +152,15 @@ async function showList(context: Context): Promise<void> {
                   <td data-label="Since">
                     <Ago at={incident.downAt} now={now} />
                   </td>
-                  <td data-label="State">{stateInWords(incident)}</td>
+                  <td data-label="State">
+                    {stateInWords(incident)}
+                    {incident.resolvedAt !== null && (
+                      <span class="muted">
+                        {' · lasted '}
+                        {humanDuration(toSeconds(Math.max(0, incident.resolvedAt - incident.downAt)))}
+                      </span>
+                    )}
+                  </td>
                   <td data-label={incident.state === 'resolved' ? undefined : 'What comes next'}>
                     {incident.state !== 'resolved' && (
                       <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />

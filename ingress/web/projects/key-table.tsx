@@ -54,7 +54,7 @@ export function KeyTable(props: {
                   {key.sealed !== null ? <code>{props.open(key.sealed)}</code> : <code>{key.prefix}…</code>}
                 </td>
                 <td>
-                  <Ago at={microsOfDate(key.createdAt)} now={now} />
+                  <span class="when-stacked">made</span> <Ago at={microsOfDate(key.createdAt)} now={now} />
                   {key.createdBy !== '' && <small class="breakable">by {key.createdBy}</small>}
                 </td>
                 <td>
