@@ -3,6 +3,7 @@ import test from 'ava'
 import type { Knex } from 'knex'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
+import { metricIn } from '../support/fault-metrics.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { letPassWhileWaiting } from '../support/let-pass.ts'
 import { openProduct, type Product } from '../support/product.ts'
@@ -150,7 +151,7 @@ test('5.6 row 13: a check whose pings were refused is excused, its neighbour goe
   await wereUp(db, [refused.id, silent.id], 118)
   t.true((await fetch(`${base}/ping/${refused.uuid}`)).status >= 500)
   await eventually('the refusal to be stored', async () => (await db('refusals')).length === 1)
-  await product.workers()
+  const { metrics } = await product.workers()
   await eventually(
     'the neighbour to go down',
     async () => (await db('flips').where({ check_id: silent.id })).length === 1,
@@ -160,6 +161,10 @@ test('5.6 row 13: a check whose pings were refused is excused, its neighbour goe
     async () => (await db('unknowns').where({ check_id: refused.id }))[0],
   )
   t.is(excused.reason, 'REFUSED_PING')
+  await eventually(
+    'it to be counted',
+    async () => metricIn(await metrics.registry.metrics(), 'signalbox_checks_excused_total') === 1,
+  )
   t.is((await db('flips').where({ check_id: refused.id })).length, 0)
   t.is(await openGaps(product), 0, 'the door stayed able')
   isFull = false

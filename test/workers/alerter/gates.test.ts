@@ -1,41 +1,17 @@
 import test from 'ava'
 import { endWindow } from '#shared/monitoring/operations/end-window.ts'
-import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
-import { addChat, addWebhook, tell } from '../../support/alerts.ts'
+import { addChat, tell } from '../../support/alerts.ts'
+import { toldOf, withChecks } from '../../support/checks-with-webhook.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { addCheck, addProject } from '../../support/projects.ts'
-import { jsonOf, send } from '../../support/send.ts'
+import { jsonOf } from '../../support/send.ts'
 
 // One after the other: four products at once may hold more connections than a PostgreSQL server allows that nobody has tuned.
 const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 
-/** A project with checks of these names that tell one webhook, and what its owner does by the API. */
-async function withChecks(product: HttpProduct, sink: { url: string }, names: readonly string[]) {
-  const { db, deps, url } = product
-  const { project, rwKey } = await addProject(deps)
-  const checks = await Promise.all(names.map((name) => addCheck(deps, project.id, { name, tags: name })))
-  await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
-  const post = async (path: string, body: object, method = 'POST') => {
-    const headers = { 'X-Api-Key': rwKey }
-    return await send(url, `/api/v3${path}`, {
-      method,
-      headers,
-      ...(method === 'POST' && { body: JSON.stringify(body) }),
-    })
-  }
-  const ping = async (check: { uuid: string } | undefined, end = '') => {
-    await eventually('a ping to be taken', async () => (await fetch(`${url}/ping/${check?.uuid}${end}`)).status === 200)
-  }
-  return { checks, post, ping, rwKey }
-}
-
 const reasons = async ({ db }: HttpProduct, check: { id: number } | undefined) =>
   (await db('decisions').where({ check_id: check?.id }).orderBy('id')).map(({ reason }) => reason)
-const toldOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
-  sink.requests.map(({ url, body }) => `${url.slice(1)} ${body}`)
-
 test.serial(
   'a check that goes down in a window tells nobody; recovered in it, nobody ever hears; down at its end, it is told then',
   async (t) => {
@@ -247,33 +223,6 @@ test.serial(
     t.deepEqual(once, [1, 1, 1, 1, 1], 'who was told before is not told again')
   },
 )
-
-test.serial('a check that moves to another project ends its incident, and nothing more is sent of it', async (t) => {
-  await using sink = await openHttpSink()
-  await using product = await openProduct({ listener: 'http', workers: WORKERS })
-  const { db, deps } = product
-  const { checks, post, ping } = await withChecks(product, sink, ['moved', 'stays'])
-  const [moved, stays] = checks
-  if (!moved) return t.fail()
-  await post('/policies/', { name: 'p', match: '*', steps: [{ repeat: { every: 60 } }] })
-  for (const check of checks) await ping(check)
-  for (const check of checks) await ping(check, '/fail')
-  await sink.waitFor(2)
-  const from = await db('projects').where({ id: moved.projectId }).first('id', 'organisation_id as organisationId')
-  const { project: to } = await addProject(deps)
-  const actor = { kind: 'operator', name: 'tester' } as const
-  await transferCheck(db, actor, { uuid: moved.uuid, from, to }, deps)
-  await eventually('its incident to end', () =>
-    db('incidents').where({ check_id: moved.id, resolution: 'ended' }).first(),
-  )
-  const earlier = { alert_at: db.raw(`alert_at - interval '1 minute'`), looked_at: db.fn.now(), next_at: db.fn.now() }
-  await db('incidents').whereNull('resolved_at').update(earlier)
-  await sink.waitFor(3)
-  await ping(moved)
-  await ping(stays)
-  await sink.waitFor(4)
-  t.deepEqual(toldOf(sink).slice(2), [`down ${stays?.uuid}`, `up ${stays?.uuid}`])
-})
 
 test.serial(
   'a message about flapping is not sent when the incident is acknowledged before its first attempt',

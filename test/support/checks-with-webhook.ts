@@ -1,0 +1,29 @@
+import { addWebhook, tell } from './alerts.ts'
+import { eventually } from './eventually.ts'
+import type { HttpProduct } from './product.ts'
+import { addCheck, addProject } from './projects.ts'
+import { send } from './send.ts'
+
+/** A project with checks of these names that tell one webhook, and what its owner does by the API. */
+export async function withChecks(product: HttpProduct, sink: { url: string }, names: readonly string[]) {
+  const { db, deps, url } = product
+  const { project, rwKey } = await addProject(deps)
+  const checks = await Promise.all(names.map((name) => addCheck(deps, project.id, { name, tags: name })))
+  await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+  const post = async (path: string, body: object, method = 'POST') => {
+    const headers = { 'X-Api-Key': rwKey }
+    return await send(url, `/api/v3${path}`, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: JSON.stringify(body) }),
+    })
+  }
+  const ping = async (check: { uuid: string } | undefined, end = '') => {
+    await eventually('a ping to be taken', async () => (await fetch(`${url}/ping/${check?.uuid}${end}`)).status === 200)
+  }
+  return { checks, post, ping, rwKey }
+}
+
+/** What the webhook was told: the status and the uuid of a check each. */
+export const toldOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
+  sink.requests.map(({ url, body }) => `${url.slice(1)} ${body}`)
