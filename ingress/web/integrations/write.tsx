@@ -122,7 +122,8 @@ function sentence(error: ValidationError, kind: ChannelKind): string {
 
 async function sendTest(context: FormContext): Promise<void> {
   const { channel, project, session } = await openIntegration(context, 'edit')
-  await testIntegration(personOf(context, session), { project, channel }, context.deps)
+  const status = field(context.form, 'status') === 'up' ? 'up' : 'down'
+  await testIntegration(personOf(context, session), { project, channel, status }, context.deps)
   const notice =
     context.pingRefusal === null
       ? 'A test message is on its way. What came of it is shown in a moment.'

@@ -6,14 +6,17 @@ import type { StoredChannel } from '../channels/store.ts'
 import { insertNotifications } from '../notifications/store.ts'
 import type { Project } from '../projects/store.ts'
 
-/** Sends a test message through an integration, as any other is sent. @returns the id of its notification */
+/**
+ * Sends a test message through an integration, as any other is sent: of an outage, or of a recovery.
+ * @returns the id of its notification
+ */
 export async function testIntegration(
   actor: Actor,
-  { project, channel }: { project: Project; channel: StoredChannel },
+  { project, channel, status = 'down' }: { project: Project; channel: StoredChannel; status?: 'up' | 'down' },
   deps: { outbox: Pick<Outbox, 'run'> },
 ): Promise<string> {
   return await deps.outbox.run(async (tx, enqueue) => {
-    const test = { flipId: null, checkId: null, status: 'down' } as const
+    const test = { flipId: null, checkId: null, status }
     const [notificationId] = await insertNotifications(tx, test, [channel.id])
     if (notificationId === undefined) throw new Error('the test message was not stored')
     await enqueue(notificationDue, { notificationId })
