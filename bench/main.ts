@@ -18,6 +18,7 @@ import { benchPlainPings, benchRuledProject } from './plain-pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
 import { benchTenants } from './tenants.ts'
+import { benchTracesOff } from './traces.ts'
 
 /**
  * Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy.
@@ -61,6 +62,7 @@ const suites = {
     printTable('Alerting', [await benchOnePolicy(size)])
     printTable('Excused', [await benchExcused(size)])
   },
+  traces: async () => printTable('Traces', [await benchTracesOff({ rounds: 9 })]),
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),
 }
 
