@@ -7,7 +7,7 @@ for (const [file, args, said] of [
   [
     'bench/main.ts',
     ['nosuch'],
-    /no suite nosuch; there are pings, storage, deliveries, pages, paint, tenants, packs, families, imports, log, sweep, alerts, alerting, memory/,
+    /no suite nosuch; there are pings, storage, deliveries, pages, paint, tenants, packs, families, imports, log, sweep, alerts, alerting, traces, memory/,
   ],
   ['stack/main.ts', ['nosuch'], /no command nosuch; there are up, down, status/],
   ['stack/main.ts', ['up', '--fast'], /'--fast'/],
