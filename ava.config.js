@@ -10,7 +10,6 @@ const longest = [
   'test/e2e/browser/truth.test.ts',
   'test/fuzz/every-route.test.ts',
   'test/e2e/browser/list-tools.test.ts',
-  'test/examples/documentation.test.ts',
   'test/e2e/browser/tapes-and-trade.test.ts',
 ]
 
