@@ -49,7 +49,7 @@ test.before(async () => {
   variables = Object.fromEntries(
     [...exports.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
   )
-  await mustRun('bash', '', ['-c', importOfCheck()])
+  await mustRun('bash', '', ['--norc', '-c', importOfCheck()])
 })
 test.after.always(() => resources.disposeAsync())
 
