@@ -3,10 +3,11 @@ import type { Knex } from 'knex'
 /** That of waiting flips has no reader any more: whether one waits is looked for among all flips of a check. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE INDEX CONCURRENTLY incidents_group_idx ON incidents (policy_id, next_at) WHERE held = 'GROUPING' AND resolved_at IS NULL
+    CREATE INDEX CONCURRENTLY incidents_group_idx ON incidents (policy_id, alert_at)
+      WHERE held = 'GROUPING' AND resolved_at IS NULL
   `)
   await knex.raw(`
-    COMMENT ON INDEX incidents_group_idx IS 'first messages of a policy that wait for others, and when they may go'
+    COMMENT ON INDEX incidents_group_idx IS 'first messages of a policy that wait for others, and since when'
   `)
   await knex.raw('DROP INDEX CONCURRENTLY flips_waiting_idx')
 }

@@ -21,9 +21,9 @@ export const alerter: Worker = {
       for (const end = performance.now() + LONGEST_RUN_MS; performance.now() < end; ) {
         // In a flood of changes one half of the work, the database's, goes on while the other half is done here.
         const beside = isFull(claimed) ? handOn(deps, 'changes') : null
-        const [turn, other] = await Promise.allSettled([handOn(deps), beside])
-        for (const { reason } of [turn, other].filter((it) => it.status === 'rejected')) throw reason
-        claimed = turn.status === 'fulfilled' ? turn.value : 0
+        const turns = await Promise.allSettled([handOn(deps), beside])
+        for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
+        claimed = Math.max(...turns.map((turn) => (turn.status === 'fulfilled' ? (turn.value ?? 0) : 0)))
         if (claimed === 0) return
       }
     })

@@ -77,8 +77,10 @@ export async function loadFacts(
     [...(await lockWaitingTellings(tx, told)), ...(await lockTellings(tx, told)), ...(await digestsOf(tx, told))],
     ({ incidentId }) => incidentId,
   )
-  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy.id] : []))
-  const openings = await groupOpenings(tx, [...new Set(grouping)])
+  const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
+  const openings = await groupOpenings(tx, [
+    ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
+  ])
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
   const heldOf = await loadParents(tx, children, nowMicros())
   const channelsOf = await loadChannels(tx, found, tellings, reading)

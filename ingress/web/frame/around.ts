@@ -1,5 +1,5 @@
-import { findChannel } from '#shared/monitoring/channels/store.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { findChannelByUuid } from '#shared/monitoring/pages/integration-store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Context } from './context.ts'
 import type { Frame } from './layout.tsx'
@@ -50,7 +50,8 @@ async function projectOf({ params, deps }: Context, { projects }: Workspace) {
     return projects.find(({ id }) => id === found?.projectId)
   }
   if (integration && isUuid(integration)) {
-    for (const one of projects) if (await findChannel(deps.db, one.id, integration)) return one
+    const found = await findChannelByUuid(deps.db, integration)
+    return projects.find(({ id }) => id === found?.projectId)
   }
   return projects.find(({ uuid }) => uuid === project)
 }

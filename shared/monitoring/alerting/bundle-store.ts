@@ -24,15 +24,19 @@ export interface DueBundle extends Gathering {
 const RECOVERIES_EVERY = '5 minutes'
 
 /** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
-export async function groupOpenings(tx: Knex, policyIds: readonly number[]): Promise<Map<number, Micros>> {
-  if (policyIds.length === 0) return new Map()
+export async function groupOpenings(
+  tx: Knex,
+  policies: readonly { id: number; within: number }[],
+): Promise<Map<number, Micros>> {
+  if (policies.length === 0) return new Map()
   const rows = await query<{ id: number; at: Micros | null }>(
     tx,
     `SELECT t.id, ${microsOf(`least(
-       (SELECT min(next_at) FROM incidents i WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
+       (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
+        WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
        (SELECT opened_at FROM bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
-     FROM unnest(?::bigint[]) AS t(id)`,
-    [policyIds],
+     FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
+    [policies.map(({ id }) => id), policies.map(({ within }) => within)],
   )
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
@@ -73,19 +77,20 @@ export async function joinBundle(
   )
 }
 
-/** Changes of which one may belong to a digest: those that come next, and those that an alerter is at. */
-const NEXT_CHANGES = 5_000
+/** Of the changes that wait so many are looked at, to find out whose digests more may belong to. */
+const MOST_LOOKED_AT = 5_000
 
-/** Outages of a project that nobody has decided about yet, though another alerter may be about to. */
-const MORE_COMES = `EXISTS (
-    SELECT 1 FROM (
+/** Projects with outages that nobody has decided about yet, though another alerter may be about to; looked for once. */
+const OF_WHICH_MORE_COMES = `(
+    SELECT project_id FROM (
       SELECT checks.project_id, flips.to_status FROM flips JOIN checks ON checks.id = flips.check_id
-      WHERE flips.processed_at IS NULL AND ${isNews('flips')} ORDER BY flips.id LIMIT ${NEXT_CHANGES}) next
-    WHERE next.project_id = b.project_id AND next.to_status = 'down')`
+      WHERE flips.processed_at IS NULL AND ${isNews('flips')} LIMIT ${MOST_LOOKED_AT}) waiting
+    WHERE to_status = 'down')`
 
-const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT ${MORE_COMES} AND NOT EXISTS (
+const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT EXISTS (
     SELECT 1 FROM incidents i
-    WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.resolved_at IS NULL AND i.next_at <= now()))
+    WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.resolved_at IS NULL AND i.next_at <= now())
+    AND b.project_id NOT IN ${OF_WHICH_MORE_COMES})
   AND NOT EXISTS (SELECT 1 FROM bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
                     AND d.sent_at IS NULL)`
 

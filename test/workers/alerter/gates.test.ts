@@ -12,6 +12,7 @@ const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 
 const reasons = async ({ db }: HttpProduct, check: { id: number } | undefined) =>
   (await db('decisions').where({ check_id: check?.id }).orderBy('id')).map(({ reason }) => reason)
+
 test.serial(
   'a check that goes down in a window tells nobody; recovered in it, nobody ever hears; down at its end, it is told then',
   async (t) => {

@@ -45,7 +45,21 @@ async function goDown(db: Knex, count: number): Promise<void> {
 
 /** The first messages need not wait for others any longer. */
 async function endWait(db: Knex): Promise<void> {
-  await execute(db, "UPDATE incidents SET next_at = now() WHERE held = 'GROUPING'")
+  await execute(
+    db,
+    `UPDATE incidents SET alert_at = alert_at - make_interval(secs => ?), next_at = now() WHERE held = 'GROUPING'`,
+    [WITHIN],
+  )
+}
+
+/** A project so many of whose checks wait for others no longer, and whose next changes wait to be handed on. */
+async function openGroup({ due, next, checks }: { due: number; next: number; checks?: number }) {
+  const wave = await openWave(checks)
+  await goDown(wave.db, due)
+  await handOn(wave.deps)
+  await endWait(wave.db)
+  await goDown(wave.db, next)
+  return wave
 }
 
 /** As another alerter does that is at all changes that wait. */
@@ -59,24 +73,16 @@ const digestsOf = (db: Knex) => query(db, 'SELECT size, sent_at IS NOT NULL AS s
 const messagesOf = (db: Knex) => query(db, 'SELECT what FROM notifications')
 
 test('a wave of more changes than one page holds is one digest, though its first messages need not wait any more', async (t) => {
-  const { product, db, deps } = await openWave(CHECKS)
+  const { product, db, deps } = await openGroup({ due: 10, next: CHECKS, checks: CHECKS })
   await using _ = product
-  await goDown(db, 10)
-  await handOn(deps)
-  await endWait(db)
-  await goDown(db, CHECKS)
   while ((await handOn(deps)) > 0);
   t.deepEqual(await digestsOf(db), [{ size: CHECKS, sent: true }])
   t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
 })
 
 test('what a second turn takes of a wave goes with the rest, few as they may be', async (t) => {
-  const { product, db, deps } = await openWave()
+  const { product, db, deps } = await openGroup({ due: 100, next: 10 })
   await using _ = product
-  await goDown(db, 100)
-  await handOn(deps)
-  await endWait(db)
-  await goDown(db, 10)
   t.is(await handOn(deps, 'changes'), 10)
   t.deepEqual(await messagesOf(db), [])
   while ((await handOn(deps)) > 0);
@@ -85,12 +91,8 @@ test('what a second turn takes of a wave goes with the rest, few as they may be'
 })
 
 test('a digest waits for the changes that another alerter is at, but not for longer than digests are gathered', async (t) => {
-  const { product, db, deps } = await openWave()
+  const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  await goDown(db, 100)
-  await handOn(deps)
-  await endWait(db)
-  await goDown(db, 30)
   const other = await holdChanges(db)
   while ((await handOn(deps)) > 0);
   const [gathered, sent] = [await digestsOf(db), await messagesOf(db)]
@@ -101,18 +103,26 @@ test('a digest waits for the changes that another alerter is at, but not for lon
 })
 
 test('a digest that was gathered for long enough goes, whatever still comes', async (t) => {
-  const { product, db, deps } = await openWave()
+  const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  await goDown(db, 100)
-  await handOn(deps)
-  await endWait(db)
-  await goDown(db, 30)
   const other = await holdChanges(db)
   while ((await handOn(deps)) > 0);
   await execute(db, 'UPDATE bundles SET send_at = now()')
   await handOn(deps)
   t.deepEqual(await digestsOf(db), [{ size: 100, sent: true }])
   await other.rollback()
+})
+
+test('first messages that are looked at before their time, as after a change of policies, wait on', async (t) => {
+  const { product, db, deps } = await openWave()
+  await using _ = product
+  await goDown(db, 100)
+  await handOn(deps)
+  await execute(db, 'UPDATE incidents SET next_at = now()')
+  while ((await handOn(deps)) > 0);
+  t.deepEqual(await messagesOf(db), [])
+  t.deepEqual(await digestsOf(db), [])
+  t.is((await db('incidents').where({ held: 'GROUPING' }).where('next_at', '>', db.fn.now())).length, 100)
 })
 
 test('a page of very many incidents that are due is claimed by looking at that page alone', async (t) => {
