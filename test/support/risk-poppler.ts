@@ -45,4 +45,36 @@ export async function readPdf(bytes: Buffer): Promise<ReadPdf | null> {
   }
 }
 
+/** A word of a page and where it stands, in points from the upper left corner. */
+export interface PlacedWord {
+  page: number
+  text: string
+  left: number
+  right: number
+  top: number
+}
+
+/** @returns in the order of reading; null when poppler's tools are not installed */
+export async function wordsOfPdf(bytes: Buffer): Promise<PlacedWord[] | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-pdf-'))
+  try {
+    const path = join(folder, 'it.pdf')
+    await writeFile(path, bytes)
+    const { stdout } = await run('pdftotext', ['-bbox', path, '-'])
+    const pages = stdout.split('<page ').slice(1)
+    return pages.flatMap((page, index) =>
+      [...page.matchAll(/<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">(.*?)<\/word>/g)].map(
+        ([, left, top, right, text]) => ({
+          ...{ page: index, text: text ?? '', left: Number(left), right: Number(right), top: Number(top) },
+        }),
+      ),
+    )
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
 export const NO_POPPLER = 'not looked at: poppler-utils is not installed (apt-get install poppler-utils)'

@@ -131,13 +131,17 @@ function invoiceFlags({ tokens }: FlagsInput): string[] {
   return [...failures, ...absent]
 }
 
-function financingFlags({ request, results, own }: FlagsInput): string[] {
+function financingFlags({ request, results, tokens, own }: FlagsInput): string[] {
   const flags = missing('doubleFinancing.cersai', results.security)
   if (own.status === 'UNAVAILABLE') {
     return [...flags, 'doubleFinancing: the first-financing registry did not answer']
   }
   if (!request.poNumber && !request.eInvoices?.length) {
-    flags.push('No purchase-order number or e-invoice was given to match in the first-financing registry')
+    // Those of the sandbox stand on the pack like any other: a note that there are none would contradict it.
+    const examples = tokens.length === 0 ? '' : 'The e-invoices shown are examples of the sandbox. '
+    flags.push(
+      `${examples}The request gave no purchase-order number or e-invoice to match in the first-financing registry`,
+    )
   }
   for (const match of own.matches) {
     const who = match.ownRegistration ? 'the same organisation' : 'another organisation'

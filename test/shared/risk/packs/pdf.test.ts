@@ -6,9 +6,9 @@ import { inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { openDocument } from '#shared/risk/packs/pdf/open-document.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
-import { CONTENT_WIDTH, createSheet, STYLES } from '#shared/risk/packs/pdf/sheet.ts'
+import { CONTENT_WIDTH, createSheet, PAGE, STYLES } from '#shared/risk/packs/pdf/sheet.ts'
 import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
-import { NO_POPPLER, readPdf } from '../../../support/risk-poppler.ts'
+import { NO_POPPLER, readPdf, wordsOfPdf } from '../../../support/risk-poppler.ts'
 import { scenarioGstins } from './demo-pack.ts'
 import { pdfInput } from './pdf-input.ts'
 
@@ -93,6 +93,16 @@ test('what is missing is written as plainly as what is there', async (t) => {
   )
 })
 
+test('a note on what the request did not give does not contradict the invoices that the pack shows', async (t) => {
+  const { cards, flags } = packDocument(await pdfInput())
+  const shown = cards.flatMap(({ values }) => values).find(({ label }) => label === 'Tokens provided')
+  t.is(shown?.value, '2')
+  const notes = flags.filter((flag) => /e-invoice/i.test(flag))
+  t.deepEqual(notes, [
+    'The e-invoices shown are examples of the sandbox. The request gave no purchase-order number or e-invoice to match in the first-financing registry',
+  ])
+})
+
 test('codes of sources, classes and reasons are read as words', (t) => {
   t.is(sourceName('GST_TAXPAYER_SEARCH'), 'GST taxpayer search')
   t.is(sourceName('GSTR1_3B'), 'GSTR1 3B')
@@ -108,6 +118,28 @@ test('the band of a sandbox pack is said once where it is read out, and drawn on
   if (!read) return void t.pass(NO_POPPLER)
   const pages = Number(/Pages:\s+(\d+)/.exec(read.info)?.[1])
   t.is(read.text.match(/SANDBOX — NOT EVIDENCE/g)?.length, pages)
+})
+
+test('no word is broken, the tier of each card ends at the right margin, and the mark is in our colour', async (t) => {
+  const input = await pdfInput()
+  const { cards } = packDocument(input)
+  const bytes = await renderPackPdf(input)
+  t.regex(bytes.toString('latin1'), /\n0\.0901\d* 0\.376\d* 0\.309\d* scn\nf\n/, 'the ground of the mark')
+  const words = await wordsOfPdf(bytes)
+  if (!words) return void t.pass(NO_POPPLER)
+  const read = new Set(words.map(({ text }) => text))
+  for (const { evidence } of cards)
+    for (const { source } of evidence) for (const word of sourceName(source).split(' ')) t.true(read.has(word), word)
+  const margin = PAGE.width - PAGE.right
+  for (const { title } of cards) {
+    const head = words.find(
+      ({ left }, at) =>
+        Math.abs(left - PAGE.left) < 1 && title.split(' ').every((part, index) => words[at + index]?.text === part),
+    )
+    const line = words.filter(({ page, top }) => page === head?.page && Math.abs(top - head.top) < 4)
+    const end = Math.max(...line.map(({ right }) => right))
+    t.true(Math.abs(end - margin) < 2, `${title}: ${end} of ${margin}`)
+  }
 })
 
 test('every record of the evidence is on some card', async (t) => {
