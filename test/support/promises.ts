@@ -107,7 +107,7 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/ingress/monitoring/config-document.test.ts', 'a document that holds neither checks nor integrations'],
     ],
     'The ping key shows its last use': [
-      ['test/ingress/ping/owners-view.test.ts', 'the ping key shows when a ping or a mail used it last'],
+      ['test/ingress/ping/owners-view.test.ts', 'the ping key shows when a ping by slug used it last'],
     ],
     'A limited or ignored ping is visible to the owner, with its reason': [
       ['test/ingress/ping/owners-view.test.ts', 'L6, B25: pings that were not logged'],

@@ -6,7 +6,7 @@ import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { type Micros, toDate } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 import { KindIcon } from '../components/icons.tsx'
-import { everyText, humanDuration, inZone } from '../frame/format.ts'
+import { dayName, everyText, humanDuration, inZone } from '../frame/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 import { percentUp } from './percent-up.ts'
 import { nextTimes, scheduleWords } from './schedule-words.ts'
@@ -105,8 +105,6 @@ export function DowntimeTable(props: {
     </section>
   )
 }
-
-const dayName = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
   const next = check.kind === 'simple' ? [] : nextTimes(check.schedule, check.tz, now)

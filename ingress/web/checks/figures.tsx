@@ -4,10 +4,10 @@ import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
 import { type DownDay, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { WindowTime } from '#shared/monitoring/windows/window.ts'
-import { type Micros, toSeconds } from '#shared/time.ts'
+import { type Micros, toDate, toSeconds } from '#shared/time.ts'
 import { DayBar } from '../components/day-bar.tsx'
 import { Ago } from '../components/time.tsx'
-import { humanDuration } from '../frame/format.ts'
+import { dayName, humanDuration } from '../frame/format.ts'
 import { percentUp } from './percent-up.ts'
 import type { Run } from './runs.ts'
 
@@ -32,7 +32,11 @@ export function Figures(props: {
       <dl class="figures">
         <div>
           <dt>Uptime, {days.length} days</dt>
-          <dd>{known === null ? '–' : percentUp(known, known.from, excluded)}</dd>
+          <dd>
+            {known === null ? '–' : percentUp(known, known.from, excluded)}
+            {/* A check that is younger than the bar has fewer days to be judged by. */}
+            {known !== null && known.from === since && <small>since {dayName.format(toDate(since))}</small>}
+          </dd>
         </div>
         <div>
           <dt>Median run</dt>

@@ -7,6 +7,9 @@ const UNITS = [
   [1, 's', 'second'],
 ] as const
 
+/** `21 Nov`, by the clock of UTC. */
+export const dayName = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
 /** Seconds as people say them, in at most two units: `1 d 2 h`, `45 s`, `0.25 s`. */
 export function humanDuration(seconds: number): string {
   if (seconds < 10 && !Number.isInteger(seconds)) return `${Number(seconds.toFixed(2))} s`

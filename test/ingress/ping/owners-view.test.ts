@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { quotaNotices } from '../../../workers/sweeper/sweeps/quota-notices.ts'
+import { adminOf } from '../../support/admin.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 import { addCheck, createTeam, join } from '../web/people.ts'
-import { aPingedProject } from './listeners.ts'
 
 test('L6, B25: pings that were not logged stand on the page of their check, with how many and why', async (t) => {
   const now = Date.now() * 1000
@@ -48,15 +48,26 @@ test('an ignored ping says on the page why it was ignored', async (t) => {
   t.false((await owner.get(`/checks/${uuid}`)).text.includes('ignored'))
 })
 
-test('the ping key shows when a ping or a mail used it last', async (t) => {
+test('the ping key shows when a ping by slug used it last, in the page and on the command line', async (t) => {
   await using app = await openProduct({ listener: 'http' })
-  const { pingKey, uuid, project } = await aPingedProject(app)
-  const used = async () =>
-    (await app.deps.db('project_keys').where({ project_id: project.id, kind: 'ping' }).first()).last_used_at
+  const team = await createTeam(app, 'Keys')
+  const owner = await join(app, team, 'owner')
+  const settings = `/projects/${team.project.uuid}/settings`
+  await owner.post(`/projects/${team.project.uuid}/keys`, { key_name: 'cron', kind: 'ping' }, settings)
+  const [, pingKey = ''] = /<code>([\w-]{22})<\/code>/.exec((await owner.get(settings)).text) ?? []
+  const uuid = await addCheck(owner, team, { slug: 'job' })
+  const admin = adminOf(app.deps)
+  const page = async () => /used<\/span> (.*?)<\/td>/.exec((await owner.get(settings)).text)?.[1] ?? ''
+  const listed = async () => (await admin('key', 'list', '--project', team.project.uuid)).stdout
   await send(app.url, `/ping/${uuid}`)
-  t.is(await used(), null)
-  await send(app.url, `/ping/${pingKey}/job`)
-  t.true((await eventually('the use to be noted', used)) instanceof Date)
+  t.regex(await page(), /never/)
+  t.regex(await listed(), /ping .* used never/)
+  t.is((await send(app.url, `/ping/${pingKey}/job`)).status, 200)
+  await eventually('the use to be noted', async () => /<time/.test(await page()))
+  const { stdout } = await admin('key', 'list', '--project', team.project.uuid, '--json')
+  const [key] = JSON.parse(stdout)
+  t.true(Date.now() - Date.parse(key.lastUsedAt) < 60_000, stdout)
+  t.regex(await listed(), /ping .* used \d{4}-\d\d-\d\d/)
 })
 
 test('L6, B27: a leaked ping key makes twice as many checks as the limit at most, and the owners are told once', async (t) => {

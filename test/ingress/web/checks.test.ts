@@ -49,6 +49,40 @@ test.serial('bulk actions change what was selected, and nothing of other project
   t.is(await row(one), undefined)
 })
 
+test.serial('uptime counts from the first ping, says since when, and is a dash before it', async (t) => {
+  const uuid = await addCheck(owner, team)
+  const shown = async () => {
+    const { text } = await owner.get(`/checks/${uuid}`)
+    const figure = /<dt>Uptime, 90 days<\/dt><dd>(.*?)<\/dd>/.exec(text)?.[1]
+    const months = [...(/id="downtime"[\s\S]*?<\/table>/.exec(text)?.[0] ?? '').matchAll(/<td>(.*?)<\/td>/g)]
+    return { figure, months: months.map(([, cell]) => cell), text }
+  }
+  const before = await shown()
+  t.is(before.figure, '–', 'nothing is known of it yet')
+  t.deepEqual(new Set(before.months), new Set(['–']))
+
+  // Twenty-eight minutes old, of which ten and a quarter were an outage.
+  const check = await row(uuid)
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
+  const flip = (seconds: number, from_status: string, to_status: string) => ({
+    ...{ check_id: check?.id, at: ago(seconds), from_status, to_status, processed_at: new Date() },
+    ...(to_status === 'down' && { reason: 'fail' }),
+  })
+  await app.deps.db('flips').insert([flip(1680, 'new', 'up'), flip(900, 'up', 'down'), flip(285, 'down', 'up')])
+  await app.deps
+    .db('checks')
+    .where({ uuid })
+    .update({ created_at: ago(86_400), status: 'up', n_pings: 3, last_ping: ago(285) })
+  const known = await shown()
+  const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(ago(1680))
+  t.regex(
+    known.figure ?? '',
+    new RegExp(`^63\\.[34]\\d %<small>since ${day}</small>$`),
+    '615 of 1680 seconds were down',
+  )
+  t.regex(known.text, new RegExp(`<small>since ${day}</small></th><td>63\\.[34]\\d %</td>`))
+})
+
 test.serial('a copy has the settings, and an address and a slug of its own', async (t) => {
   const uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup', tags: 'prod', failure_kw: 'ERROR' })
   const answer = await owner.post(`/checks/${uuid}/copy`, {}, '/account')

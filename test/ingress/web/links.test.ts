@@ -158,6 +158,40 @@ test.serial('an invitation that a member opens changes nothing, and stays for wh
 const noted = async ({ organisationId }: Team, action: string) =>
   (await app.deps.db('audit_log').where({ organisation_id: organisationId, action })).length
 
+test.serial('who belongs to the organisation already is not invited once more, oneself neither', async (t) => {
+  const team = await createTeam(app, 'Iota')
+  const owner = await join(app, team, 'owner', 'iota@example.com')
+  await join(app, team, 'member', 'iota-member@example.com')
+  const base = `/organisations/${team.organisationUuid}`
+  for (const email of ['iota@example.com', 'Iota-Member@example.com']) {
+    const answer = await owner.post(`${base}/invitations`, { email, role: 'read-only' }, `${base}/members`)
+    t.is(answer.status, 409)
+    t.true(answer.text.includes(`${email.toLowerCase()} belongs to the organisation already.`), email)
+  }
+  t.is(await noted(team, 'invitation.sent'), 0)
+})
+
+test.serial('no page takes a password that is tried first', async (t) => {
+  const team = await createTeam(app, 'Kappa')
+  const owner = await join(app, team, 'owner', 'kappa@example.com')
+  const base = `/organisations/${team.organisationUuid}`
+  await owner.post(`${base}/invitations`, { email: 'weak@example.com', role: 'member' }, `${base}/members`)
+  const invitation = await mailedPath('weak@example.com')
+  await createVisitor(app.url).post('/reset-password', { email: 'kappa@example.com' })
+  const reset = await mailedPath('kappa@example.com')
+  const weak = 'passwordpassword'
+  for (const [visitor, path, fields, page] of [
+    [createVisitor(app.url), invitation, { name: 'New' }, invitation],
+    [createVisitor(app.url), reset, {}, reset],
+    [owner, '/account/password', { old: password }, '/account'],
+  ] as const) {
+    const refused = await visitor.post(path, { ...fields, password: weak }, page)
+    t.is(refused.status, 400, path)
+    t.regex(refused.text, /tried first|common/i, path)
+    t.not((await visitor.get('/account')).status, visitor === owner ? 303 : 200, 'nobody is let in or thrown out')
+  }
+})
+
 test.serial('a withdrawn invitation is worth nothing', async (t) => {
   const team = await createTeam(app, 'Epsilon')
   const owner = await join(app, team, 'owner', 'epsilon@example.com')

@@ -48,7 +48,7 @@ test('an endpoint is created, tried, changed, switched off and on, given a new s
 
   t.regex((await owner.get(path)).text, /webhook\.test<\/a><\/td><td class="breakable">–<\/td>/, 'it is of no deal')
   t.is((await owner.post(`${path}/edit`, { url: sink.url, description: 'Loans', eventTypes: 'kyb.*' })).status, 303)
-  t.true((await owner.get(path)).text.includes('Loans'))
+  for (const page of [path, `${live}/webhooks`]) t.true((await owner.get(page)).text.includes('Loans'), page)
   await owner.post(`${path}/disable`, {}, path)
   t.true((await owner.get(path)).text.includes('Enable'))
   await owner.post(`${path}/enable`, {}, path)
