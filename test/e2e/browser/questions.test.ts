@@ -1,9 +1,13 @@
-import test from 'ava'
+import { randomUUID } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
+import { signedIn } from '../../ingress/web/people.ts'
 import { openBrowser } from '../../support/browser.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
+import { addEndpoint, openRiskInstallation, signInAsOwner } from './risk-installation.ts'
 
 let app: HttpProduct
 let paths: Record<string, string>
@@ -40,19 +44,16 @@ async function written(): Promise<string> {
   return rows[0].held
 }
 
-test('without scripts every form that loses something asks first, and says where the reader is', async (t) => {
-  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
-  const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
-  const before = await written()
+/** Sends every form of these pages after which something is lost, and takes it back. @returns where they are sent */
+async function askedOn(t: ExecutionContext, page: Page, base: string, pages: readonly string[]): Promise<Set<string>> {
   const asked = new Set<string>()
-  for (const path of Object.values(paths)) {
-    await page.goto(app.url + path)
+  for (const path of pages) {
+    await page.goto(base + path)
     for (const action of await dangerous(page)) {
       if (asked.has(action)) continue
       asked.add(action)
       const form = page.locator(`form[action="${action}"]:has(input[name=_question])`)
-      const current = await page.locator('nav [aria-current=page]').getAttribute('href')
+      const current = await page.locator('nav[aria-label=Main] [aria-current=page]').getAttribute('href')
       // What is in a part that is closed is sent all the same: only the answer counts here.
       await form
         .locator('button[type=submit]')
@@ -60,11 +61,87 @@ test('without scripts every form that loses something asks first, and says where
         .evaluate((button: HTMLButtonElement) => button.click())
       await page.getByRole('heading', { name: 'Are you sure?' }).waitFor()
       t.true(await page.getByRole('navigation', { name: 'Main' }).isVisible(), action)
-      t.is(await page.locator('nav [aria-current=page]').getAttribute('href'), current, action)
+      t.is(await page.locator('nav[aria-label=Main] [aria-current=page]').getAttribute('href'), current, action)
       await page.getByRole('link', { name: 'Cancel' }).click()
       t.is(new URL(page.url()).pathname + new URL(page.url()).search, path, action)
     }
   }
+  return asked
+}
+
+test.serial('without scripts every form that loses something asks first, and says where the reader is', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  const before = await written()
+  const asked = await askedOn(t, page, app.url, Object.values(paths))
   t.true(asked.size >= 10, [...asked].join('\n'))
   t.is(await written(), before, 'nothing is lost before it was said yes')
 })
+
+test.serial('without scripts several checks are deleted only after a page has said how many', async (t) => {
+  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(app.url + paths.checks)
+  const before = await written()
+  const remove = async (names: readonly string[]) => {
+    for (const name of names) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('heading', { name: 'Are you sure?' }).waitFor()
+  }
+  await remove(['Mail queue', 'Smoke test'])
+  const question = (await page.getByText('cannot be undone').textContent()) ?? ''
+  t.regex(question, /^Delete 2 checks with their logs: (Mail queue, Smoke test|Smoke test, Mail queue)\?/)
+  await page.getByRole('link', { name: 'Cancel' }).click()
+  t.is(await written(), before)
+  t.is(new URL(page.url()).pathname, paths.checks ?? '', 'back where they were chosen')
+  await remove(['Smoke test'])
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('1 check deleted').waitFor()
+  t.is(await page.getByRole('link', { name: 'Smoke test' }).count(), 0)
+  t.is(await page.getByRole('link', { name: 'Mail queue' }).count(), 1)
+})
+
+test.serial(
+  'without scripts the risk console asks before something of it is lost, and says where one is',
+  async (t) => {
+    await using it = await openRiskInstallation(['agents'])
+    const base = new URL(it.base).pathname
+    const owner = await signedIn(it.app, 'owner@example.com')
+    const requested = await owner.post(`${base}/packs/new`, { requestKey: randomUUID(), ...packFields })
+    const pack = requested.headers.location ?? ''
+    await eventually('the pack', async () => (await owner.get(pack)).text.includes('Create a share link'))
+    await owner.post(`${pack}/shares`, {}, pack)
+    await owner.post(`${base}/clients`, { name: 'Loan system' }, `${base}/clients`)
+    await owner.post(`${base}/agents`, { name: 'desk', scope: 'risk-signals:read' }, `${base}/agents`)
+    const endpoint = await addEndpoint(it, 'SANDBOX', 'https://example.com/hook')
+    const { db } = it.app.deps
+    const held = async () => ({
+      clients: await db('clients').whereNull('disabled_at').pluck('client_id'),
+      keys: await db('agent_keys').whereNull('revoked_at').pluck('name'),
+      families: await db('organisation_families').pluck('family'),
+      endpoints: await db('webhook_endpoints').where({ state: 'ACTIVE' }).pluck('id'),
+      shares: await db('pack_shares').whereNull('revoked_at').pluck('id'),
+    })
+    const before = await held()
+    t.true(
+      Object.values(before).every((rows) => rows.length > 0),
+      JSON.stringify(before),
+    )
+    await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
+    const page = await browser.context.newPage()
+    await signInAsOwner(it, page)
+    const pages = [pack, `${base}/clients`, `${base}/agents`, `${base}/webhooks/${endpoint}`]
+    const asked = [...(await askedOn(t, page, it.app.url, pages))].map((action) => action.split('/').at(-1))
+    t.deepEqual(asked.toSorted(), ['delete', 'disable', 'revoke', 'revoke', 'revoke', 'revoke', 'rotate', 'rotate'])
+    t.deepEqual(await held(), before, 'nothing is lost before it was said yes')
+  },
+)
+
+const packFields = {
+  buyerGstin: '27AAACB1234C1ZF',
+  borrowerGstin: '29AAACR5678D1Z5',
+  subcontractorGstin: '24AAFFS4321K1ZA',
+  poValue: '1250000',
+}
