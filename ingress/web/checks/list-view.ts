@@ -6,7 +6,13 @@ import {
   parseListQuery,
   summarise,
 } from '#shared/monitoring/pages/check-list.ts'
-import { groupChecks, type ListedCheck, listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
+import {
+  groupChecks,
+  type ListedCheck,
+  listCheckPage,
+  listFingerprint,
+  shownAt,
+} from '#shared/monitoring/pages/check-list-store.ts'
 import { listSavedFilters, type SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
@@ -25,6 +31,8 @@ export const LIST_DAYS = 30
 /** What the list of a project shows, and what of it was asked for. */
 export interface ListView {
   now: Micros
+  /** changes when anything in the list may look different */
+  mark: string
   summary: ListSummary
   filter: CheckFilter
   sort: ReturnType<typeof parseListQuery>['sort']
@@ -75,12 +83,14 @@ async function loadRows(
   projectId: number,
   { filter, sort, after, before }: ReturnType<typeof parseListQuery>,
   pageSize: number,
-): Promise<Pick<ListView, 'now' | 'summary' | 'checks' | 'next' | 'previous' | 'flips' | 'unknown'>> {
+): Promise<Pick<ListView, 'now' | 'mark' | 'summary' | 'checks' | 'next' | 'previous' | 'flips' | 'unknown'>> {
   const now = clock()
-  const shown = await shownAt(db, projectId, now)
-  // Before the rows, so that what changes in between is noticed by the open page.
-  const summary = summarise(await groupChecks(db, projectId, shown, filter.search), filter)
-  const found = await listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown })
+  // The mark before all else, so that what changes in between is noticed by the open page.
+  const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
+  const [groups, found] = await Promise.all([
+    groupChecks(db, projectId, shown, filter.search),
+    listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown }),
+  ])
   // Who goes back reads the rows that end before a page: the one too many is the first of them.
   const { checks, hasBefore, hasAfter } = before
     ? { checks: found.slice(-pageSize), hasBefore: found.length > pageSize, hasAfter: true }
@@ -93,5 +103,5 @@ async function loadRows(
     listFlipsOfChecks(db, ids),
     listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
   ])
-  return { now, summary, checks, next, previous, flips, unknown }
+  return { now, mark, summary: summarise(groups, filter), checks, next, previous, flips, unknown }
 }

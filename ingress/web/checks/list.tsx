@@ -61,7 +61,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
       project,
       area: 'checks',
       isDown: down > 0,
-      live: liveAddress(`/projects/${project.uuid}/events`, summary.mark),
+      live: liveAddress(`/projects/${project.uuid}/events`, view.mark),
     },
     <>
       <div class="page-head">

@@ -27,7 +27,7 @@ export function sendWall(context: Context, { project }: ProjectWorkspace, view: 
       title: down > 0 ? `${down} down · ${project.name}` : project.name,
       isDown: down > 0,
       isWall: true,
-      live: liveAddress(`/projects/${project.uuid}/events`, summary.mark),
+      live: liveAddress(`/projects/${project.uuid}/events`, view.mark),
     },
     <div class="wall" data-region="wall">
       <header class={`wall-head ${down > 0 ? 'is-down' : 'is-up'}`}>

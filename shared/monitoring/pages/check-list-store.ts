@@ -1,10 +1,12 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query, type SqlValue } from '../../platform/database/sql.ts'
+import { createTurns } from '../../platform/process/turns.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
+import { RULE_BITS } from '../checks/rule-bits.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import { type CheckFilter, type CheckGroup, type CheckSort, type ListCursor, markOf } from './check-list.ts'
+import type { CheckFilter, CheckGroup, CheckSort, ListCursor } from './check-list.ts'
 
 /** What a row of the list shows. */
 export interface ListedCheck extends CheckTimes {
@@ -31,16 +33,22 @@ const GRACE = "c.grace_seconds * interval '1 second'"
 /** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
 const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.excused_at) + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
-/** The deadline is that of a running job, which is earlier: it tells nothing of the schedule. */
-const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND c.alert_after = c.last_start + ${GRACE})`
+/** Of a ruled check only the stored deadline says when it goes down (rule-bits.ts). */
+const IS_RULED = `c.rule_bits & ${RULE_BITS.runs | RULE_BITS.sources} <> 0`
+/** The stored deadline tells nothing of the schedule: it is that of a running job, which is earlier, or of a rule. */
+const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${IS_RULED} OR c.alert_after = c.last_start + ${GRACE}))`
 
-/** status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownValues` gives. */
+/**
+ * status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownAt` gives. The first
+ * line is what nearly all checks of a large project are, with one computation in place of six: a deadline is never later
+ * than the due time and the running job allow.
+ */
 const SHOWN = `
-  CASE WHEN c.rule_bits & 3 <> 0 THEN CASE WHEN c.status <> 'down' AND c.alert_after <= ${NOW} THEN 'down' ELSE c.status END
-       WHEN c.last_start + ${GRACE} <= ${NOW} THEN 'down'
+  CASE WHEN c.status = 'up' AND c.alert_after - ${GRACE} > ${NOW} AND NOT ${IS_RULED} THEN 'up'
+       WHEN CASE WHEN ${IS_RULED} THEN c.alert_after ELSE c.last_start + ${GRACE} END <= ${NOW} THEN 'down'
        WHEN c.status <> 'up' THEN c.status
        WHEN ${IS_UNTOLD} THEN CASE WHEN c.id = ANY(?::bigint[]) THEN 'grace' ELSE 'up' END
-       WHEN ${DUE} + ${GRACE} <= ${NOW} THEN 'down'
+       WHEN ${DUE} + ${GRACE} <= ${NOW} AND NOT ${IS_RULED} THEN 'down'
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
 
@@ -48,19 +56,24 @@ const SHOWN = `
 export type ShownAt = readonly SqlValue[]
 
 /**
- * What SHOWN takes: the instant four times, and between them the checks of which status.ts alone can tell that they are
- * in grace. Looked for once for all statements of one moment.
+ * What SHOWN takes: the instant, and among it the checks of which status.ts alone can tell that they are in grace. Looked
+ * for once for all statements of one moment.
  */
 export async function shownAt(db: Knex, projectId: number, micros: Micros): Promise<ShownAt> {
   const now = toIsoMicros(micros)
   const untold = await query<CheckTimes & { id: number }>(
     db,
     `SELECT c.id, ${TIMES} FROM checks c
-     WHERE c.project_id = ? AND ${IS_UNTOLD} AND c.last_start + ${GRACE} > ${NOW}`,
+     WHERE c.project_id = ? AND ${IS_UNTOLD} AND (${IS_RULED} OR c.last_start + ${GRACE} > ${NOW})`,
     [projectId, now],
   )
-  const inGrace = untold.filter((check) => shownStatus(check, micros, nextOccurrence) === 'grace')
-  return [now, now, inGrace.map(({ id }) => id), now, now]
+  const inGrace: number[] = []
+  const turns = createTurns()
+  for (const check of untold) {
+    if (shownStatus(check, micros, nextOccurrence) === 'grace') inGrace.push(check.id)
+    await turns.rest()
+  }
+  return [now, now, inGrace, now, now]
 }
 
 /** Down, late, all others. */
@@ -117,12 +130,6 @@ export async function listCheckPage(
 }
 
 /**
- * Any change of any row has another xmin: nothing that a list shows can change without it. By the distance of two ages,
- * which grow alike: reading each transaction's number as text is a good part of the count's cost.
- */
-const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
-
-/**
  * The whole project in one pass: how many checks look how, with which tags, and whether the search finds them. There are
  * far fewer groups than checks.
  */
@@ -130,11 +137,17 @@ export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, s
   return await query<CheckGroup>(
     db,
     `SELECT c.tags, ${SHOWN} AS status, c.last_start IS NOT NULL AS "isRunning",
-            ${search === '' ? 'true' : FOUND} AS "isFound", count(*) AS count, ${VERSIONS} AS versions
+            ${search === '' ? 'true' : FOUND} AS "isFound", count(*) AS count
      FROM checks c WHERE c.project_id = ? GROUP BY 1, 2, 3, 4`,
     [...shown, ...(search === '' ? [] : [pattern(search)]), projectId],
   )
 }
+
+/**
+ * Any change of any row has another xmin: nothing that a list shows can change without it. By the distance of two ages,
+ * which grow alike: reading each transaction's number as text is a good part of the count's cost.
+ */
+const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
 
 /** Changes when anything in the project's list may look different: compared by who watches the list. */
 export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
@@ -145,7 +158,7 @@ export async function listFingerprint(db: Knex, projectId: number): Promise<{ ma
     [projectId],
   )
   const { count, versions, down } = rows[0] ?? { count: 0, versions: 0, down: 0 }
-  return { mark: markOf(count, versions), down }
+  return { mark: `${count} ${versions}`, down }
 }
 
 /** The projects that checks belong to; those of deleted checks are left out. */

@@ -76,7 +76,7 @@ interface TagCount {
   down: number
 }
 
-/** What stands above a list: counts per status and tag, and the mark of the whole project. */
+/** What stands above a list: counts per status and tag. */
 export interface ListSummary {
   /** of the project, whatever is filtered */
   total: number
@@ -86,7 +86,6 @@ export interface ListSummary {
   statuses: ReadonlyMap<ShownStatus | 'running', number>
   /** of what fits the filters, by name; at most 200 */
   tags: TagCount[]
-  mark: string
 }
 
 /** Checks that share their tags and how they are shown. */
@@ -97,7 +96,6 @@ export interface CheckGroup {
   /** whether the search finds them; true when nothing is searched for */
   isFound: boolean
   count: number
-  versions: number
 }
 
 const MAX_TAGS = 200
@@ -111,10 +109,9 @@ export function summarise(
   const tags = new Map<string, TagCount>()
   const add = (status: ShownStatus | 'running', count: number) =>
     statuses.set(status, (statuses.get(status) ?? 0) + count)
-  let [total, found, versions] = [0, 0, 0]
+  let [total, found] = [0, 0]
   for (const group of groups) {
     total += group.count
-    versions += group.versions
     const own = new Set(splitTags(group.tags))
     if (!group.isFound || !filter.tags.every((tag) => own.has(tag))) continue
     add(group.status, group.count)
@@ -130,10 +127,5 @@ export function summarise(
     }
   }
   const sorted = [...tags.values()].toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
-  return { total, found, statuses, tags: sorted.slice(0, MAX_TAGS), mark: markOf(total, versions) }
-}
-
-/** Tells two states of a list apart. */
-export function markOf(count: number, versions: number): string {
-  return `${count} ${versions}`
+  return { total, found, statuses, tags: sorted.slice(0, MAX_TAGS) }
 }
