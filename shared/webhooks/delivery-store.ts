@@ -159,6 +159,19 @@ export async function listEndpointRates(db: Knex, endpointIds: readonly string[]
   return new Map(rows.map((row) => [row.endpointId, row]))
 }
 
+/** When endpoints that wait for it are tried next, by their ids: the earliest that is owed, and not before its pause ends. */
+export async function listNextAttempts(db: Knex, endpointIds: readonly string[]): Promise<Map<string, Date>> {
+  const rows = await query<{ id: string; at: Date }>(
+    db,
+    `SELECT e.id, greatest(d.at, e.held_until) AS at FROM webhook_endpoints e
+     CROSS JOIN LATERAL (SELECT min(next_attempt_at) AS at FROM webhook_deliveries
+       WHERE endpoint_id = e.id AND state = 'PENDING') AS d
+     WHERE e.id = ANY(?::uuid[]) AND e.state = 'ACTIVE' AND d.at IS NOT NULL`,
+    [endpointIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
 /**
  * Makes deliveries due again in the order in which they happened, at a bounded rate: the same events, the same bodies,
  * fresh signatures. What an earlier replay still has to release goes first. The caller has locked the endpoint. @returns how many; `limit` when there may be more

@@ -89,3 +89,10 @@ export function secondsOf(text: string, unit: string | null | undefined): number
   const seconds = Number(text) * (unit && isDurationUnit(unit) ? UNIT_SECONDS[unit] : 1)
   return text === '' || !Number.isFinite(seconds) ? text : seconds
 }
+
+/** What helps when an address is refused that only the operator can allow; empty for other mistakes. */
+export function wayOut(mistake: string): string {
+  return mistake.includes('private address')
+    ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'
+    : ''
+}

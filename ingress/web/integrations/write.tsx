@@ -13,6 +13,7 @@ import { testIntegration } from '#shared/monitoring/operations/test-integration.
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
+import { wayOut } from '../frame/format.ts'
 import { goBack } from '../frame/go-back.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
@@ -114,10 +115,7 @@ function sentence(error: ValidationError, kind: ChannelKind): string {
   const [name = ''] = text.split(' ')
   const isField = optionFields(kind).some((field) => field.name === name)
   const said = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
-  const way = text.includes('private address')
-    ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'
-    : ''
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${way}`
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${wayOut(text)}`
 }
 
 async function sendTest(context: FormContext): Promise<void> {

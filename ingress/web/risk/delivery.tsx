@@ -99,7 +99,7 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
           </div>
           <div>
             <dt>Result</dt>
-            <dd>{attempt.failure ?? attempt.outcome}</dd>
+            <dd>{resultText(attempt)}</dd>
           </div>
           <div>
             <dt>Took</dt>
@@ -116,6 +116,30 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
       <p class="hint foot">The body of an answer is not shown: it may be that of a server which is not yours.</p>
     </section>
   )
+}
+
+/** Why there was no success, in words; the class of the API says it to programs. */
+function failureText(failure: string): string {
+  return failureWords[failure] ?? failure
+}
+
+const failureWords: Readonly<Record<string, string>> = {
+  config: 'its settings allow no attempt',
+  blocked: 'its address may not be connected to',
+  dns: 'its name was not found',
+  connect: 'no connection could be made',
+  tls: 'its certificate was not accepted',
+  timeout: 'no answer in time',
+  reset: 'the connection was broken off',
+  protocol: 'the answer could not be read',
+  status: 'it answered with another status than 2xx',
+  refused: 'it refused',
+  limit: 'a limit was reached',
+  internal: 'an error of ours',
+}
+
+function resultText({ outcome, failure }: Attempt): string {
+  return failure === null ? outcome : `${outcome}: ${failureText(failure)}`
 }
 
 function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: readonly Attempt[]; now: number }) {
@@ -135,7 +159,7 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
             <small class="breakable">
               {[
                 attempt.statusCode === null ? null : `HTTP ${attempt.statusCode}`,
-                attempt.failure,
+                attempt.statusCode === null && attempt.failure !== null ? failureText(attempt.failure) : null,
                 attempt.durationMs === null ? null : `${attempt.durationMs} ms`,
               ]
                 .filter((part) => part !== null)

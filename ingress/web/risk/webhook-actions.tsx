@@ -14,6 +14,7 @@ import { urlRefusal } from '../../risk/webhooks/target.ts'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
+import { wayOut } from '../frame/format.ts'
 import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
 import { EndpointForm, type EndpointFormState } from './webhook-forms.tsx'
 
@@ -92,7 +93,8 @@ async function readForm({ form, deps }: FormContext, { env }: Console, known?: s
 }
 
 function sentence({ message }: ValidationError): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
+  const said = message.replace(/^url /, 'the address ').replace(/\.$/, '')
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${wayOut(message)}`
 }
 
 async function create(context: FormContext): Promise<void> {

@@ -1,6 +1,12 @@
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { type Delivery, type EndpointRate, listDeliveries, listEndpointRates } from '#shared/webhooks/delivery-store.ts'
+import {
+  type Delivery,
+  type EndpointRate,
+  listDeliveries,
+  listEndpointRates,
+  listNextAttempts,
+} from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { paged } from '../../paging.ts'
@@ -25,10 +31,8 @@ async function showEndpoints(context: Context): Promise<void> {
   const { organisationId, env } = console
   const { db, now } = context.deps
   const endpoints = await listEndpoints(db, { organisationId, env, after: null, limit: 100 })
-  const rates = await listEndpointRates(
-    db,
-    endpoints.map(({ id }) => id),
-  )
+  const ids = endpoints.map(({ id }) => id)
+  const [rates, next] = await Promise.all([listEndpointRates(db, ids), listNextAttempts(db, failing(endpoints))])
   sendConsole(
     context,
     console,
@@ -54,7 +58,7 @@ async function showEndpoints(context: Context): Promise<void> {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         <section class="card table-card scroll" tabIndex={0} aria-label="Endpoints">
-          <EndpointTable console={console} endpoints={endpoints} rates={rates} now={now()} />
+          <EndpointTable console={console} endpoints={endpoints} rates={rates} next={next} now={now()} />
         </section>
       )}
     </>,
@@ -65,9 +69,10 @@ function EndpointTable(props: {
   console: Console
   endpoints: readonly Endpoint[]
   rates: ReadonlyMap<string, EndpointRate>
+  next: ReadonlyMap<string, Date>
   now: number
 }) {
-  const { console, endpoints, rates, now } = props
+  const { console, endpoints, rates, next, now } = props
   return (
     <table class="plain-table wide-table stacked">
       <thead>
@@ -86,11 +91,15 @@ function EndpointTable(props: {
               <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
               {endpoint.description !== '' && <small>{endpoint.description}</small>}
             </td>
-            <td class="breakable">{eventsText(endpoint.eventTypes)}</td>
-            <td>{rateText(rates.get(endpoint.id))}</td>
-            <td>{endpoint.lastSuccessAt ? <Ago at={microsOfDate(endpoint.lastSuccessAt)} now={now} /> : 'never'}</td>
+            <td class="breakable" data-label="Events">
+              {eventsText(endpoint.eventTypes)}
+            </td>
+            <td data-label="Last 24 hours">{rateText(rates.get(endpoint.id))}</td>
+            <td data-label="Last success">
+              {endpoint.lastSuccessAt ? <Ago at={microsOfDate(endpoint.lastSuccessAt)} now={now} /> : 'never'}
+            </td>
             <td>
-              <EndpointState endpoint={endpoint} />
+              <EndpointState endpoint={endpoint} next={next.get(endpoint.id)} now={now} />
             </td>
           </tr>
         ))}
@@ -112,15 +121,44 @@ function rateText(rate: EndpointRate | undefined): string {
   return `${share} % of ${attempts}${rate.medianMs === null ? '' : `, ${rate.medianMs} ms`}`
 }
 
-function EndpointState({ endpoint: { state, reason, failures } }: { endpoint: Endpoint }) {
-  const text = state.toLowerCase().replaceAll('_', ' ')
-  if (state === 'ACTIVE' && failures > 0) return <span class="pill bad">failing, {failures} in a row</span>
+const failing = (endpoints: readonly Endpoint[]) =>
+  endpoints.filter(({ state, failures }) => state === 'ACTIVE' && failures > 0).map(({ id }) => id)
+
+/** How an endpoint stands; one that fails also when it is tried next. */
+function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now: number }) {
+  const { endpoint, next, now } = props
+  const { state, reason, failures } = endpoint
+  if (state === 'ACTIVE' && failures > 0) {
+    return (
+      <span>
+        <span class="pill bad">failing, {failures} in a row</span>
+        {next && (
+          <small>
+            next attempt {microsOfDate(next) > now ? <Ago at={microsOfDate(next)} now={now} /> : 'in a moment'}
+          </small>
+        )}
+      </span>
+    )
+  }
   return (
-    <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>
-      {reason ? `${text}: ${reason.toLowerCase()}` : text}
+    <span>
+      <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>{stateWords[state]}</span>
+      {reason && <small>{reasonWords[reason]}</small>}
     </span>
   )
 }
+
+const stateWords = {
+  ACTIVE: 'active',
+  DISABLED: 'switched off',
+  DISABLED_FAILING: 'switched off by us',
+  BLOCKED: 'switched off by us',
+} as const
+const reasonWords = {
+  FAILING: 'every attempt failed for five days',
+  GONE: 'it answered 410 Gone',
+  ADDRESS: 'its address may not be connected to',
+} as const
 
 async function showEndpoint(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
@@ -136,6 +174,7 @@ async function showEndpoint(context: Context): Promise<void> {
   const rows = await listDeliveries(db, endpoint.id, page)
   const { page: deliveries, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => seq)
   const path = `${console.base}/webhooks/${endpoint.id}`
+  const next = (await listNextAttempts(db, failing([endpoint]))).get(endpoint.id)
   sendConsole(
     context,
     console,
@@ -149,7 +188,7 @@ async function showEndpoint(context: Context): Promise<void> {
           <h1 class="breakable">{endpoint.url}</h1>
           {endpoint.description !== '' && <p class="muted">{endpoint.description}</p>}
         </div>
-        <EndpointState endpoint={endpoint} />
+        <EndpointState endpoint={endpoint} next={next} now={now()} />
       </div>
       {context.flash.secret !== undefined && <NewSecret secret={context.flash.secret} />}
       <p class="muted breakable">
@@ -209,7 +248,7 @@ function StateFilter({ path, state }: { path: string; state: Delivery['state'] |
 
 function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; now: number }) {
   return (
-    <table class="plain-table wide-table">
+    <table class="plain-table wide-table stacked">
       <thead>
         <tr>
           <th scope="col">Event</th>
@@ -225,11 +264,15 @@ function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; n
             <td>
               <a href={`${props.base}/deliveries/${delivery.id}`}>{delivery.eventType}</a>
             </td>
-            <td class="breakable">{isAboutEndpoint(delivery) ? '–' : delivery.dealId}</td>
+            <td class="breakable" data-label="Deal">
+              {isAboutEndpoint(delivery) ? '–' : delivery.dealId}
+            </td>
             <td>
               <DeliveryState state={delivery.state} />
             </td>
-            <td class="figure">{delivery.attempts}</td>
+            <td class="figure" data-label="Attempts">
+              {delivery.attempts}
+            </td>
             <td>
               <Ago at={microsOfDate(delivery.createdAt)} now={props.now} />
             </td>

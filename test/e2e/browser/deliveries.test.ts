@@ -128,6 +128,7 @@ test.serial(
     await page.getByText('active', { exact: true }).waitFor()
     await emit('deal-failing')
     await page.getByText('failing, 1 in a row').waitFor({ timeout: 30_000 })
+    t.true(await page.getByText(/next attempt in (1 d|23 h)/).isVisible(), 'and when it is tried again')
     t.is(await page.getByText('active', { exact: true }).count(), 0)
     await page.getByRole('checkbox', { name: 'suppressed' }).check()
     for (const state of ['failed', 'exhausted']) await page.getByRole('checkbox', { name: state }).uncheck()
@@ -146,7 +147,8 @@ test.serial('what an endpoint missed while it was switched off is replayed from 
   const refused = await emit('deal-refused')
 
   await openDeliveries(page, sink)
-  await untilShown(page, 'the endpoint to be switched off', page.getByText('disabled failing: gone'))
+  await untilShown(page, 'the endpoint to be switched off', page.getByText('it answered 410 Gone'))
+  t.is(await page.getByText('switched off by us', { exact: true }).count(), 1)
   t.true(await rowOf(page, 'deal-refused').getByText('failed', { exact: true }).isVisible())
   t.is(await page.getByRole('button', { name: 'Replay' }).count(), 0, 'nothing is replayed to what is switched off')
   const missed = await emit('deal-missed')

@@ -46,7 +46,11 @@ test('an endpoint is created, tried, changed, switched off and on, given a new s
   })
   for (const part of ['Request', 'Response', 'webhook-id', 'webhook.test']) t.true(delivery.includes(part), part)
 
-  t.regex((await owner.get(path)).text, /webhook\.test<\/a><\/td><td class="breakable">–<\/td>/, 'it is of no deal')
+  t.regex(
+    (await owner.get(path)).text,
+    /webhook\.test<\/a><\/td><td class="breakable" data-label="Deal">–<\/td>/,
+    'it is of no deal',
+  )
   t.is((await owner.post(`${path}/edit`, { url: sink.url, description: 'Loans', eventTypes: 'kyb.*' })).status, 303)
   for (const page of [path, `${live}/webhooks`]) t.true((await owner.get(page)).text.includes('Loans'), page)
   await owner.post(`${path}/disable`, {}, path)
@@ -86,6 +90,37 @@ for (const [what, fields, said] of [
     t.true(answer.text.toLowerCase().includes(said))
     t.true(answer.text.includes(`value="${fields.url}"`))
   })
+
+test('a private address is refused in words, with who can allow it', async (t) => {
+  await using strict = await openProduct({ listener: 'http', env: { ALLOW_PRIVATE_TARGETS: '' } })
+  const own = await createTeam(strict, 'Strict')
+  await grantFamilies(strict.deps.db, own.organisationId, ['risk-signals'])
+  const person = await join(strict, own, 'owner', 'strict@example.com')
+  const base = `/organisations/${own.organisationUuid}/risk/production/webhooks`
+  const { text } = await person.post(base, { url: 'https://10.0.0.7/hook', eventTypes: '*' }, `${base}/new`)
+  t.regex(text, /The address leads to a private address\. The operator of this installation can allow it/)
+})
+
+test('on a phone the table of deliveries says what each of its values is', async (t) => {
+  await using sink = await openHttpSink()
+  sink.respond = () => ({ status: 500 })
+  const path = await create(sink.url)
+  const tested = await owner.post(`${path}/test`, {}, path)
+  const delivery = await eventually('the attempt', async () => {
+    const { text } = await owner.get(tested.headers.location ?? '')
+    return text.includes('1. failed') ? text : null
+  })
+  t.true(delivery.includes('failed: it answered with another status than 2xx'))
+  t.notRegex(delivery, /· status ·|<dd>status</, 'no class of the API stands there')
+  for (const [page, labels] of [
+    [path, ['Deal', 'Attempts']],
+    [`${live}/webhooks`, ['Events', 'Last 24 hours', 'Last success']],
+  ] as const) {
+    const { text } = await owner.get(page)
+    t.regex(text, /<table class="[^"]*stacked/)
+    for (const label of labels) t.true(text.includes(`data-label="${label}"`), label)
+  }
+})
 
 test('a replay is counted within its range before anything is sent', async (t) => {
   await using sink = await openHttpSink()
