@@ -34,11 +34,19 @@ async function showVerification(context: Context): Promise<void> {
         Everything is recomputed in this browser: the hash of the pack, its entry in the public log, the proof that the
         log includes it, and the signature of the log. The pack does not leave this device.
       </p>
-      {asked !== '' && <AskedAnchor asked={asked} view={view} />}
+      <section
+        class="card verdict"
+        data-report
+        data-tx-id={view ? asked : undefined}
+        aria-live="polite"
+        tabIndex={-1}
+        hidden
+      />
       <form data-verify class="card stack" hidden>
-        <div class="field">
+        <div class="field drop-zone">
           <label for="file">Pack (JSON) or its PDF, or the proof of a check’s uptime</label>
           <input id="file" name="file" type="file" accept=".json,.pdf,application/json,application/pdf" />
+          <p class="hint">Or drop it here: then it is checked at once.</p>
         </div>
         <TextArea label="or paste the JSON" name="pack" rows={6} isMono />
         <p>
@@ -50,14 +58,7 @@ async function showVerification(context: Context): Promise<void> {
       <p class="problem" data-insecure hidden>
         This browser recomputes hashes on https pages only. Verify offline, as below.
       </p>
-      <section
-        class="card verdict"
-        data-report
-        data-tx-id={view ? asked : undefined}
-        aria-live="polite"
-        tabIndex={-1}
-        hidden
-      />
+      {asked !== '' && <AskedAnchor asked={asked} view={view} />}
       <section class="card" aria-labelledby="offline">
         <h2 id="offline">Without this page</h2>
         <p>

@@ -89,11 +89,22 @@ function line(result, text) {
   const mark = document.createElement('span')
   mark.className = { passed: 'pill good', failed: 'pill bad', open: 'pill' }[result]
   mark.textContent = { passed: 'ok', failed: 'failed', open: 'open' }[result]
-  item.append(mark, ' ', text)
+  item.append(mark, ' ', ...withShortHashes(text))
   list().append(item)
   if (result === 'failed') report.dataset.verdict = 'failed'
   else if (result === 'open' && report.dataset.verdict !== 'failed') report.dataset.verdict = 'open'
   return result === 'passed'
+}
+
+/** A hash is known by its ends; all of it is in its title, and in what is copied from there. */
+function withShortHashes(text) {
+  return text.split(/([0-9a-f]{64})/).map((part, index) => {
+    if (index % 2 === 0) return part
+    const short = document.createElement('code')
+    short.textContent = `${part.slice(0, 8)}…${part.slice(-8)}`
+    short.title = part
+    return short
+  })
 }
 
 function list() {
@@ -108,9 +119,10 @@ function list() {
 function conclude() {
   const title = document.createElement('h2')
   const { verdict } = report.dataset
+  title.className = 'verdict-title'
   title.textContent = {
     verified: 'Verified',
-    included: 'The log includes this transaction',
+    included: 'In the log. Now check your file',
     failed: 'Not verified',
     open: 'Not all of it could be verified',
   }[verdict]
@@ -233,6 +245,20 @@ async function run(verdict, work) {
 if (form && report) {
   if (globalThis.crypto?.subtle) {
     form.hidden = false
+    const zone = form.querySelector('.drop-zone')
+    for (const name of ['dragenter', 'dragover'])
+      zone.addEventListener(name, (event) => {
+        event.preventDefault()
+        zone.classList.add('is-over')
+      })
+    zone.addEventListener('dragleave', () => zone.classList.remove('is-over'))
+    zone.addEventListener('drop', (event) => {
+      event.preventDefault()
+      zone.classList.remove('is-over')
+      if (event.dataTransfer.files.length === 0) return
+      form.elements.file.files = event.dataTransfer.files
+      form.requestSubmit()
+    })
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       const [file] = form.elements.file.files
@@ -249,7 +275,7 @@ if (form && report) {
       void run('included', async () => {
         await checkLog(txId)
         const hint = document.createElement('p')
-        hint.textContent = 'To see that a pack is the one behind it, choose its file or paste its JSON above.'
+        hint.textContent = 'To see that a pack is the one behind it, choose its file or paste its JSON below.'
         report.append(hint)
       })
     }

@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import type { SignalLevel } from '#shared/risk/packs/pack-schema.ts'
 import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
+import { countTiers } from '#shared/risk/packs/pdf/tiers.ts'
 import { listPackSubjects, listPacks, type PackListing, type PackSubject } from '#shared/risk/packs/store.ts'
 import { paged } from '../../paging.ts'
 import { decodeCursor, encodeCursor } from '../../risk/paging.ts'
 import { Ago } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { CONSOLE, mayIn, openConsole, sendConsole } from './console.tsx'
+import { TierBar } from './tiers.tsx'
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int(), z.uuid()])
@@ -19,7 +22,9 @@ async function showPacks(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { db, now } = context.deps
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
-  const rows = await listPacks(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
+  const level = LEVELS.find((one) => one === context.query.get('level')) ?? null
+  const before = cursor && { micros: cursor[0], id: cursor[1] }
+  const rows = await listPacks(db, console, before, PAGE_SIZE + 1, level)
   const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, packId }) => encodeCursor([micros, packId]))
   const subjects = await listPackSubjects(
     db,
@@ -39,11 +44,14 @@ async function showPacks(context: Context): Promise<void> {
           </a>
         )}
       </div>
-      {page.length === 0 ? (
+      <LevelFilter path={`${console.base}/packs`} level={level} />
+      {page.length === 0 && level !== null && <p class="empty">No pack has this level.</p>}
+      {page.length === 0 && level === null && (
         <p class="empty">
           No pack yet. {console.env === 'SANDBOX' ? 'A new one takes a second.' : 'They are requested through the API.'}
         </p>
-      ) : (
+      )}
+      {page.length > 0 && (
         <form method="get" action={`${console.base}/compare`}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
           <section class="card table-card scroll" tabIndex={0} aria-label="Packs">
@@ -55,14 +63,35 @@ async function showPacks(context: Context): Promise<void> {
         </form>
       )}
       <nav class="pager" aria-label="Pages">
-        {cursor && <a href={`${console.base}/packs`}>Newest</a>}
+        {cursor && <a href={`${console.base}/packs${level === null ? '' : `?level=${level}`}`}>Newest</a>}
         {nextCursor !== null && (
-          <a rel="next" href={`${console.base}/packs?cursor=${nextCursor}`}>
+          <a rel="next" href={`${console.base}/packs?${level === null ? '' : `level=${level}&`}cursor=${nextCursor}`}>
             Older
           </a>
         )}
       </nav>
     </>,
+  )
+}
+
+const LEVELS = ['CLEAR', 'INCOMPLETE', 'ATTENTION', 'CONFLICTED'] as const
+
+function LevelFilter({ path, level }: { path: string; level: SignalLevel | null }) {
+  return (
+    <ul class="chips small" aria-label="Signal level">
+      <li>
+        <a href={path} aria-current={level === null ? 'true' : undefined}>
+          All
+        </a>
+      </li>
+      {LEVELS.map((one) => (
+        <li key={one}>
+          <a href={`${path}?level=${one}`} aria-current={level === one ? 'true' : undefined}>
+            {one.toLowerCase()}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -96,6 +125,7 @@ function PackTable(props: {
           </th>
           <th scope="col">Deal</th>
           <th scope="col">Signal level</th>
+          <th scope="col">Evidence</th>
           <th scope="col">Requested</th>
         </tr>
       </thead>
@@ -125,6 +155,9 @@ function PackTable(props: {
               <span class={`pill ${signalLevel === null ? '' : LEVEL_LOOKS[signalLevel]}`}>
                 {signalLevel ?? (status === 'FAILED' ? 'failed' : 'being composed')}
               </span>
+            </td>
+            <td data-label="Evidence">
+              <TierBar tiers={countTiers(props.subjects.get(packId)?.tiers ?? [])} />
             </td>
             <td>
               <Ago at={micros} now={props.now} />

@@ -27,6 +27,31 @@ export function Tier({ tier }: { tier: string }) {
   )
 }
 
+/** The same in one line of a list: as wide as each tier has values, and how many are missing. */
+export function TierBar({ tiers }: { tiers: readonly TierCount[] }) {
+  const total = tiers.reduce((sum, { count }) => sum + count, 0)
+  if (total === 0) return <>—</>
+  const missing = tiers.find(({ tier }) => tier === 'MISSING')?.count ?? 0
+  const said = tiers.filter(({ count }) => count > 0).map(({ label, count }) => `${count} ${label.toLowerCase()}`)
+  let at = 0
+  return (
+    <span class="tier-bar" title={said.join(', ')}>
+      <svg viewBox={`0 0 ${total * 10} 10`} preserveAspectRatio="none" role="img" aria-label={said.join(', ')}>
+        {tiers.map(({ tier, count }, place) => {
+          const x = at
+          at += count * 10
+          return count === 0 ? null : (
+            <rect key={tier} class={`tier-part is-${place}`} x={x} y="0" width={count * 10} height="10" />
+          )
+        })}
+      </svg>
+      <small class={missing > 0 ? 'is-missing' : undefined}>
+        {missing === 0 ? 'none missing' : `${missing} missing`}
+      </small>
+    </span>
+  )
+}
+
 /** How many values have each tier; missing is drawn as plainly as present. */
 export function TierStrip({ tiers }: { tiers: readonly TierCount[] }) {
   return (

@@ -14,6 +14,7 @@ const BARS = 30
 /** What was metered, per family: one unit per successful call that produced evidence. */
 export function usagePages(pages: Pages): void {
   pages.get(`${CONSOLE}/usage`, showUsage)
+  pages.get(`${CONSOLE}/usage.csv`, sendUsage)
 }
 
 async function showUsage(context: Context): Promise<void> {
@@ -28,7 +29,14 @@ async function showUsage(context: Context): Promise<void> {
     console,
     { title: 'Usage', tab: 'usage' },
     <>
-      <h1>Usage</h1>
+      <div class="page-head">
+        <h1>Usage</h1>
+        {days.length > 0 && (
+          <a class="button" href={`${console.base}/usage.csv`}>
+            Download as CSV
+          </a>
+        )}
+      </div>
       <p class="muted">
         One unit per successful call that produced evidence. Repetitions, errors and polling are free.
       </p>
@@ -37,6 +45,21 @@ async function showUsage(context: Context): Promise<void> {
       {days.length > 0 && <DayTable days={days} />}
     </>,
   )
+}
+
+/** Rows of one file: decades of days of every family. */
+const MOST_ROWS = 100_000
+
+/** Every day of every family, for a spreadsheet; no text of anybody's own is in it. */
+async function sendUsage(context: Context): Promise<void> {
+  const { organisationId, env } = await openConsole(context, 'view')
+  const asked = { organisationId, env, family: null, from: null, to: null, after: null, limit: MOST_ROWS }
+  const rows = await listUsage(context.deps.db, asked)
+  const lines = rows.map(({ date, family, units }) => `${date},${family},${units}`)
+  context.response
+    .set('Content-Type', 'text/csv; charset=utf-8')
+    .set('Content-Disposition', `attachment; filename="usage-${env.toLowerCase()}.csv"`)
+    .end(`${['date,family,units', ...lines].join('\n')}\n`)
 }
 
 function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly UsageRow[]; today: Micros }) {
@@ -49,12 +72,13 @@ function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly U
             <th scope="col">Family</th>
             <th scope="col">Last {BARS} days</th>
             <th scope="col">Today (UTC)</th>
+            <th scope="col">This month</th>
             <th scope="col">{BARS} days</th>
             <th scope="col">In all</th>
           </tr>
         </thead>
         <tbody>
-          {props.families.map(({ family, today, month, total }) => (
+          {props.families.map(({ family, today, monthToDate, month, total }) => (
             <tr key={family}>
               <th scope="row">
                 {familyName(family)}
@@ -64,6 +88,7 @@ function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly U
                 <UnitBars units={unitsByDay(props.days, family, props.today)} />
               </td>
               <td class="figure">{today}</td>
+              <td class="figure">{monthToDate}</td>
               <td class="figure">{month}</td>
               <td class="figure">{total}</td>
             </tr>

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
+import type { SignalLevel } from './pack-schema.ts'
 
 export type PackState = 'QUEUED' | 'READY' | 'FAILED'
 
@@ -105,21 +106,26 @@ export interface PackListing {
   finishedAt: Date | null
 }
 
-/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+/**
+ * Newest first.
+ * @param before the last of the page before: its time in microseconds since the epoch and its id
+ * @param level of the packs to list; null is all, also those that have none yet
+ */
 export async function listPacks(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
   before: { micros: number; id: string } | null,
   limit: number,
+  level: SignalLevel | null = null,
 ): Promise<(PackListing & { micros: number })[]> {
   const rows = await query<PackListing & { micros: number }>(
     db,
     `SELECT id AS "packId", state AS status, signal_level AS "signalLevel", deal_id AS "dealId",
        requested_at AS "requestedAt", finished_at AS "finishedAt",
        (extract(epoch FROM requested_at) * 1000000)::bigint AS micros
-     FROM packs WHERE organisation_id = ? AND env = ? ${before ? BEFORE : ''}
+     FROM packs WHERE organisation_id = ? AND env = ? AND (?::text IS NULL OR signal_level = ?) ${before ? BEFORE : ''}
      ORDER BY requested_at DESC, id DESC LIMIT ?`,
-    [owner.organisationId, owner.env, ...(before ? [before.micros, before.id] : []), limit],
+    [owner.organisationId, owner.env, level, level, ...(before ? [before.micros, before.id] : []), limit],
   )
   return rows
 }
@@ -128,15 +134,18 @@ export async function listPacks(
 export interface PackSubject {
   buyer: string
   valueInr: number
+  /** the tier of each value of its evidence */
+  tiers: string[]
 }
 
 /** @returns by the ids of packs; what is not ready is not in it */
 export async function listPackSubjects(db: Knex, ids: readonly string[]): Promise<Map<string, PackSubject>> {
   const rows = await query<PackSubject & { id: string }>(
     db,
-    `SELECT id, body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}' AS buyer,
-       (body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8 AS "valueInr"
-     FROM packs WHERE id = ANY(?::uuid[]) AND body IS NOT NULL`,
+    `SELECT p.id, p.body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}' AS buyer,
+       (p.body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8 AS "valueInr",
+       array(SELECT value ->> 'tier' FROM jsonb_array_elements(e.body::jsonb -> 'evidence') AS value) AS tiers
+     FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id WHERE p.id = ANY(?::uuid[]) AND p.body IS NOT NULL`,
     [ids],
   )
   return new Map(rows.map(({ id, ...subject }) => [id, subject]))

@@ -46,6 +46,8 @@ export interface FamilyUsage {
   today: number
   /** the last 30 days, today included */
   month: number
+  /** since the first of this month */
+  monthToDate: number
   total: number
 }
 
@@ -57,6 +59,7 @@ export async function usageByFamily(
   return await query<FamilyUsage>(
     db,
     `SELECT family, count(*) AS total, count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date) AS today,
+       count(*) FILTER (WHERE on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS "monthToDate",
        count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30) AS month
      FROM usage_units WHERE organisation_id = ? AND env = ? GROUP BY family ORDER BY family`,
     [organisationId, env],

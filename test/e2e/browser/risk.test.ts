@@ -59,7 +59,7 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
   else t.log(NO_POPPLER)
 
   await page.getByRole('link', { name: /Check this pack/ }).click()
-  await page.getByRole('heading', { name: 'The log includes this transaction' }).waitFor()
+  await page.getByRole('heading', { name: 'In the log. Now check your file' }).waitFor()
   const frame = () =>
     page.locator('[data-report]').evaluate((report) => {
       const probe = document.createElement('i')
@@ -70,6 +70,17 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
       return isGreen ? 'green' : 'not green'
     })
   t.is(await frame(), 'not green', 'no pack was checked yet')
+  const top = async (selector: string) => (await page.locator(selector).boundingBox())?.y ?? Number.NaN
+  t.true((await top('[data-report]')) < (await top('.drop-zone')), 'what came of it stands first')
+  const dropped = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([text], 'pack.json', { type: 'application/json' }))
+    return transfer
+  }, json)
+  await page.locator('.drop-zone').dispatchEvent('drop', { dataTransfer: dropped })
+  await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+  t.notRegex(await page.locator('[data-report]').innerText(), /[0-9a-f]{64}/, 'hashes are shown by their ends')
+  t.regex((await page.locator('[data-report] code').first().getAttribute('title')) ?? '', /^[0-9a-f]{64}$/)
 
   const good = await verify(page, { text: json })
   t.is(good.title, 'Verified', good.text)

@@ -225,6 +225,48 @@ test('long lists of packs are read page by page, none twice and none left out', 
   t.is((await person('read-only').get(`${base}/packs?cursor=nonsense`)).status, 400)
 })
 
+test('the list of packs says how well each is supported, and is filtered by signal level', async (t) => {
+  const thin = await makePack(person('member'), { scenario: '12', scenarioOf: 'borrowerGstin' })
+  const rows = async (query = '') => {
+    const { text } = await person('read-only').get(`${base}/packs${query}`)
+    const found = [...text.matchAll(/<tr><td>[\s\S]*?<\/tr>/g)].map(([row]) => row)
+    return new Map(found.map((row) => [/packs\/([0-9a-f-]{36})"/.exec(row)?.[1] ?? '', row]))
+  }
+  const incomplete = await eventually('the pack', async () => {
+    const found = await rows('?level=INCOMPLETE')
+    return found.has(thin) && found
+  })
+  const all = await rows()
+  t.regex(all.get(pack) ?? '', /aria-label="14 registry verified, 1 lender side, 2 document signed, 2 self-declared"/)
+  t.regex(all.get(pack) ?? '', /none missing/)
+  t.regex(all.get(thin) ?? '', /\d+ missing<\/small>/)
+  t.false(incomplete.has(pack))
+  t.true((await rows('?level=CLEAR')).has(pack))
+  t.is((await rows('?level=CONFLICTED')).size, 0)
+})
+
+test('usage counts this month by itself, and is downloaded for a spreadsheet', async (t) => {
+  const family = 'colending'
+  const day = new Date()
+  const first = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1))
+  const before = new Date(first.getTime() - 86_400_000)
+  const unit = (on_date: Date, unit_key: string) => ({
+    ...{ organisation_id: team.organisationId, env: 'PRODUCTION', family, unit_key },
+    on_date: on_date.toISOString().slice(0, 10),
+  })
+  await app.deps.db('usage_units').insert([unit(first, 'a'), unit(first, 'b'), unit(before, 'c')])
+  const live = base.replace('sandbox', 'production')
+  const { text } = await person('read-only').get(`${live}/usage`)
+  const row = /<small class="mono">colending<\/small>[\s\S]*?<\/tr>/.exec(text)?.[0] ?? ''
+  const [, toDate, , total] = [...row.matchAll(/<td class="figure">(\d+)<\/td>/g)].map(([, count]) => count)
+  t.deepEqual([toDate, total], ['2', '3'])
+  const file = await person('read-only').get(`${live}/usage.csv`)
+  t.is(file.headers['content-type'], 'text/csv; charset=utf-8')
+  const days = [first, before].map((one) => one.toISOString().slice(0, 10))
+  t.is(file.text, `date,family,units\n${days[0]},${family},2\n${days[1]},${family},1\n`)
+  t.is((await stranger.get(`${live}/usage.csv`)).status, 404)
+})
+
 test('clients, entitlements and usage are shown without anything that could be used', async (t) => {
   const clients = await person('read-only').get(`${base}/clients`)
   t.regex(clients.text, /Risk signals packs <small class="mono">risk-signals<\/small>[\s\S]*?>granted</)
