@@ -17,6 +17,8 @@ export function CheckForm(props: {
   action: string
   state: CheckFormState
   channels: readonly StoredChannel[]
+  /** of the project's checks, each once */
+  tags: readonly string[]
   submit: string
   cancel: string
   isNew: boolean
@@ -34,7 +36,7 @@ export function CheckForm(props: {
         submit={props.submit}
         cancel={props.cancel}
       >
-        <Identity values={values} errorOf={errorOf} isNew={props.isNew} />
+        <Identity values={values} errorOf={errorOf} isNew={props.isNew} tags={props.tags} />
         <Expectation values={values} errorOf={errorOf} />
         <Recipients channels={props.channels} chosen={state.channels} />
         <Filters values={values} errorOf={errorOf} flags={flags} />
@@ -44,7 +46,7 @@ export function CheckForm(props: {
   )
 }
 
-function Identity({ values, errorOf, isNew }: Part & { isNew: boolean }) {
+function Identity({ values, errorOf, isNew, tags }: Part & { isNew: boolean; tags: readonly string[] }) {
   return (
     <fieldset>
       <legend>What it is</legend>
@@ -73,7 +75,13 @@ function Identity({ values, errorOf, isNew }: Part & { isNew: boolean }) {
           error={errorOf('tags')}
           maxLength={500}
           hint="Separated by spaces."
+          list="known-tags"
         />
+        <datalist id="known-tags" data-words>
+          {tags.map((tag) => (
+            <option key={tag} value={tag} />
+          ))}
+        </datalist>
       </div>
       <TextArea
         label="Description"
@@ -84,6 +92,15 @@ function Identity({ values, errorOf, isNew }: Part & { isNew: boolean }) {
     </fieldset>
   )
 }
+
+/** A week is said in days: the form has no larger unit. */
+const PERIODS = [
+  [1, 'minutes'],
+  [5, 'minutes'],
+  [1, 'hours'],
+  [1, 'days'],
+  [7, 'days'],
+] as const
 
 function Expectation({ values, errorOf }: Part) {
   return (
@@ -104,6 +121,7 @@ function Expectation({ values, errorOf }: Part) {
           values={values}
           error={errorOf('timeout')}
           hint="The longest time between two successful pings."
+          presets={PERIODS}
         />
       </div>
       <div class="if-schedule columns">

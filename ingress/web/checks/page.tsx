@@ -18,6 +18,7 @@ import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { StatusGlyph } from '../components/icons.tsx'
+import { LinkedText } from '../components/linked-text.tsx'
 import { type Context, type Pages, redirect } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { liveAddress } from '../frame/live.ts'
@@ -223,7 +224,11 @@ function About({ tags, desc }: { tags: readonly string[]; desc: string }) {
           ))}
         </p>
       )}
-      {desc !== '' && <p class="desc">{desc}</p>}
+      {desc !== '' && (
+        <p class="desc">
+          <LinkedText text={desc} />
+        </p>
+      )}
     </>
   )
 }

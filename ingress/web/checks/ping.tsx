@@ -11,6 +11,7 @@ import { Exact } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
+import { bodyText } from './body-text.ts'
 import { ignoredWords, pingWords } from './log.tsx'
 import { maskBytes, maskPieces } from './masked-body.ts'
 
@@ -116,7 +117,7 @@ async function showPing(context: Context): Promise<void> {
           </p>
         )}
         {ping.body && ping.bodyBytes > 0 ? (
-          <CodeBlock text={ping.body.subarray(0, SHOWN_BYTES).toString('utf8')} label="body of the ping" />
+          <CodeBlock text={bodyText(ping.body.subarray(0, SHOWN_BYTES))} label="body of the ping" />
         ) : (
           <p class="muted">Nothing was sent with it.</p>
         )}

@@ -1,7 +1,9 @@
 import { ValidationError } from '#shared/errors.ts'
+import { listTags } from '#shared/monitoring/badges/store.ts'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { createCheck } from '#shared/monitoring/operations/create-check.ts'
 import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
 import { personOf } from '../frame/audit.ts'
@@ -60,9 +62,15 @@ async function edit(context: FormContext): Promise<void> {
   }
 }
 
+/** What the form offers: integrations, and tags that other checks have. */
+async function loadChoices({ deps }: Context, projectId: number) {
+  const [channels, tags] = await Promise.all([listChannels(deps.db, projectId), listTags(deps.db, projectId)])
+  return [channels, [...new Set(tags.flatMap(splitTags))].toSorted()] as const
+}
+
 async function showNew(context: Context, workspace: ProjectWorkspace, state: CheckFormState, status = 200) {
   const { project } = workspace
-  const channels = await listChannels(context.deps.db, project.id)
+  const [channels, tags] = await loadChoices(context, project.id)
   sendPage(
     context,
     { title: 'Add check', workspace, project, area: 'checks' },
@@ -73,6 +81,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Che
         action={`/projects/${project.uuid}/checks`}
         state={state}
         channels={channels}
+        tags={tags}
         submit="Create check"
         cancel={`/projects/${project.uuid}/checks`}
         isNew
@@ -84,7 +93,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Che
 
 async function showEdit(context: Context, workspace: CheckWorkspace, state: CheckFormState, status = 200) {
   const { project, check } = workspace
-  const channels = await listChannels(context.deps.db, project.id)
+  const [channels, tags] = await loadChoices(context, project.id)
   sendPage(
     context,
     { title: `Edit ${nameOf(check)}`, workspace, project, area: 'checks' },
@@ -98,6 +107,7 @@ async function showEdit(context: Context, workspace: CheckWorkspace, state: Chec
         action={`/checks/${check.uuid}/edit`}
         state={state}
         channels={channels}
+        tags={tags}
         submit="Save"
         cancel={`/checks/${check.uuid}`}
         isNew={false}

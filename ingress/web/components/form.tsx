@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
 import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { Context } from '../frame/context.ts'
-import type { DurationUnit } from '../frame/format.ts'
+import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../frame/format.ts'
 
 /** A form that changes something: it always carries the token of this browser. */
 export function Form(props: {
@@ -171,7 +171,13 @@ export function SelectField(
 }
 
 /** A span of time: a number and, in the field `<name>_unit`, what it counts. */
-export function DurationField(props: FieldProps & { values: Readonly<Record<string, string>> }) {
+export function DurationField(
+  props: FieldProps & {
+    values: Readonly<Record<string, string>>
+    /** what is chosen most, to be set by one press */
+    presets?: readonly (readonly [count: number, unit: DurationUnit])[]
+  },
+) {
   const { label, name, values } = props
   const unitName = `${name}_unit`
   return (
@@ -183,6 +189,17 @@ export function DurationField(props: FieldProps & { values: Readonly<Record<stri
         value={values[unitName] ?? 'minutes'}
         options={UNITS.map((unit) => ({ value: unit, label: unit }))}
       />
+      {props.presets && (
+        <ul class="chips small presets" aria-label={`Usual values of the ${label.toLowerCase()}`} data-scripted hidden>
+          {props.presets.map(([count, unit]) => (
+            <li key={`${count} ${unit}`}>
+              <button type="button" data-sets={name} value={count} data-unit={unit}>
+                {humanDuration(count * UNIT_SECONDS[unit])}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { bannerText } from '#shared/monitoring/gaps/banner.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import { productVersion } from '#shared/platform/process/version.ts'
 import { Form } from '../components/form.tsx'
 import { Icon, Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -245,7 +246,7 @@ function Sidebar(props: {
         ))}
       </nav>
       <p class="side-foot">
-        <a href="/docs">API reference</a>
+        <a href="/docs">API reference</a> <small title="Version of this installation">{productVersion()}</small>
       </p>
       <div class="who">
         <a href="/account" aria-current={area === 'account' ? 'page' : undefined} title={session.email}>

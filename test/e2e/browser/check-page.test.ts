@@ -99,6 +99,56 @@ test.serial('while a schedule is typed the form says what it means, and what is 
   t.deepEqual(broken, [])
 })
 
+test.serial(
+  'while a period is typed the form says when silence is late and when it is down, also by a preset',
+  async (t) => {
+    await using browser = await openBrowser()
+    const page = await browser.context.newPage()
+    const broken = await open(page, 'new check')
+    const preview = page.getByRole('region', { name: 'What this means' })
+    await page.getByLabel('Period', { exact: true }).fill('15')
+    await page.getByLabel('Unit of the period').selectOption('minutes')
+    await page.getByLabel('Grace time', { exact: true }).fill('10')
+    await page.getByLabel('Unit of the grace time').selectOption('minutes')
+    await preview.getByText(/late in 15 min \(.*\) and down in 25 min/).waitFor()
+    await page.getByRole('button', { name: '7 d', exact: true }).click()
+    t.is(await page.getByLabel('Period', { exact: true }).inputValue(), '7')
+    t.is(await page.getByLabel('Unit of the period').inputValue(), 'days')
+    await preview.getByText(/late in 7 d \(.*\) and down in 7 d/).waitFor()
+    await page.getByLabel('Tags').fill('own pr')
+    const offered = page.locator('#known-tags option')
+    t.deepEqual(await offered.evaluateAll((options) => options.map((option) => option.getAttribute('value'))), [
+      'own db',
+      'own prod',
+      'own staging',
+    ])
+    t.deepEqual(broken, [])
+  },
+)
+
+test.serial('“Ping now” pings from the page and from the menu of a row, and leaves one where one is', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const broken = await open(page, 'new check')
+  await page.getByLabel('Name', { exact: true }).fill('By hand')
+  await page.getByLabel('Description').fill('Run book: https://wiki.example.com/by-hand.')
+  await page.getByRole('button', { name: 'Create check' }).click()
+  await page.getByText('Waiting for its first ping').waitFor()
+  const link = page.getByRole('link', { name: 'https://wiki.example.com/by-hand', exact: true })
+  t.is(await link.getAttribute('href'), 'https://wiki.example.com/by-hand')
+  const { pathname } = new URL(page.url())
+  await page.getByRole('button', { name: 'Ping now' }).click()
+  await page.getByRole('link', { name: '#1 OK' }).waitFor()
+  t.is(new URL(page.url()).pathname, pathname)
+  await page.goto(app.url + paths.checks)
+  await page.locator('summary[aria-label="More of By hand"]').click()
+  await page.getByRole('button', { name: 'Ping By hand now' }).click()
+  await page.getByText('Pinged').waitFor()
+  t.is(new URL(page.url()).pathname, paths.checks ?? '')
+  await eventually('both pings', () => app.deps.db('checks').where({ name: 'By hand', n_pings: 2 }).first('id'))
+  t.deepEqual(broken, [])
+})
+
 test.serial('a check that is down says since when, why, and who was told or was not', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()

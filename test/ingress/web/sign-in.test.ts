@@ -178,6 +178,7 @@ test('every page forbids inline scripts, frames, sniffing and referrers', async 
   const policy = String(headers['content-security-policy'])
   t.regex(policy, /default-src 'none'/)
   t.regex(policy, /frame-ancestors 'none'/)
+  t.regex(policy, /font-src 'self'(;|$)/, 'fonts come from here')
   t.false(policy.includes('unsafe'))
   t.is(headers['x-content-type-options'], 'nosniff')
   t.is(headers['referrer-policy'], 'no-referrer')

@@ -85,6 +85,19 @@
     void openDrawer(link.href)
   })
 
+  /** Offers for the word that is typed, behind those that stand before it; the browser's own list knows one value only. */
+  function offerWords(field, list) {
+    if (!field || !list) return
+    const words = [...list.options].map(({ value }) => value)
+    field.addEventListener('input', () => {
+      const before = field.value.slice(0, field.value.lastIndexOf(' ') + 1)
+      const taken = before.split(' ')
+      list.replaceChildren(
+        ...words.filter((word) => !taken.includes(word)).map((word) => new Option('', before + word)),
+      )
+    })
+  }
+
   const form = document.querySelector('.check-form')
   const PREVIEWED = ['kind', 'timeout', 'timeout_unit', 'grace', 'grace_unit', 'schedule', 'tz']
   let typing = 0
@@ -104,6 +117,15 @@
     if (location.pathname.endsWith('/new') && tz.value === 'UTC' && form.querySelector('#schedule').value === '') {
       tz.value = Intl.DateTimeFormat().resolvedOptions().timeZone
     }
+    for (const button of form.querySelectorAll('button[data-sets]')) {
+      button.addEventListener('click', () => {
+        form.elements[`${button.dataset.sets}_unit`].value = button.dataset.unit
+        const field = form.elements[button.dataset.sets]
+        field.value = button.value
+        field.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+    }
+    offerWords(form.querySelector('#tags'), form.querySelector('datalist[data-words]'))
     form.addEventListener('input', ({ target }) => {
       if (!PREVIEWED.includes(target.name)) return
       clearTimeout(typing)

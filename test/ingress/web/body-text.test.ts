@@ -1,0 +1,33 @@
+import test from 'ava'
+import { bodyText } from '../../../ingress/web/checks/body-text.ts'
+
+const shown = (text: string) => bodyText(Buffer.from(text))
+
+test('JSON is shown with its structure, and each of its values as it was written', (t) => {
+  const lines = [
+    '{',
+    '  "rows": [',
+    '    12345678901234567890,',
+    '    1.0',
+    '  ],',
+    '  "none": {},',
+    '  "a": "{,:}\\""',
+    '}',
+  ]
+  t.is(shown('{"rows":[12345678901234567890, 1.0],"none":{},"a":"{,:}\\""}'), lines.join('\n'))
+  t.is(shown('[]'), '[]')
+})
+
+test('what is no JSON is shown as it came', (t) => {
+  for (const text of ['all tables dumped\n  { }', '{"cut": [1, 2', '[error] disk full', '']) t.is(shown(text), text)
+})
+
+test('what is no text is shown as its bytes, and a character that is cut is not taken for that', (t) => {
+  const bytes = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]), Buffer.alloc(11, 0x41)])
+  t.is(
+    bodyText(bytes),
+    '00000000  7f 45 4c 46 00 ff 41 41 41 41 41 41 41 41 41 41  .ELF..AAAAAAAAAA\n' +
+      '00000010  41                                               A',
+  )
+  t.is(bodyText(Buffer.from('größe').subarray(0, 3)), 'gr')
+})
