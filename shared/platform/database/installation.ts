@@ -1,22 +1,17 @@
 import type { Knex } from 'knex'
 import type { PingGeneration } from '../../contracts/ping-generations.ts'
-import { describeError, type Log } from '../process/log.ts'
+import type { Log } from '../process/log.ts'
+import { type WatchedProblems, watchProblems } from '../process/watched-problems.ts'
 import { pendingMigrations } from './migrate.ts'
 import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
 
 /**
  * What this process knows of the installation it is part of: whether the schema has its migrations, and through which
- * queues pings go. One that does not know would refuse, lose or falsely miss what others do right.
+ * queues pings go. One that does not know would refuse, lose or falsely miss what others do right, and must not work.
  */
-export interface Installation extends AsyncDisposable {
-  /** Why this process must not work; empty when it may. */
-  problems(): string[]
+export interface Installation extends WatchedProblems {
   /** Generations of ping queues, oldest first; empty before the database was asked. An outage of it changes nothing. */
   generations(): readonly PingGeneration[]
-  /** Resolves once it was asked for the first time, whatever the answer. */
-  asked(): Promise<void>
-  /** Calls at once and at every change; an outage of the database changes nothing. */
-  onChange(listener: (fits: boolean) => void): void
   /** Calls at every change of the generations. */
   onGenerations(listener: (live: readonly PingGeneration[]) => void): void
 }
@@ -30,31 +25,18 @@ const LOOK_EVERY_MS = 2_000
  * @param wallMs the clock that may be set, in milliseconds
  */
 export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => number = Date.now): Installation {
-  const listeners = new Set<(fits: boolean) => void>()
   const followers = new Set<(live: readonly PingGeneration[]) => void>()
-  const asked = Promise.withResolvers<void>()
-  let problems = ['database: was not asked yet whether this process fits its schema']
   let isSchemaKnown = false
   let live: readonly PingGeneration[] = []
   /** when the question was sent whose answer is known, on two clocks: one stands still in a sleep, the other may be set */
   let known = { monotonic: performance.now(), wall: wallMs() }
-  let isClosing = false
-  let timer: NodeJS.Timeout | null = null
-  let looking = look()
-
-  async function look(): Promise<void> {
-    try {
-      tell(await findProblems())
-    } catch (error) {
-      log.debug(describeError(error), 'installation.not-asked')
-    }
-    asked.resolve()
-    if (isClosing) return
-    timer = setTimeout(() => {
-      looking = look()
-    }, LOOK_EVERY_MS)
-    timer.unref()
-  }
+  const watched = watchProblems({
+    find: findProblems,
+    everyMs: LOOK_EVERY_MS,
+    unasked: 'database: was not asked yet whether this process fits its schema',
+    log,
+    events: { unanswered: 'installation.not-asked', found: 'installation.does-not-fit' },
+  })
 
   async function findProblems(): Promise<string[]> {
     // A schema never becomes older while we run, so the question is asked until it is answered well once.
@@ -74,31 +56,15 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
     for (const follower of followers) follower(live)
   }
 
-  function tell(found: string[]): void {
-    const hasChanged = (found.length === 0) !== (problems.length === 0)
-    if (found.length > 0 && found.join() !== problems.join())
-      log.error({ problems: found }, 'installation.does-not-fit')
-    problems = found
-    if (hasChanged) for (const listener of listeners) listener(found.length === 0)
-  }
-
   return {
+    ...watched,
     problems() {
       const age = Math.max(performance.now() - known.monotonic, wallMs() - known.wall)
       // By then the queues that it knows of may be given up (docs/adr/0038).
+      const problems = watched.problems()
       return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
     },
     generations: () => live,
-    asked: () => asked.promise,
-    onChange(listener) {
-      listeners.add(listener)
-      listener(problems.length === 0)
-    },
     onGenerations: (follower) => void followers.add(follower),
-    async [Symbol.asyncDispose]() {
-      isClosing = true
-      if (timer) clearTimeout(timer)
-      await looking
-    },
   }
 }

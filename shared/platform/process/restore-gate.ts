@@ -3,46 +3,27 @@ import { toIsoSeconds } from '../../time.ts'
 import { knownMarks, makeMark, readInstallation, recordRestore } from '../database/restore-mark-store.ts'
 import { isRestored, keptMarks } from './kept-marks.ts'
 import { describeError, type Log } from './log.ts'
+import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
  * Keeps back what a restored database would send: alerts that were sent long ago, links, and checkpoints of an older log.
  * Every half a minute the database gets a mark, which is kept outside as well; a database that lacks marks of more than
  * a minute is a restored copy, and says so itself from then on, to processes without the folder too.
  */
-export interface RestoreGate extends AsyncDisposable {
-  /** Why nothing goes out; empty while the gate is open. */
-  problems(): string[]
-  /** Calls at once and at every change. */
-  onChange(listener: (isOpen: boolean) => void): void
-  /** Resolves once the database was asked for the first time, whatever the answer. */
-  asked(): Promise<void>
-}
+export type RestoreGate = WatchedProblems
 
 const LOOK_EVERY_MS = 5_000
 
 /** @param directory CHECKPOINT_DIR */
 export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; directory: string }): RestoreGate {
-  const listeners = new Set<(isOpen: boolean) => void>()
-  const asked = Promise.withResolvers<void>()
-  let problems = ['database: was not asked yet whether it is a restored copy']
-  let isClosing = false
   let isKeeping = true
-  let timer: NodeJS.Timeout | null = null
-  let looking = look()
-
-  async function look(): Promise<void> {
-    try {
-      tell(await findProblems())
-    } catch (error) {
-      log.debug(describeError(error), 'restore.not-looked-at')
-    }
-    asked.resolve()
-    if (isClosing) return
-    timer = setTimeout(() => {
-      looking = look()
-    }, LOOK_EVERY_MS)
-    timer.unref()
-  }
+  return watchProblems({
+    find: findProblems,
+    everyMs: LOOK_EVERY_MS,
+    unasked: 'database: was not asked yet whether it is a restored copy',
+    log,
+    events: { unanswered: 'restore.not-looked-at', found: 'restore.gate-closed' },
+  })
 
   async function findProblems(): Promise<string[]> {
     const { id, restoredFrom } = await readInstallation(db)
@@ -81,26 +62,5 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
         isKeeping = false
       }
     }
-  }
-
-  function tell(found: string[]): void {
-    const hasChanged = (found.length === 0) !== (problems.length === 0)
-    if (found.length > 0 && found.join() !== problems.join()) log.error({ problems: found }, 'restore.gate-closed')
-    problems = found
-    if (hasChanged) for (const listener of listeners) listener(found.length === 0)
-  }
-
-  return {
-    problems: () => problems,
-    asked: () => asked.promise,
-    onChange(listener) {
-      listeners.add(listener)
-      listener(problems.length === 0)
-    },
-    async [Symbol.asyncDispose]() {
-      isClosing = true
-      if (timer) clearTimeout(timer)
-      await looking
-    },
   }
 }
