@@ -1,16 +1,16 @@
-// The files that take longest begin first, so that none of them is left to run alone at the end. Those that keep a
-// browser busy take turns with those that wait for servers.
+// The files that take longest begin first, so that none of them is left to run alone at the end.
 const longest = [
-  'test/e2e/browser/accessible.test.ts',
-  'test/faults/database-away.test.ts',
   'test/e2e/browser/risk.test.ts',
-  'test/faults/broker-cluster.test.ts',
   'test/e2e/browser/evidence.test.ts',
-  'test/faults/readiness.test.ts',
+  'test/e2e/browser/accessible.test.ts',
   'test/e2e/browser/truth.test.ts',
-  'test/fuzz/every-route.test.ts',
-  'test/e2e/browser/list-tools.test.ts',
   'test/e2e/browser/tapes-and-trade.test.ts',
+  'test/e2e/browser/list-tools.test.ts',
+  'test/examples/webhooks-walkthrough.test.ts',
+  'test/faults/database-away.test.ts',
+  'test/faults/broker-cluster.test.ts',
+  'test/faults/readiness.test.ts',
+  'test/fuzz/every-route.test.ts',
 ]
 
 function place(file) {

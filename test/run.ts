@@ -28,9 +28,9 @@ const vhosts = given.length > 0 ? named.length : withServices.length
 /** Compiled code, kept over runs: each test process loads a thousand modules, and compiling is a sixth of that. */
 const compileCache = join(root, 'node_modules/.cache/compiled')
 const progress = mkdtempSync(join(tmpdir(), 'signalbox-progress-'))
-/** Stories of time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
-const STORIES_SIDE_BY_SIDE = availableParallelism() + 1
-const stories = all.filter((file) => /^test\/(e2e|examples|faults|fuzz)\//.test(file))
+/** Time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
+const FAULTS_SIDE_BY_SIDE = availableParallelism() + 1
+const faults = all.filter((file) => /^test\/(faults|fuzz)\//.test(file))
 /** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
 const isRepeat = process.env.TEST_FAILURES !== undefined
 /** after a signal nothing new begins */
@@ -58,14 +58,14 @@ interface Verdict {
   slowest: string[]
 }
 
-/** What is named, at once; else everything, with the stories last and fewer at a time. */
+/** What is named, at once; else everything, with the faults last and fewer at a time. */
 async function runWithServices(): Promise<Verdict> {
   await using run = await prepareRun(vhosts, (line) => console.log(line))
   if (given.length > 0) return judge([await runAva(given, run.environment, SIDE_BY_SIDE)])
-  const others = all.filter((file) => !stories.includes(file))
+  const others = all.filter((file) => !faults.includes(file))
   const runs = [
     await runAva(others, run.environment, SIDE_BY_SIDE),
-    ...(isOver ? [] : [await runAva(stories, run.environment, STORIES_SIDE_BY_SIDE)]),
+    ...(isOver ? [] : [await runAva(faults, run.environment, FAULTS_SIDE_BY_SIDE)]),
   ]
   const first = judge(runs)
   const again = isRepeat || isOver ? [] : filesToTryAgain(first.failures, all)
