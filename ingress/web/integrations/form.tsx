@@ -73,10 +73,28 @@ export function IntegrationForm(props: {
           </details>
         )}
         {notes !== '' && <p class="hint">{notes}</p>}
+        {kind.kind === 'webhook' && <Placeholders />}
       </fieldset>
       {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
       {props.preview}
     </EditForm>
+  )
+}
+
+/** The ones that are used most, put into the field where one is by a press. */
+const PLACEHOLDERS = ['$NAME', '$STATUS', '$NOW', '$TAGS', '$CODE', '$EXITSTATUS', '$JSON', '$BODY']
+
+function Placeholders() {
+  return (
+    <ul class="chips small presets" aria-label="Placeholders to insert" data-scripted hidden>
+      {PLACEHOLDERS.map((name) => (
+        <li key={name}>
+          <button type="button" class="mono" data-inserts={name} data-into="option-body_down">
+            {name}
+          </button>
+        </li>
+      ))}
+    </ul>
   )
 }
 

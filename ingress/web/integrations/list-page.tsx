@@ -162,7 +162,21 @@ export function CataloguePage({ base, config }: { base: string; config: Config }
       <p class="crumb">
         <a href={base}>Integrations</a>
       </p>
-      <h1>Add integration</h1>
+      <div class="page-head">
+        <h1>Add integration</h1>
+        <p data-scripted hidden>
+          <label class="hidden" for="kind-search">
+            Search integrations
+          </label>
+          <input
+            id="kind-search"
+            type="search"
+            placeholder="Search"
+            data-filters="catalogue-group"
+            autocomplete="off"
+          />
+        </p>
+      </div>
       {catalogue.map(({ title, kinds }) => (
         <section key={title} class="catalogue-group" aria-label={title}>
           <h2>{title}</h2>

@@ -95,7 +95,12 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
       {page.logoMark !== null && (
         <div class="row">
           <StatusLogo page={page} />
-          <Form context={context} action={`${base}/status-page/logo/remove`}>
+          <Form
+            context={context}
+            action={`${base}/status-page/logo/remove`}
+            confirm="Remove the logo? Who looks at the status page sees it no more."
+            yes="Remove the logo"
+          >
             <button type="submit" class="danger">
               Remove the logo
             </button>

@@ -131,7 +131,7 @@ function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now:
   if (state === 'ACTIVE' && failures > 0) {
     return (
       <span>
-        <span class="pill bad">failing, {failures} in a row</span>
+        <span class="pill bad">failing, {failures} in a row</span>{' '}
         {next && (
           <small>
             next attempt {microsOfDate(next) > now ? <Ago at={microsOfDate(next)} now={now} /> : 'in a moment'}
@@ -142,7 +142,7 @@ function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now:
   }
   return (
     <span>
-      <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>{stateWords[state]}</span>
+      <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>{stateWords[state]}</span>{' '}
       {reason && <small>{reasonWords[reason]}</small>}
     </span>
   )

@@ -36,6 +36,41 @@ test.serial('filters count what fits the others, say how many are left, and are 
   t.is(await page.locator('.found').count(), 0)
 })
 
+test.serial('what is typed into the search is looked for without a press of Enter', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(list)
+  await page.locator('html[data-watching]').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('ledger')
+  await page.waitForURL((url) => url.searchParams.get('q') === 'ledger')
+  t.is(await rows(page).count(), 4)
+})
+
+test.serial('an integration is found among all kinds, and a placeholder is put where one types', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  const broken: string[] = []
+  page.on('pageerror', (error) => broken.push(error.message))
+  await signIn(app, page, 'ada@example.com')
+  await page.goto(list.replace(/checks$/, 'integrations/new'))
+  await page.getByLabel('Search integrations').fill('resolves')
+  const shown = page.locator('.catalogue li:visible')
+  t.deepEqual(await shown.getByRole('link').allInnerTexts(), ['PagerDuty', 'PagerTree', 'Spike'])
+  t.is(await page.locator('.catalogue-group:visible').count(), 1)
+  await page.getByLabel('Search integrations').fill('')
+  await page.getByRole('link', { name: 'Webhook', exact: true }).click()
+  await page.getByLabel('Body for failures').fill('{"check": }')
+  await page.getByLabel('Body for failures').evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(10, 10))
+  await page.getByRole('button', { name: '$NAME', exact: true }).click()
+  t.is(await page.getByLabel('Body for failures').inputValue(), '{"check": $NAME}')
+  await page.getByLabel('Address for failures').fill('https://x.example/?s=')
+  await page.getByRole('button', { name: '$STATUS', exact: true }).click()
+  t.is(await page.getByLabel('Address for failures').inputValue(), 'https://x.example/?s=$STATUS')
+  t.deepEqual(broken, [])
+})
+
 test.serial('checks are grouped by their first tag, each once', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()

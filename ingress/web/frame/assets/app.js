@@ -140,6 +140,31 @@ for (const zone of document.querySelectorAll('[data-drop]')) {
     .addEventListener('change', ({ target }) => void readInto(zone, target.files[0]))
 }
 
+// What is typed leaves those of a long choice that hold it; a group without any of them goes too.
+for (const field of document.querySelectorAll('input[data-filters]')) {
+  field.addEventListener('input', () => {
+    const wanted = field.value.trim().toLowerCase()
+    for (const group of document.querySelectorAll(`.${field.dataset.filters}`)) {
+      const items = [...group.querySelectorAll('li')]
+      for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(wanted)
+      group.hidden = items.every((item) => item.hidden)
+    }
+  })
+}
+
+// A placeholder is put where one was typing last.
+let typedIn = null
+document.addEventListener('focusin', ({ target }) => {
+  if (target.matches('textarea, input[type=text]')) typedIn = target
+})
+for (const button of document.querySelectorAll('button[data-inserts]')) {
+  button.addEventListener('click', () => {
+    const field = typedIn?.form === button.form ? typedIn : document.getElementById(button.dataset.into)
+    field.focus()
+    field.setRangeText(button.dataset.inserts, field.selectionStart, field.selectionEnd, 'end')
+  })
+}
+
 const units = [
   [86400, 'd'],
   [3600, 'h'],
