@@ -159,3 +159,25 @@ test('F16: questions that nobody answers are asked on another channel after a wh
   })
   t.is(channels.size, 2, 'the channel whose questions are answered stays')
 })
+
+test('F16: a node of several that breaks off while a connection is prepared leaves none that is dead and counts as open', async (t) => {
+  await using vhost = await createVhost()
+  await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port) })
+  let prepared = 0
+  await using broker = openBroker({
+    url: [1, 2].map(() => proxy.through(vhost.url)).join(','),
+    name: 'broken off',
+    queues: () => {
+      prepared += 1
+      if (prepared <= 2) proxy.cut()
+      return queueDeclarations(1)
+    },
+    publishTimeoutMs: 500,
+    log: createLog('silent', 'test'),
+    metrics: createMetrics(),
+  })
+  await eventually('it to be tried again', () => prepared >= 4)
+  await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
+  const message = { exchange: '', routingKey: pingQueue(0), body: Buffer.from('x'), messageId: 'x', type: 'test' }
+  await t.notThrowsAsync(broker.publish(message))
+})

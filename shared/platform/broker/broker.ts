@@ -162,7 +162,13 @@ class Connection {
         setup: async (model: ChannelModel) => {
           // Nobody else listens yet, and a connection that breaks in here must not end the process.
           model.on('error', () => {})
+          let isBroken = false
+          model.once('close', () => {
+            isBroken = true
+          })
           await this.#prepare(model)
+          // Nobody would hear of its end any more: it would count as connected for ever, and publish nothing.
+          if (isBroken) throw new Error('the connection broke while it was prepared')
         },
       },
     })
