@@ -24,6 +24,7 @@ const shape = z.object({
       depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
       mem_limit: z.string().optional(),
       pids_limit: z.number().optional(),
+      ulimits: z.object({ nofile: z.object({ soft: z.number(), hard: z.number() }) }).optional(),
     }),
   ),
   volumes: z.record(z.string(), z.null()),
@@ -95,10 +96,21 @@ test('the addresses that its script makes are those of its services, and can be 
   t.is(readFileSync(file('erlang_cookie'), 'utf8'), cookie, 'a second run changes no cookie of a broker that runs')
 })
 
-test('the balancer asks both listeners whether they can take pings', (t) => {
+test('both listeners are told the same', (t) => {
+  const told = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
+  t.deepEqual(told('ingress-2'), told('ingress'))
+})
+
+test('the balancer asks both listeners whether they can take pings, at the port that they listen on', (t) => {
   const balancer = read('examples/cluster/haproxy.cfg')
-  const backends = [...balancer.matchAll(/^ {2}server \w+ ([\w-]+):8080$/gm)].map(([, name]) => name)
+  const backends = [...balancer.matchAll(/^ {2}server \w+ "([\w-]+):\$\{PORT\}"$/gm)].map(([, name]) => name)
   t.deepEqual(backends, ['ingress', 'ingress-2'])
+  t.is(over.services.balancer?.environment.PORT, over.services['ingress-2']?.environment.PORT)
   const [, path = ''] = /option httpchk GET (\S+)/.exec(balancer) ?? []
   t.true(read('ingress/health.ts').includes(`'${path}'`), path)
+})
+
+test('the balancer may open two files for each connection that it takes', (t) => {
+  const connections = Number(/maxconn (\d+)/.exec(read('examples/cluster/haproxy.cfg'))?.[1])
+  t.true((over.services.balancer?.ulimits?.nofile.soft ?? 0) > 2 * connections)
 })
