@@ -17,7 +17,7 @@ export interface Installation extends WatchedProblems {
 }
 
 /** Within it a process notices that the number of ping queues was changed. */
-const LOOK_EVERY_MS = 2_000
+export const LOOK_EVERY_MS = 2_000
 
 /**
  * Starts to ask at once, and goes on asking.

@@ -1,7 +1,18 @@
 import test from 'ava'
 import knex from 'knex'
-import { shardsInUse } from '#shared/platform/database/ping-shards.ts'
+import { LAST_GENERATION } from '#shared/contracts/ping-generations.ts'
+import { ConflictError } from '#shared/errors.ts'
+import { LOOK_EVERY_MS } from '#shared/platform/database/installation.ts'
+import {
+  addGeneration,
+  agreeOnGenerations,
+  KNOWS_FOR_MS,
+  liveGenerations,
+  outlivedGenerations,
+  shardsInUse,
+} from '#shared/platform/database/ping-shards.ts'
 import { up } from '../../../migrations/20261122080000_keep_number_of_ping_queues.ts'
+import { eventually } from '../../support/eventually.ts'
 import { createDatabase } from '../../support/services.ts'
 
 test('an installation whose pings went through several queues keeps their number when it is updated', async (t) => {
@@ -26,6 +37,76 @@ test('an installation whose pings went through several queues keeps their number
     await streams(6)
     await up(db)
     t.like(await shardsInUse(db), { shards: 4 }, 'a number that is known stays')
+  } finally {
+    await db.destroy()
+  }
+})
+
+test('of two changes at once one is made, and none whose queues could not be declared', async (t) => {
+  await using database = await createDatabase()
+  const db = knex({ client: 'pg', connection: database.url })
+  try {
+    await agreeOnGenerations(db, 1)
+    const numbers = async () => (await liveGenerations(db)).map(({ shards }) => shards)
+    const broken = addGeneration(db, 2, 'tester', async () => {
+      throw new Error('no broker')
+    })
+    await t.throwsAsync(broken, { message: 'no broker' })
+    t.deepEqual(await numbers(), [1])
+    t.is((await shardsInUse(db))?.shards, 1)
+
+    const declared = Promise.withResolvers<void>()
+    const one = addGeneration(db, 2, 'tester', () => declared.promise)
+    await eventually('the first to hold the table', async () => {
+      const { rows } = await db.raw(
+        "SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND granted AND mode LIKE 'Share%Exclusive%'",
+      )
+      return rows.length === 1
+    })
+    const alsoDeclared: number[] = []
+    const other = addGeneration(db, 3, 'tester', async ({ shards }) => void alsoDeclared.push(shards))
+    await eventually('the second to wait', async () => {
+      const { rows } = await db.raw(
+        "SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND NOT granted",
+      )
+      return rows.length === 1
+    })
+    declared.resolve()
+    await one
+    await t.throwsAsync(other, { instanceOf: ConflictError, message: /still under way/ })
+    t.deepEqual(alsoDeclared, [])
+    t.deepEqual(await numbers(), [1, 2])
+
+    await db('ping_generations').update({ drained_at: db.fn.now() })
+    await db('ping_generations').where({ generation: 1 }).update({ generation: LAST_GENERATION })
+    const beyond = addGeneration(db, 4, 'tester', async () => {})
+    await t.throwsAsync(beyond, { instanceOf: ConflictError, message: /as often as it can be/ })
+  } finally {
+    await db.destroy()
+  }
+})
+
+test('a generation opens after every process has heard of it, and is given up when nobody can send to it any more', async (t) => {
+  await using database = await createDatabase()
+  const db = knex({ client: 'pg', connection: database.url })
+  try {
+    await agreeOnGenerations(db, 1)
+    await addGeneration(db, 2, 'tester', async () => {})
+    const { rows } = await db.raw(
+      'SELECT 1000 * extract(epoch FROM opens_at - made_at)::float AS ms FROM ping_generations WHERE generation = 1',
+    )
+    t.true(rows[0].ms >= 2 * LOOK_EVERY_MS, `opens after ${rows[0].ms} ms`)
+
+    const outlived = async (openForMs: number) => {
+      const opened = db.raw("now() - ?::int * interval '1 second'", [openForMs / 1000])
+      await db('ping_generations').where({ generation: 1 }).update({ opens_at: opened })
+      return (await outlivedGenerations(db)).map(({ generation }) => generation)
+    }
+    const HOUR_MS = 3_600_000
+    t.deepEqual(await outlived(KNOWS_FOR_MS + 2 * HOUR_MS), [], 'it was not read to its end')
+    await db('ping_generations').where({ generation: 0 }).update({ drained_at: db.fn.now() })
+    t.deepEqual(await outlived(KNOWS_FOR_MS + HOUR_MS / 2), [], 'a listener that was cut off may have sent just now')
+    t.deepEqual(await outlived(KNOWS_FOR_MS + 2 * HOUR_MS), [0])
   } finally {
     await db.destroy()
   }
