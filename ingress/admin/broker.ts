@@ -10,7 +10,7 @@ const repair: Command = {
   verb: 'repair',
   summary: 'Give each durable queue a member on three nodes, and spread the leaders',
   help: [
-    'Needs AMQP_ADMIN_URL with a user of the tag administrator. A broker before 3.13 cannot be asked for members: then',
+    'Needs AMQP_ADMIN_URL with a user of the tag administrator. A broker before 3.11.19 and 3.12.1 cannot be asked: then',
     'the lines to run on one of its nodes are printed, and the exit status is 1.',
   ],
   options: {},

@@ -7,13 +7,15 @@ import type { ClusterState } from './cluster-health.ts'
 export interface BrokerManagement {
   /** @param queues those that matter; others are left out, and so are queues that have no members */
   state(queues: readonly string[]): Promise<ClusterState>
-  /** Adds a member to a queue. @returns false when this broker cannot be asked to (before 3.13) */
+  /** Adds a member to a queue. @returns false when this broker cannot be asked to (before 3.11.19 and 3.12.1, or set to refuse) */
   addMember(queue: string, node: string): Promise<boolean>
   /** Spreads the leaders of all queues over the nodes. */
   rebalance(): Promise<void>
 }
 
 const ANSWER_MS = 5_000
+/** The broker gives a new member half a minute; asked again meanwhile, by another node, it would refuse. */
+const CHANGED_MS = 35_000
 const NO_SUCH_PATH = 404
 const NOT_ALLOWED = 405
 
@@ -106,7 +108,7 @@ async function request({ origin, username, password }: URL, path: string, method
   return await fetch(`${origin}/${path}`, {
     method,
     headers: { Authorization: `Basic ${Buffer.from(login).toString('base64')}`, 'Content-Type': 'application/json' },
-    signal: AbortSignal.timeout(ANSWER_MS),
+    signal: AbortSignal.timeout(method === 'GET' ? ANSWER_MS : CHANGED_MS),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 }
