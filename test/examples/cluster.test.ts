@@ -9,6 +9,7 @@ import { splitHosts } from '#shared/platform/database/hosts.ts'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { settings } from '#shared/platform/process/settings.ts'
 import { root } from '../support/imports.ts'
+import { scaleBlock } from '../support/scale-page.ts'
 
 const shape = z.object({
   services: z.record(
@@ -113,4 +114,12 @@ test('the balancer asks both listeners whether they can take pings, at the port 
 test('the balancer may open two files for each connection that it takes', (t) => {
   const connections = Number(/maxconn (\d+)/.exec(read('examples/cluster/haproxy.cfg'))?.[1])
   t.true((over.services.balancer?.ulimits?.nofile.soft ?? 0) > 2 * connections)
+})
+
+test('the brokers of the example have the settings that docs/scale.md recommends', (t) => {
+  const lines = [scaleBlock('net_ticktime'), scaleBlock('continuous_membership')].flatMap((text) =>
+    text.trim().split('\n'),
+  )
+  const own = read('examples/cluster/rabbitmq.conf').split('\n')
+  for (const line of lines) t.true(own.includes(line), line)
 })

@@ -14,6 +14,7 @@ import { eventually } from '../support/eventually.ts'
 import { startPostgres, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
 
 /** A certificate for the loopback that signs itself, readable by the server of the name alone. */
 async function certificateFor(server: 'postgres' | 'rabbitmq') {
@@ -52,11 +53,22 @@ test.serial('both servers are spoken to by TLS, and neither with a certificate o
   const secure = (ca: string) => `${database}?sslmode=verify-full&sslrootcert=${ca}`
   const broker = (parameters: string) => `amqps://guest:guest@127.0.0.1:${port}${parameters}`
 
-  const product = resources.use(
-    await openProduct({
-      env: { DATABASE_URL: secure(ofPostgres.cert), AMQP_URL: broker(`?cacertfile=${ofRabbit.cert}`) },
+  // As docs/scale.md has them, of one server each instead of two.
+  const page = scaleBlock('amqps:')
+  const { username, port: databasePort } = new URL(postgres.url)
+  const env = {
+    DATABASE_URL: placedHere(settingOf(page, 'DATABASE_URL'), {
+      'signalbox:secret@': `${username}@`,
+      'one:5432,two:5432': `127.0.0.1:${databasePort},127.0.0.1:${databasePort}`,
+      '/etc/signalbox/ca.pem': ofPostgres.cert,
     }),
-  )
+    AMQP_URL: placedHere(settingOf(page, 'AMQP_URL'), {
+      'signalbox:secret@one:5671/signalbox': `guest:guest@127.0.0.1:${port}`,
+      'signalbox:secret@two:5671/signalbox': `guest:guest@127.0.0.1:${port}`,
+      '/etc/signalbox/ca.pem': ofRabbit.cert,
+    }),
+  }
+  const product = resources.use(await openProduct({ env }))
   const project = await product.project()
   const { base, deps } = await product.ingress()
   await product.workers(['ping-evaluator'])

@@ -10,6 +10,7 @@ import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { scaleBlock } from '../support/scale-page.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 /** How long after the promotion a statement may still fail because its server is read-only. */
@@ -25,8 +26,7 @@ async function openPair() {
   await migrateLatest(databaseUrl(primary.url, 'signalbox'))
   const standby = resources.use(await primary.standby())
   await withClient(primary.url, async (client) => {
-    await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'`)
-    await client.query('SELECT pg_reload_conf()')
+    for (const statement of scaleBlock('ALTER SYSTEM').trim().split('\n')) await client.query(statement)
     await eventually('the standby to be synchronous', async () => {
       const { rows } = await client.query(`SELECT FROM pg_stat_replication WHERE sync_state = 'quorum'`)
       return rows.length === 1

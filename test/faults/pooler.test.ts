@@ -10,6 +10,7 @@ import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { pgbouncerBinary, startPgbouncer } from '../support/own-pooler.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { placedHere, scaleBlock } from '../support/scale-page.ts'
 import { createDatabase } from '../support/services.ts'
 
 const PINGS = 300
@@ -22,7 +23,9 @@ test('pings, reads and alerts through a pgbouncer of transactions, where it is i
     return
   }
   await using database = await createDatabase()
-  await using pooler = await startPgbouncer(binary, database.url, ['pool_mode = transaction'])
+  // The databases of tests have names of their own.
+  const page = placedHere(scaleBlock('[pgbouncer]'), { 'signalbox =': '* =' })
+  await using pooler = await startPgbouncer(binary, database.url, [], page)
   const addresses = {
     databaseUrl: pooler.through(database.loginUrl),
     databaseOwnerUrl: pooler.through(database.url),

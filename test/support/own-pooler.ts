@@ -25,13 +25,15 @@ export async function pgbouncerBinary(): Promise<string | null> {
 
 /**
  * Starts a pgbouncer for this test alone in front of a server: some 0.2 s.
- * @param settings lines of pgbouncer.ini
+ * @param settings lines of pgbouncer.ini, beside those that a test needs
+ * @param page a whole pgbouncer.ini, in which the server has the place of `host=... port=...`
  * @returns how to turn an address of the server into one of the pooler
  */
 export async function startPgbouncer(
   binary: string,
   server: string,
   settings: readonly string[],
+  page = '[databases]\n* = host=primary port=5432\n[pgbouncer]\n',
 ): Promise<{ through(url: string): string } & AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-pgbouncer-'))
   const user = await serviceUser('postgres') // it refuses root
@@ -41,9 +43,7 @@ export async function startPgbouncer(
   const logins = { [testLogin.role]: testLogin.password, [decodeURIComponent(username)]: decodeURIComponent(password) }
   const users = Object.entries(logins).map(([name, secret]) => `"${name}" "${secret}"`)
   const ini = [
-    '[databases]',
-    `* = host=${hostname} port=${serverPort || '5432'}`,
-    '[pgbouncer]',
+    page.replace(/host=\S+ port=\d+/, `host=${hostname} port=${serverPort || '5432'}`),
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,
     'unix_socket_dir =',

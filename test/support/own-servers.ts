@@ -128,14 +128,22 @@ export type OwnRabbitCluster = AsyncDisposable & {
   nodes: readonly OwnRabbit[]
 }
 
-/** Starts a cluster for this test alone. @param settings lines of rabbitmq.conf */
-export async function startRabbitCluster(size: number, settings: readonly string[] = []): Promise<OwnRabbitCluster> {
+/**
+ * Starts a cluster for this test alone.
+ * @param settings lines of rabbitmq.conf
+ * @param join makes an empty node one of the cluster of another
+ */
+export async function startRabbitCluster(
+  size: number,
+  settings: readonly string[] = [],
+  join: (node: OwnRabbit, port: number) => Promise<void> = joinRabbit,
+): Promise<OwnRabbitCluster> {
   const cookie = randomBytes(20).toString('hex')
   const resources = new AsyncDisposableStack()
   const nodes = await Promise.all(Array.from({ length: size }, () => startRabbit(settings, cookie)))
   for (const node of nodes) resources.use(node)
   const [first, ...others] = nodes
-  for (const node of others) await joinRabbit(node, first?.port ?? 0)
+  for (const node of others) await join(node, first?.port ?? 0)
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
 import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
 import { insertProject, insertProjectKey } from '#shared/monitoring/projects/store.ts'
+import { splitHosts } from '#shared/platform/database/hosts.ts'
 import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
@@ -170,7 +171,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
   }
   const config = loadConfig(settings)
   const log = createLog(config.logLevel, 'test')
-  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 5 } })
+  const [server = databaseUrl] = splitHosts(databaseUrl)
+  const db = knex({ client: 'pg', connection: server, pool: { min: 0, max: 5 } })
   resources.defer(() => db.destroy())
   const secrets = createSecrets(config.secretKey)
 
