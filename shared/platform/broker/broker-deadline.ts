@@ -40,3 +40,17 @@ function abandon(model: ChannelModel, error: Error): void {
   const { stream } = model.connection as ChannelModel['connection'] & { stream?: { destroy(error: Error): void } }
   stream?.destroy(error)
 }
+
+/**
+ * Waits for work on a new connection. Of one that broke meanwhile the driver would tell nobody: it would count as open
+ * for ever, and nothing could be published.
+ * @throws Error when it broke, however the work ended
+ */
+export async function unbroken(model: Pick<ChannelModel, 'once'>, work: Promise<void>): Promise<void> {
+  let isBroken = false
+  model.once('close', () => {
+    isBroken = true
+  })
+  await work
+  if (isBroken) throw new Error('the connection broke while it was prepared')
+}

@@ -6,7 +6,7 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { type BrokerAddresses, brokerAddresses, connectMs } from './addresses.ts'
 import { AnswerChannel, type Answers } from './answer-channel.ts'
-import { answered } from './broker-deadline.ts'
+import { answered, unbroken } from './broker-deadline.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
 import { declareTopology } from './declare-topology.ts'
 import { inspectQueues, type QueueState } from './inspect-queues.ts'
@@ -162,13 +162,7 @@ class Connection {
         setup: async (model: ChannelModel) => {
           // Nobody else listens yet, and a connection that breaks in here must not end the process.
           model.on('error', () => {})
-          let isBroken = false
-          model.once('close', () => {
-            isBroken = true
-          })
-          await this.#prepare(model)
-          // Nobody would hear of its end any more: it would count as connected for ever, and publish nothing.
-          if (isBroken) throw new Error('the connection broke while it was prepared')
+          await unbroken(model, this.#prepare(model))
         },
       },
     })
