@@ -38,7 +38,7 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
     headless: true,
     ...options,
   })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(30_000)
   return {
     context,
     async [Symbol.asyncDispose]() {
