@@ -114,11 +114,20 @@ test('every manifest is what its schema says, and every file is one of the kusto
   t.deepEqual(files.sort(), [...kustomization.resources].sort())
 })
 
-test('kubectl renders them, where it is installed', (t) => {
+/** @returns the second number of its version; 0 when it is not installed */
+function kubectlMinor(): number {
   try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'pipe' })
+    const told = execFileSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: 'pipe' })
+    return Number(/"minor": "(\d+)/.exec(told)?.[1] ?? 0)
   } catch {
-    t.pass('no kubectl here')
+    return 0
+  }
+}
+
+test('kubectl renders them, where it is installed', (t) => {
+  // Since 1.21 it knows the lists of labels that kustomization.yaml has; Debian 12 has an older one.
+  if (kubectlMinor() < 21) {
+    t.pass('no kubectl here that can')
     return
   }
   const rendered = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8', stdio: 'pipe' })

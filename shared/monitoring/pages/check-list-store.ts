@@ -79,15 +79,18 @@ export async function shownAt(db: Knex, projectId: number, micros: Micros): Prom
 /** Down, late, all others. */
 const RANK = `CASE ${SHOWN} WHEN 'down' THEN '0' WHEN 'grace' THEN '1' ELSE '2' END`
 
+const LOWERED = 'lower(c.name COLLATE "C")'
+
 const SORTS = {
   name: { key: 'lower(c.name)', type: 'text' },
   created: { key: 'c.id', type: 'bigint' },
   'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
-  // Bytewise: a project of ten thousand is sorted for each page, and collating costs more than all the rest.
-  status: { key: `(${RANK} || lower(c.name)) COLLATE "C"`, type: 'text' },
+  // Bytewise, and only what ASCII has is lowered: a project of ten thousand is sorted for each page, and collating costs
+  // more than all the rest.
+  status: { key: `(${RANK} || ${LOWERED}) COLLATE "C"`, type: 'text' },
   // By the first tag, those without one last, and within a tag what is down first.
   tag: {
-    key: `((CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK} || lower(c.name)) COLLATE "C"`,
+    key: `((CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK} || ${LOWERED}) COLLATE "C"`,
     type: 'text',
   },
 } as const satisfies Record<CheckSort, { key: string; type: string }>
