@@ -28,6 +28,9 @@ function decoded(body: Buffer): string | null {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
+/** A body of brackets within brackets would become gigabytes of indentation: it is shown as it came. */
+const MOST_GROWTH = 4
+
 /** Valid JSON over several lines. Its values stay as they were written: parsed and written anew, long numbers differ. */
 function indented(json: string): string {
   let depth = 0
@@ -42,6 +45,7 @@ function indented(json: string): string {
     text += token === ':' ? ': ' : token
     if (token === '{' || token === '[') depth += 1
     last = token
+    if (text.length > json.length * MOST_GROWTH + 1000) return json
   }
   return text
 }

@@ -22,6 +22,11 @@ test('what is no JSON is shown as it came', (t) => {
   for (const text of ['all tables dumped\n  { }', '{"cut": [1, 2', '[error] disk full', '']) t.is(shown(text), text)
 })
 
+test('brackets within brackets are shown as they came: indented they would be gigabytes', (t) => {
+  const nested = '['.repeat(50_000) + ']'.repeat(50_000)
+  t.is(shown(nested), nested)
+})
+
 test('what is no text is shown as its bytes, and a character that is cut is not taken for that', (t) => {
   const bytes = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]), Buffer.alloc(11, 0x41)])
   t.is(
