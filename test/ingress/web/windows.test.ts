@@ -154,7 +154,7 @@ test.serial('excluded time counts neither in the check, in the list nor on the s
     shown: true,
   })
   const page = (await owner.get(`/checks/${uuid}`)).text
-  t.regex(page, /<dd>100 %<\/dd>/)
+  t.regex(page, /<dd>100 %<small>since /)
   t.regex(page, /No outage in 90 days\./)
   t.regex((await owner.get(`${base}/checks`)).text, /No outage in 30 days\./)
   const status = await eventually('the status page', async () => {
