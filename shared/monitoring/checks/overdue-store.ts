@@ -34,9 +34,9 @@ export interface Swept {
  *
  * 1. due: locks the marks that have passed. Only now are deadlines read, so that one which a ping brings nearer
  *    meanwhile is either seen, or its writer waits for this transaction to move the mark it then lowers.
- * 2. still due: of their checks, locks those past their deadline. One that a ping has locked is left for the next sweep.
- *    For a check whose deadline a ping has moved on, the mark follows it; without a deadline the mark goes. Neither
- *    touches `checks`.
+ * 2. seen: reads their checks, each once, in the order in which they lie. Of those past their deadline, still due: locks
+ *    them, unless a ping holds one, which is left for the next sweep. For a check whose deadline a ping has moved on, the
+ *    mark follows it; without a deadline the mark goes. Neither touches `checks`.
  * 3. flipped: they go down and lose deadline and mark. No index of `checks` is touched.
  * 4. recorded: a flip each, dated at the deadline.
  * 5. sent: one message for all of them, which wakes the alerter; published by the caller after the commit.
@@ -124,23 +124,24 @@ export const DUE = `
 /** Steps 2 to 5. @param values ids, before (microseconds), name of the message, time until it is sent again */
 export const TAKE_DOWN = `
   WITH asked AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before),
+  seen AS MATERIALIZED (
+    SELECT id, alert_after, alert_after IS NULL OR status = 'down' AS is_done FROM checks
+    WHERE id = ANY((SELECT ids FROM asked)::bigint[])),
   still_due AS (
     SELECT id, status, alert_after FROM checks
-    WHERE id = ANY((SELECT ids FROM asked)::bigint[]) AND alert_after < (SELECT before FROM asked) AND status <> 'down'
+    WHERE id = ANY(ARRAY(SELECT id FROM seen WHERE NOT is_done AND alert_after < (SELECT before FROM asked)))
+      AND alert_after < (SELECT before FROM asked) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED),
-  rest AS (SELECT unnest(ids) AS id FROM asked EXCEPT SELECT id FROM still_due),
   moved AS (
-    UPDATE check_marks SET look_at = checks.alert_after FROM rest JOIN checks ON checks.id = rest.id
-    WHERE check_id = rest.id AND checks.status <> 'down' AND checks.alert_after >= (SELECT before FROM asked)
+    UPDATE check_marks SET look_at = seen.alert_after FROM seen
+    WHERE check_id = seen.id AND NOT is_done AND seen.alert_after >= (SELECT before FROM asked)
     RETURNING check_id),
   flipped AS (
     UPDATE checks SET status = 'down', alert_after = NULL FROM still_due WHERE checks.id = still_due.id
     RETURNING checks.id, still_due.status AS from_status, still_due.alert_after AS deadline),
   ended AS (
     DELETE FROM check_marks WHERE check_id IN (
-      SELECT id FROM flipped UNION ALL
-      SELECT rest.id FROM rest JOIN checks ON checks.id = rest.id
-      WHERE checks.alert_after IS NULL OR checks.status = 'down')
+      SELECT id FROM flipped UNION ALL SELECT id FROM seen WHERE is_done)
     RETURNING check_id),
   recorded AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason)

@@ -96,6 +96,26 @@ test('looking in vain touches no row of checks, and going down none of its index
   t.is((await marks(db)).get(pinged ?? 0), 10)
 })
 
+test('a look in vain reads the check once, whether its deadline was moved on or taken away', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const [moved = 0, without = 0] = await addUp(db, [-1, -1])
+  await setDeadline(db, moved, 10)
+  await setDeadline(db, without, null)
+  await db.transaction(async (tx) => {
+    const reads = async () => {
+      const { rows } = await tx.raw<{ rows: { reads: number }[] }>(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS reads FROM pg_stat_xact_user_tables WHERE relname = 'checks'`,
+      )
+      return rows[0]?.reads ?? 0
+    }
+    const before = await reads()
+    t.like(await sweep(tx), { looked: 2, down: [] })
+    t.is((await reads()) - before, 2)
+  })
+  t.deepEqual([...(await marks(db))], [[moved, 10]])
+})
+
 test('a check that a ping has locked is left for the next sweep', async (t) => {
   await using product = await openProduct()
   const { db } = product
