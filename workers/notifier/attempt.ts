@@ -13,7 +13,7 @@ import { createLimit } from './limit.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import { openConfig } from './open-config.ts'
 import { createOrder } from './order.ts'
-import { createPlaces, type Entry } from './places.ts'
+import type { Entry, Places } from './places.ts'
 import { createRecord } from './record.ts'
 import { CHECK_GONE, createSend, INTERNAL_ERROR, OVERTAKEN } from './send.ts'
 
@@ -31,7 +31,7 @@ const CHANNEL_GONE = temporary('The integration was deleted', { failure: 'limit'
  * what its limits allow, send, and record how it ended. What many attempts ask of the database at the same time is one
  * statement. Claiming first makes a copy of the message, and the message of a process that died in between, harmless.
  */
-export function createAttempts(deps: NotifierDeps): (notificationId: string) => Promise<void> {
+export function createAttempts(deps: NotifierDeps, places: Places): (notificationId: string) => Promise<void> {
   const { db } = deps
   const claim = batched((ids: readonly string[]) => claimNotifications(db, ids), BATCH)
   const channelOf = batched((ids: readonly number[]) => channelsForSending(db, ids), BATCH)
@@ -39,7 +39,6 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
     await postponeNotifications(db, postponed)
     return postponed
   }, BATCH)
-  const places = createPlaces()
   const limit = createLimit(deps)
   const send = createSend(deps, attemptMember)
   const order = createOrder(deps, async (id) => void (await postpone({ id, seconds: SECONDS_BEHIND })))
@@ -65,7 +64,7 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
       await record(claimed, deps.now(), INTERNAL_ERROR)
       return INTERNAL_ERROR
     }
-    const place = await enter(claimed, targetOf(claimed, channelConfig))
+    const place = await enter(claimed, channelConfig)
     if ('comeBackInMs' in place) {
       await postpone({ id: claimed.claimed.id, seconds: place.comeBackInMs / 1000 })
       return temporary('Waiting for other messages to the same target', { failure: 'limit' })
@@ -79,8 +78,8 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   }
 
   /** A group sends nothing by itself: were it to hold a place while its members wait, groups would wait for groups. */
-  async function enter({ channel }: Claim, target: string | null): Promise<Entry> {
-    return target === null ? { leave: () => {} } : await places.enter(target, channel.projectId)
+  async function enter({ channel: { kind, projectId } }: Claim, channelConfig: unknown): Promise<Entry> {
+    return kind === group.kind ? { leave: () => {} } : await places.enter(targetOf(kind, channelConfig), projectId)
   }
 
   async function sendLimited(claimed: Claim, channelConfig: unknown): Promise<Outcome> {
@@ -92,9 +91,8 @@ export function createAttempts(deps: NotifierDeps): (notificationId: string) => 
   }
 }
 
-/** What may be slow together: the host for kinds that send to a URL, the service for the others; null for groups. */
-function targetOf({ channel }: Claim, channelConfig: unknown): string | null {
-  if (channel.kind === group.kind) return null
-  const [url] = findKind(channel.kind)?.targetsOf(channelConfig) ?? []
-  return url === undefined ? channel.kind : (URL.parse(url)?.host ?? channel.kind)
+/** What may be slow together: the host for kinds that send to a URL, the service for the others. */
+export function targetOf(kind: string, channelConfig: unknown): string {
+  const [url] = findKind(kind)?.targetsOf(channelConfig) ?? []
+  return url === undefined ? kind : (URL.parse(url)?.host ?? kind)
 }

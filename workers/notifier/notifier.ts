@@ -1,6 +1,7 @@
 import { alertsWake } from '#shared/contracts/alerts-wake.ts'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
 import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
+import { integrationTried } from '#shared/contracts/integration-tried.ts'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
@@ -10,11 +11,15 @@ import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { openPresence } from '../presence.ts'
 import { createAttempts } from './attempt.ts'
 import { notifyDisabledLater } from './disabled-notice.ts'
+import { createPlaces } from './places.ts'
+import { createTrials } from './trial.ts'
 
 /** Sent by the release before only. */
 const FLIP_PREFETCH = 20
 /** Each is a mail or a few, and they are rare. */
 const NOTICE_PREFETCH = 10
+/** Somebody waits for each, so that there are few; they stand behind no crowd of other messages. */
+const TRIAL_PREFETCH = 100
 /** An attempt mostly waits for its target, or for a place there (places.ts): slow ones leave room for the rest. */
 const ATTEMPT_PREFETCH = 2_500
 
@@ -33,10 +38,12 @@ export const notifier: Worker = {
     const mailer: Mailer | null =
       deps.config.smtpUrl === undefined ? null : createMailer({ url: deps.config.smtpUrl, from: deps.config.mailFrom })
     const own = { ...deps, http, gatewayHttp, mailer }
-    const attempt = createAttempts(own)
+    const places = createPlaces()
+    const attempt = createAttempts(own, places)
     const subscriptions = [
       on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => wakeAlerter(deps, flipId)),
       on(notificationDue, ATTEMPT_PREFETCH, ({ notificationId }) => attempt(notificationId)),
+      on(integrationTried, TRIAL_PREFETCH, createTrials(own, places)),
       on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(own, notificationId)),
     ]
     return [

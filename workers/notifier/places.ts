@@ -1,3 +1,5 @@
+import { Pace } from './pace.ts'
+
 /** Attempts at one target at a time. */
 const PER_TARGET = 32
 /** Of these, for one project: however much it sends, others find room. */
@@ -10,10 +12,6 @@ const WAITING = 2_000
 const ALWAYS = 4
 /** Longest wait in here: with the attempt itself it has to fit into the lease. */
 const LONGEST_WAIT_MS = 25_000
-/** What an attempt takes, until the target has shown it. */
-const FIRST_GUESS_MS = 20
-/** Weight of the newest attempt in the average. */
-const NEWEST = 0.1
 /** The sweeper looks every second; and a target that recovers should not wait for hours. */
 const AWAY_MS = { least: 1_000, most: 300_000 }
 
@@ -29,13 +27,16 @@ export interface Places {
   enter(target: string, projectId: number): Promise<Entry>
 }
 
-/** @param longestWaitMs of one attempt in here */
-export function createPlaces(longestWaitMs = LONGEST_WAIT_MS): Places {
+/**
+ * @param longestWaitMs of one attempt in here
+ * @param now monotonic milliseconds
+ */
+export function createPlaces(longestWaitMs = LONGEST_WAIT_MS, now: () => number = () => performance.now()): Places {
   const targets = new Map<string, Target>()
   const total = { waiting: 0 }
   return {
     enter(name, projectId) {
-      const target = targets.get(name) ?? new Target(total, longestWaitMs, () => targets.delete(name))
+      const target = targets.get(name) ?? new Target({ total, longestWaitMs, now, onIdle: () => targets.delete(name) })
       targets.set(name, target)
       return target.enter(projectId)
     },
@@ -49,19 +50,24 @@ interface Project {
   lastAt: number
 }
 
+interface TargetContext {
+  /** over all targets */
+  total: { waiting: number }
+  longestWaitMs: number
+  now: () => number
+  onIdle: () => void
+}
+
 class Target {
   /** whoever is next comes first */
   readonly #projects = new Map<number, Project>()
-  readonly #total: { waiting: number }
-  readonly #longestWaitMs: number
-  readonly #onIdle: () => void
+  readonly #pace = new Pace()
+  readonly #context: TargetContext
   #underWay = 0
-  #averageMs = FIRST_GUESS_MS
+  #waiting = 0
 
-  constructor(total: { waiting: number }, longestWaitMs: number, onIdle: () => void) {
-    this.#total = total
-    this.#longestWaitMs = longestWaitMs
-    this.#onIdle = onIdle
+  constructor(context: TargetContext) {
+    this.#context = context
   }
 
   enter(projectId: number): Promise<Entry> {
@@ -80,46 +86,51 @@ class Target {
     const count = project.waiting.length
     if (count < ALWAYS) return true
     return (
-      this.#total.waiting < WAITING &&
+      this.#context.total.waiting < WAITING &&
       count < WAITING_PER_PROJECT &&
-      this.#expectedWaitMs(project) < this.#longestWaitMs
+      this.#expectedWaitMs(project) < this.#context.longestWaitMs
     )
   }
 
   #expectedWaitMs(project: Project): number {
-    return (project.waiting.length * this.#averageMs) / PER_PROJECT
+    return project.waiting.length * this.#pace.intervalMs
   }
 
   #wait(projectId: number, project: Project, resolve: (entry: Entry) => void): void {
     const settle = (entry: Entry) => {
       clearTimeout(timer)
-      this.#total.waiting -= 1
+      this.#count(-1)
       resolve(entry)
     }
     const timer = setTimeout(() => {
       project.waiting.splice(project.waiting.indexOf(settle), 1)
       settle(this.#away(project))
       this.#forgetIdle(projectId, project)
-    }, this.#longestWaitMs)
-    this.#total.waiting += 1
+    }, this.#context.longestWaitMs)
+    this.#count(1)
+    this.#pace.waits(this.#context.now())
     project.waiting.push(settle)
   }
 
+  #count(change: 1 | -1): void {
+    this.#waiting += change
+    this.#context.total.waiting += change
+  }
+
   #away(project: Project): Entry {
-    const now = performance.now()
-    project.lastAt = Math.max(now + this.#expectedWaitMs(project), project.lastAt) + this.#averageMs / PER_PROJECT
+    const now = this.#context.now()
+    project.lastAt = Math.max(now + this.#expectedWaitMs(project), project.lastAt) + this.#pace.intervalMs
     return { comeBackInMs: Math.min(AWAY_MS.most, Math.max(AWAY_MS.least, project.lastAt - now)) }
   }
 
   #begin(projectId: number, project: Project): Entry {
-    const began = performance.now()
     this.#underWay += 1
     project.underWay += 1
     return {
       leave: () => {
-        this.#averageMs += NEWEST * (performance.now() - began - this.#averageMs)
         this.#underWay -= 1
         project.underWay -= 1
+        this.#pace.ended(this.#context.now(), this.#waiting > 0)
         this.#next()
         this.#forgetIdle(projectId, project)
       },
@@ -141,6 +152,6 @@ class Target {
 
   #forgetIdle(projectId: number, project: Project): void {
     if (project.underWay === 0 && project.waiting.length === 0) this.#projects.delete(projectId)
-    if (this.#projects.size === 0) this.#onIdle()
+    if (this.#projects.size === 0) this.#context.onIdle()
   }
 }

@@ -71,6 +71,62 @@ test('what would wait too long comes back one after the other, at the pace of th
   t.is(begun(few), 8, 'the crowd of one takes nothing from another')
 })
 
+test('the pace is how often attempts end while others wait, not how long the first of a crowd take', async (t) => {
+  let now = 0
+  const places = createPlaces(25_000, () => now)
+  const { entries } = crowd(places, 'target', 1, 1_024)
+  await turn()
+  let left = 0
+  const leaveNext = (count: number) => {
+    for (; count > 0; count--) leave(entries[left++])
+  }
+  const awayMs = async () => {
+    const before = sentAway({ entries }).length
+    while (sentAway({ entries }).length === before) {
+      void places.enter('target', 1).then((entry) => entries.push(entry))
+      await turn()
+    }
+    return sentAway({ entries }).at(-1) ?? 0
+  }
+  // The notifier was busy with the rest of the crowd: the first took 150 ms, and those after them one.
+  now = 150
+  leaveNext(24)
+  await turn()
+  t.true((await awayMs()) < 2_000, 'a thousand before it, and most of a thousand a second are to be expected')
+  for (let rest = 500; rest > 0; rest--) {
+    now += 1
+    leaveNext(1)
+    await turn()
+  }
+  t.true((await awayMs()) < 2_000)
+  // From now on each takes 200 ms: 120 a second.
+  for (let round = 0; round < 20; round++) {
+    now += 200
+    leaveNext(24)
+    await turn()
+  }
+  const slow = await awayMs()
+  t.true(slow > 6_000 && slow < 11_000, `${slow} ms for a thousand`)
+})
+
+test('a target that is not asked for a while is not slower for it', async (t) => {
+  let now = 0
+  const places = createPlaces(25_000, () => now)
+  // As long as one is under way what is known of the target is kept.
+  crowd(places, 'target', 2, 1)
+  for (let round = 0; round < 3; round++) {
+    const { entries } = crowd(places, 'target', 1, 1_025)
+    await turn()
+    t.true((sentAway({ entries })[0] ?? Number.POSITIVE_INFINITY) < 2_000)
+    for (let left = 0; left < 1_024; left++) {
+      now += 1
+      leave(entries.filter((entry) => 'leave' in entry)[left])
+      await turn()
+    }
+    now += 60_000
+  }
+})
+
 test('those that wait are bounded over all targets, and a project with a few may still wait', async (t) => {
   const places = createPlaces()
   const crowds = ['a', 'b', 'c'].map((target, n) => crowd(places, target, n, 1_024))
