@@ -26,6 +26,7 @@ import type { TokenTaker } from './middleware/token-taker.ts'
 import type { BadgeService } from './monitoring/badge-service.ts'
 import type { SharedReads } from './monitoring/share-reads.ts'
 import type { TokenSlots } from './oauth/token-slots.ts'
+import type { Replies } from './replies.ts'
 import type { RiskServices } from './risk/services.ts'
 import type { TurnWatch } from './turn-watch.ts'
 import type { Watchers } from './web/frame/live-watchers.ts'
@@ -85,6 +86,8 @@ export interface IngressDeps {
   oidcIssuers: Map<string, Promise<OidcConfiguration>>
   /** attempts at tokens that are decided on now */
   tokenSlots: TokenSlots
+  /** what workers say to requests that wait for them */
+  replies: Replies
   risk: RiskServices
   logKeys: Map<ApiEnv, NoteKey>
   /** addresses of a name that somebody wants webhooks sent to */

@@ -23,6 +23,7 @@ import { createSharedReads } from './monitoring/share-reads.ts'
 import { createTokenSlots } from './oauth/token-slots.ts'
 import { answersHttp } from './ping/door.ts'
 import { openPingListener } from './ping/listener.ts'
+import { createReplies } from './replies.ts'
 import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 import { watchTurns } from './turn-watch.ts'
@@ -125,6 +126,7 @@ function createDeps(
     watchers: new Watchers(ground),
     oidcIssuers: new Map(),
     tokenSlots: createTokenSlots(),
+    replies: createReplies(ground.broker),
     risk: createRiskServices(ground),
     logKeys: new Map(),
     resolve: openSystemResolver(),

@@ -52,7 +52,7 @@ export const postResponseRoute = defineRoute({
       await setReasons(deps.db, presentation.id, ['STATE_MISMATCH'])
       return answerWallet(response, 400, REFUSED)
     }
-    const { replyTo } = deps.risk.packReplies
+    const { replyTo } = deps.replies
     const received = await deps.outbox.run((tx, enqueue) =>
       receivePresentation(tx, presentation, { form, replyTo }, { enqueue, secrets: deps.secrets, now: deps.now }),
     )
@@ -89,7 +89,7 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
   const deadline = performance.now() + WAIT_MS
   for (let left = WAIT_MS; left > 0; left = deadline - performance.now()) {
-    await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    await deps.replies.wait(id, Math.min(left, LOOK_EVERY_MS))
     const now = await findById(deps.db, id)
     // A wallet that says why it presents nothing is not refused: its error ended the request.
     if (now && now.state !== 'RECEIVED') return now.state === 'VERIFIED' || now.walletError !== null

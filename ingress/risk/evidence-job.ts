@@ -79,7 +79,7 @@ export async function askOnce(
   const { deps, caller } = context
   const { waitMs, applied } = readPreference(context.request.headers.prefer)
   if (applied !== null) context.setHeader('Preference-Applied', applied)
-  const { replyTo } = deps.risk.packReplies
+  const { replyTo } = deps.replies
   const { organisationId, env } = caller
   const { kind, question } = asked
   const provisional = (id: string) =>
@@ -141,7 +141,7 @@ export async function askWorker(context: AskContext, asked: Asked): Promise<Stor
   if (applied !== null) context.setHeader('Preference-Applied', applied)
   const id = randomUUID()
   const provisional = pendingAnswer(asked.folder, id)
-  const { replyTo } = deps.risk.packReplies
+  const { replyTo } = deps.replies
   const replay = await deps.outbox.runPrepared(async ({ tx, writes }, enqueue) => {
     const known = await findReplay(tx, once)
     if (known) return known
@@ -184,7 +184,7 @@ async function awaitOutcome(
 ): Promise<JobOutcome> {
   const deadline = performance.now() + waitMs
   for (let left = waitMs; left > 0; left = deadline - performance.now()) {
-    await deps.risk.packReplies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    await deps.replies.wait(id, Math.min(left, LOOK_EVERY_MS))
     signal?.throwIfAborted()
     const outcome = await preparedRead(deps.db, (tx) => findOutcome(tx, owner, kind, id))
     if (outcome && outcome.state !== 'QUEUED') return outcome

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
-import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
@@ -11,7 +10,6 @@ import type { RequestSigner } from '#shared/risk/identity/request-signer.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { requestSigners } from '../oid4vp/request-signers.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
-import { createPackReplies, type PackReplies } from './pack-replies.ts'
 
 /** What anybody may make this process verify in a minute, by address: it costs more than a look-up. */
 export const VERIFICATIONS_PER_MINUTE = 30
@@ -26,7 +24,6 @@ export interface RiskServices {
   addresses: TokenBuckets
   /** verifications without an access token, by address */
   verifications: TokenBuckets
-  packReplies: PackReplies
   /** of entity identifiers and of loan references, by environment */
   veiKey: (env: ApiEnv) => Promise<Buffer>
   loanRefKey: (env: ApiEnv) => Promise<Buffer>
@@ -38,14 +35,13 @@ export interface RiskServices {
   issuer: string
 }
 
-export function createRiskServices(deps: { db: Knex; secrets: Secrets; broker: Broker; config: Config }): RiskServices {
+export function createRiskServices(deps: { db: Knex; secrets: Secrets; config: Config }): RiskServices {
   return {
     keyRing: createKeyRing(deps),
     clients: createClientDirectory(deps.db),
     callers: createTokenBuckets(deps.config.platformRateLimitPerMinute),
     addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
     verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
-    packReplies: createPackReplies(deps.broker),
     veiKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei')),
     loanRefKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'loan-ref')),
     requestSigner: requestSigners(deps),

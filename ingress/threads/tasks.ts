@@ -12,6 +12,10 @@ export const tasks = {
     const { readMail } = await import('#shared/monitoring/pings/mail-text.ts')
     return await readMail(bytes)
   },
+  showMail: async (bytes: Uint8Array) => {
+    const { showMail } = await import('../web/checks/shown-mail.ts')
+    return await showMail(bytes)
+  },
   readVerifyBody: async (bytes: Uint8Array) => {
     const { readVerifyBody } = await import('../risk/anchors/read-verify-body.ts')
     return readVerifyBody(bytes)

@@ -15,6 +15,7 @@ import {
 } from './evidence-requested.ts'
 import { identityStatusDue } from './identity-status-due.ts'
 import { integrationDisabled } from './integration-disabled.ts'
+import { integrationTried } from './integration-tried.ts'
 import { mailDue } from './mail-due.ts'
 import { notificationDue } from './notification-due.ts'
 import { packRequested } from './pack-requested.ts'
@@ -40,4 +41,5 @@ export const messages: readonly MessageContract<unknown>[] = [
   deliveryDue,
   mailDue,
   integrationDisabled,
+  integrationTried,
 ]

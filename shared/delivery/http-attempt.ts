@@ -14,7 +14,7 @@ export type HttpAttempt =
  * @param nowMs reads the clock, for a Retry-After that is a date
  */
 export async function attemptHttp(
-  http: HttpClient,
+  http: Pick<HttpClient, 'request'>,
   nowMs: () => number,
   request: OutgoingRequest,
 ): Promise<HttpAttempt> {

@@ -1,3 +1,4 @@
+import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
@@ -70,6 +71,16 @@ function summaryNotification(deps: BuildDeps, claim: Claim, summary: Summary): N
   return { ...notification, reason: '', urls: { ...notification.urls, check: summary.link }, summary }
 }
 
+/** The test message of a webhook that is not stored: there is no page of it yet, and no row that could be its claim. */
+export function trialNotification(
+  deps: Omit<BuildDeps, 'db'>,
+  { trialId, status }: { trialId: string; status: 'up' | 'down' },
+): Notification {
+  const claimed = { id: trialId, status, what: 'test', incidentId: null, detail: null } as const
+  const channel = { uuid: NO_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
+  return notificationOf(deps, { claimed, channel }, testSubject(deps, status))
+}
+
 /** What a message is about. */
 interface Subject {
   flip: FlipForSending
@@ -80,7 +91,7 @@ interface Subject {
   dependents: number
 }
 
-function testSubject({ config, now }: BuildDeps, status: 'up' | 'down'): Subject {
+function testSubject({ config, now }: Pick<BuildDeps, 'config' | 'now'>, status: 'up' | 'down'): Subject {
   const flip = { at: now(), reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
   return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null, dependents: 0 }
 }
@@ -90,9 +101,15 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
   return { at: upAt ?? downAt, reason: '', checkId, downSince: downAt }
 }
 
+/** What a message tells of the row that it is the attempt of, and of its integration. */
+interface Told {
+  claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
+  channel: Pick<ChannelForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
+}
+
 function notificationOf(
-  deps: BuildDeps,
-  { claimed, channel }: Claim,
+  deps: Omit<BuildDeps, 'db'>,
+  { claimed, channel }: Told,
   { flip, check, lastPing, incident, dependents }: Subject,
 ): Notification {
   const now = deps.now()
@@ -123,8 +140,8 @@ function notificationOf(
 }
 
 function placeOf(
-  { config, secrets, now }: BuildDeps,
-  { claimed, channel }: Claim,
+  { config, secrets, now }: Pick<BuildDeps, 'config' | 'secrets' | 'now'>,
+  { claimed, channel }: Told,
   incident: IncidentForSending,
 ): AlertPlace {
   const { incidentId, what, detail } = claimed

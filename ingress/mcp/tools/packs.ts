@@ -80,7 +80,7 @@ export const riskSignalsRun = defineTool({
     const { caller, deps, signal } = call
     const asked = readPackRequest(body, caller)
     const packId = randomUUID()
-    const { packReplies } = deps.risk
+    const { replies } = deps
     const job = {
       packId,
       owner: caller,
@@ -88,12 +88,12 @@ export const riskSignalsRun = defineTool({
       // As a POST with this header and body has it: a key of one door is a key of the other.
       ...onceFor(caller, requestPackRoute.path, idempotencyKey, body),
       provisional: pendingAnswer(packId),
-      replyTo: packReplies.replyTo,
+      replyTo: replies.replyTo,
     }
     const replay = await spending(call, 'risk-signals', (admit) => requestPack(caller.actor, { ...job, admit }, deps))
     if (replay) return await packOf(JSON.parse(replay.body).packId, caller, deps)
     await awaitPack(deps.db, job, WAIT_MS, async (id, ms) => {
-      await packReplies.wait(id, ms)
+      await replies.wait(id, ms)
       signal.throwIfAborted() // nobody waits any more; the pack is composed all the same
     })
     return await packOf(packId, caller, deps)

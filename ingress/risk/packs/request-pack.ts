@@ -37,14 +37,14 @@ export const requestPackRoute = write({
     const { waitMs, applied } = readPreference(request.headers.prefer)
     if (applied !== null) setHeader('Preference-Applied', applied)
     const packId = randomUUID()
-    const { packReplies } = deps.risk
+    const { replies } = deps
     const provisional = pendingAnswer(packId)
-    const replyTo = waitMs === 0 ? null : packReplies.replyTo
+    const replyTo = waitMs === 0 ? null : replies.replyTo
     const job = { ...once, packId, owner: caller, asked, provisional, replyTo }
     const replay = await requestPack(caller.actor, job, deps)
     if (replay) return replay
     if (waitMs === 0) return provisional
-    const outcome = await awaitPack(deps.db, job, waitMs, packReplies.wait)
+    const outcome = await awaitPack(deps.db, job, waitMs, replies.wait)
     return outcome === null ? provisional : packAnswer(packId, outcome)
   },
 })

@@ -103,6 +103,17 @@ export function textOfOption(field: OptionField, config: ConfigObject): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
+/**
+ * A configuration as its form shows it. A stored webhook says each of its methods, also the one that it has by itself:
+ * that one was not chosen, and follows the body.
+ */
+export function chosenConfig(config: ConfigObject): ConfigObject {
+  const own = (['down', 'up'] as const).filter(
+    (way) => config[`method_${way}`] === (config[`body_${way}`] ? 'POST' : 'GET'),
+  )
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !own.some((way) => name === `method_${way}`)))
+}
+
 function headersOf(text: string): Record<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return Object.fromEntries(

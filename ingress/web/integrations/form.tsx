@@ -3,10 +3,12 @@ import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/channels/shown-config.ts'
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { EditForm } from '../components/edit-form.tsx'
-import { CheckBox, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { CheckBox, TextArea, TextField } from '../components/form.tsx'
+import { SegmentField } from '../components/segments.tsx'
 import type { Context } from '../frame/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
+import { TrialButtons } from './webhook-trial.tsx'
 
 /** The form of one kind of integration, for a new one and for one that exists. */
 export function IntegrationForm(props: {
@@ -22,6 +24,8 @@ export function IntegrationForm(props: {
   errors?: ReadonlyMap<string, string>
   preview?: ComponentChildren
   isNew: boolean
+  /** of a new one; true when absent */
+  isForAll?: boolean
   cancel: string
 }) {
   const { kind, config, isNew } = props
@@ -47,9 +51,12 @@ export function IntegrationForm(props: {
       cancel={props.cancel}
       more={
         kind.kind === 'webhook' && (
-          <button type="submit" name="do" value="preview">
-            Show what is sent
-          </button>
+          <>
+            <button type="submit" name="do" value="preview">
+              Show what is sent
+            </button>
+            <TrialButtons action={props.action} />
+          </>
         )
       }
     >
@@ -75,7 +82,9 @@ export function IntegrationForm(props: {
         {notes !== '' && <p class="hint">{notes}</p>}
         {kind.kind === 'webhook' && <Placeholders />}
       </fieldset>
-      {isNew && <CheckBox name="all" isChecked label="Use it for every check that this project has" />}
+      {isNew && (
+        <CheckBox name="all" isChecked={props.isForAll ?? true} label="Use it for every check that this project has" />
+      )}
       {props.preview}
     </EditForm>
   )
@@ -117,7 +126,7 @@ function Option(props: {
     }
     case 'choice':
       return (
-        <SelectField
+        <SegmentField
           label={field.label}
           name={name}
           value={text || String(field.fallback ?? '')}

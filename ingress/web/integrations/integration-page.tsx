@@ -7,7 +7,7 @@ import { KindIcon } from '../components/icons.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { checkPath } from '../frame/workspace.ts'
-import type { IntegrationView } from './integrations-view.ts'
+import { type IntegrationView, usesInWords } from './integrations-view.ts'
 
 interface Props {
   context: Context
@@ -112,9 +112,19 @@ function UsedBy({ view }: Pick<Props, 'view'>) {
     <section class="card" aria-labelledby="used">
       <h2 id="used">Used by</h2>
       <p>
-        {view.uses} {view.uses === 1 ? 'check' : 'checks'} of {view.project.name}
+        {usesInWords(view)} of {view.project.name}
       </p>
       <ul class="bare">
+        {view.policies.map((policy) => (
+          <li key={policy.uuid}>
+            {view.mayEdit ? (
+              <a href={`/projects/${view.project.uuid}/policies/${policy.uuid}`}>{policy.name}</a>
+            ) : (
+              policy.name
+            )}{' '}
+            <small>policy</small>
+          </li>
+        ))}
         {view.users.map((check) => (
           <li key={check.uuid}>
             <a href={checkPath(check, view.project)}>{nameOf(check)}</a>
@@ -127,6 +137,7 @@ function UsedBy({ view }: Pick<Props, 'view'>) {
 }
 
 function Delete({ context, view }: Props) {
+  const isUsed = view.uses + view.policies.length > 0
   return (
     <section class="card" aria-labelledby="delete">
       <h2 id="delete">Delete</h2>
@@ -134,7 +145,7 @@ function Delete({ context, view }: Props) {
       <Form
         context={context}
         action={`${view.path}/delete`}
-        confirm={`Delete ${view.name}? ${view.uses === 1 ? '1 check notifies' : `${view.uses} checks notify`} it, and will no more.`}
+        confirm={`Delete ${view.name}? ${isUsed ? `What uses it, ${usesInWords(view)}, tells nobody by it any more.` : 'Nothing uses it.'}`}
         yes="Delete integration"
       >
         <button type="submit" class="danger">

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import { findKind } from '#shared/monitoring/channels/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/channels/shown-config.ts'
@@ -16,15 +17,19 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { MESSAGES_IN_BAR } from '../components/message-bar.tsx'
-import { optionFields, textOfOption } from './fields.ts'
+import { chosenConfig, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 
 const MESSAGES_SHOWN = 30
 const USERS_SHOWN = 12
 
+/** A policy with a step that tells an integration. */
+type UsingPolicy = Pick<StoredPolicy, 'uuid' | 'name'>
+
 export type ListedIntegration = StoredChannel & {
   /** checks that notify it */
   uses: number
+  policies: readonly UsingPolicy[]
   /** of its last messages, oldest first */
   states: readonly SentMessage['state'][]
   /** when the newest of them that arrived was sent; null when none did */
@@ -44,9 +49,10 @@ export async function loadIntegrations(
   { db, now }: { db: Knex; now(): Micros },
   project: MemberProject,
 ): Promise<IntegrationListView> {
-  const [channels, uses, recent] = await Promise.all([
+  const [channels, uses, policies, recent] = await Promise.all([
     listChannels(db, project.id),
     countUses(db, project.id),
+    policiesOf(db, [project.id]),
     recentMessages(db, project.id, MESSAGES_IN_BAR),
   ])
   return {
@@ -56,6 +62,7 @@ export async function loadIntegrations(
     channels: channels.map((channel) => ({
       ...channel,
       uses: uses.get(channel.uuid) ?? 0,
+      policies: policies.filter((policy) => tells(policy, channel.uuid)),
       states: recent.get(channel.id)?.states ?? [],
       lastSentAt: recent.get(channel.id)?.lastSentAt ?? null,
     })),
@@ -74,7 +81,8 @@ export interface IntegrationView {
   messages: readonly SentMessage[]
   /** checks that notify it */
   uses: number
-  /** the first of them, by name */
+  policies: readonly UsingPolicy[]
+  /** the first of the checks, by name */
   users: readonly { uuid: string; name: string }[]
   /** null when it is of a kind that is no more */
   options: { kind: string; fields: readonly { name: string; label: string; text: string; isHidden: boolean }[] } | null
@@ -85,9 +93,10 @@ export async function loadIntegration(
   { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
   { channel, project }: { channel: StoredChannel; project: MemberProject },
 ): Promise<IntegrationView> {
-  const [messages, uses, users] = await Promise.all([
+  const [messages, uses, policies, users] = await Promise.all([
     listSentMessages(db, channel.id, MESSAGES_SHOWN),
     countUses(db, project.id),
+    policiesOf(db, [project.id]),
     listUsers(db, channel.id, USERS_SHOWN),
   ])
   const kind = findKind(channel.kind)
@@ -100,10 +109,25 @@ export async function loadIntegration(
     mayEdit,
     messages,
     uses: uses.get(channel.uuid) ?? 0,
+    policies: policies.filter((policy) => tells(policy, channel.uuid)),
     users,
-    options: kind ? { kind: kind.label, fields: shownOptions(kind, openConfig(channel, secrets), mayEdit) } : null,
+    options: kind
+      ? { kind: kind.label, fields: shownOptions(kind, chosenConfig(openConfig(channel, secrets)), mayEdit) }
+      : null,
     now: now(),
   }
+}
+
+function tells({ plan }: StoredPolicy, channelUuid: string): boolean {
+  return plan.steps.some(({ channels }) => channels?.includes(channelUuid))
+}
+
+/** `45 checks and 1 policy`: what notifies an integration. */
+export function usesInWords({ uses, policies }: Pick<ListedIntegration, 'uses' | 'policies'>): string {
+  const checks = `${uses} ${uses === 1 ? 'check' : 'checks'}`
+  if (policies.length === 0) return checks
+  const told = policies.length === 1 ? '1 policy' : `${policies.length} policies`
+  return uses === 0 ? told : `${checks} and ${told}`
 }
 
 /** Addresses that requests go to often hold a secret: they are shown only to those who may change them. */

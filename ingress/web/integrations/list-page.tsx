@@ -6,7 +6,7 @@ import { MESSAGES_IN_BAR, MessageBar } from '../components/message-bar.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { catalogue, whyNot } from './catalogue.ts'
-import type { IntegrationListView, ListedIntegration } from './integrations-view.ts'
+import { type IntegrationListView, type ListedIntegration, usesInWords } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 
 interface Props {
@@ -52,7 +52,7 @@ function Integrations({ context, view }: Props) {
         <thead>
           <tr>
             <th scope="col">Integration</th>
-            <th scope="col">Checks</th>
+            <th scope="col">Used by</th>
             <th scope="col">Last {MESSAGES_IN_BAR}</th>
             <th scope="col">Last message</th>
             {view.mayEdit && (
@@ -66,12 +66,15 @@ function Integrations({ context, view }: Props) {
           {view.channels.map((channel) => (
             <tr key={channel.uuid} id={`integration-${channel.uuid}`}>
               <td>
-                <KindIcon kind={channel.kind} /> <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>{' '}
-                <small>{labelOfKind(channel.kind)}</small>
+                <span class="named">
+                  <KindIcon kind={channel.kind} />
+                  <span>
+                    <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>
+                    <small>{labelOfKind(channel.kind)}</small>
+                  </span>
+                </span>
               </td>
-              <td>
-                {channel.uses} <span class="when-stacked">{channel.uses === 1 ? 'check' : 'checks'}</span>
-              </td>
+              <td>{usesInWords(channel)}</td>
               <td>
                 <MessageBar states={channel.states} />
               </td>

@@ -18,11 +18,12 @@ import { goBack } from '../frame/go-back.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject, type ProjectWorkspace } from '../frame/workspace.ts'
 import { fieldErrors } from './errors.ts'
-import { configOf, labelOf, optionFields } from './fields.ts'
+import { chosenConfig, configOf, labelOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
 import { labelOfKind } from './labels.ts'
 import { openIntegration } from './open-integration.ts'
 import { WebhookPreview } from './webhook-preview.tsx'
+import { trialOf } from './webhook-trial.tsx'
 
 /** Creating, changing, testing and removing integrations, by the operations of the management API. */
 export function integrationWritePages(pages: Pages): void {
@@ -34,7 +35,7 @@ export function integrationWritePages(pages: Pages): void {
   pages.get('/integrations/:integration/edit', async (context) => {
     const { channel } = await openIntegration(context, 'edit')
     const kind = kindOf(channel.kind)
-    const config = shownConfig(kind, openConfig(channel, context.deps.secrets))
+    const config = chosenConfig(shownConfig(kind, openConfig(channel, context.deps.secrets)))
     await showEdit(context, { name: channel.name, config, problem: null })
   })
   pages.post('/integrations/:integration/edit', change)
@@ -58,22 +59,26 @@ async function create(context: FormContext): Promise<void> {
   const { deps, form } = context
   const kind = kindOf(context.params.kind ?? '')
   const config = configOf(optionFields(kind), form)
+  const given = { name: field(form, 'name'), config, isForAll: form.has('all') }
   const preview = previewOf(form, kind, config)
-  if (preview) return await showNew(context, workspace, { name: field(form, 'name'), config, ...preview })
+  if (preview) return await showNew(context, workspace, { ...given, ...preview })
   try {
-    const input = { project, kind: kind.kind, name: field(form, 'name'), config, forAllChecks: form.has('all') }
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel: null, config }))
+    if (trial) return await showNew(context, workspace, { ...given, ...trial })
+    const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
     const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
     const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    const state = { name: field(form, 'name'), config: shownConfig(kind, config) }
-    await showNew(context, workspace, { ...state, ...wrong(error, kind, config, true) }, 400)
+    const state = { ...given, config: shownConfig(kind, config), ...wrong(error, kind, config, true) }
+    await showNew(context, workspace, state, 400)
   }
 }
 
 async function change(context: FormContext): Promise<void> {
-  const { channel, project, session } = await openIntegration(context, 'edit')
+  const workspace = await openIntegration(context, 'edit')
+  const { channel, project, session } = workspace
   const { deps, form } = context
   const name = field(form, 'name')
   const kind = kindOf(channel.kind)
@@ -81,6 +86,8 @@ async function change(context: FormContext): Promise<void> {
   const preview = previewOf(form, kind, config)
   if (preview) return await showEdit(context, { name, config, ...preview })
   try {
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel, config }))
+    if (trial) return await showEdit(context, { name, config, ...trial })
     const input = { project, channel, name, config }
     const { isAsked } = await updateIntegration(deps.db, personOf(context, session), input, deps)
     redirect(context, `/integrations/${channel.uuid}?done=${isAsked ? 'recipient-asked' : 'integration-saved'}`)
@@ -152,6 +159,7 @@ async function remove(context: FormContext): Promise<void> {
 interface State {
   name: string
   config: ConfigObject
+  isForAll?: boolean
   problem: string | null
   errors?: ReadonlyMap<string, string>
   /** what would be sent */

@@ -16,7 +16,7 @@ export async function awaitPack(
   db: Knex,
   { packId, owner, scope }: { packId: string; owner: { organisationId: number; env: ApiEnv }; scope: KeyScope },
   waitMs: number,
-  wait: (packId: string, timeoutMs: number) => Promise<void>,
+  wait: (packId: string, timeoutMs: number) => Promise<unknown>,
 ): Promise<PackOutcome | null> {
   const deadline = performance.now() + waitMs
   for (;;) {

@@ -109,6 +109,24 @@ test.serial(
   },
 )
 
+test.serial('an integration that only a policy tells is used by it, which is said before it is deleted', async (t) => {
+  const channel = await add('hook')
+  const question = async () =>
+    /data-confirm="([^"]*)"/.exec((await owner.get(`/integrations/${channel.uuid}`)).text)?.[1]
+  t.is(await question(), 'Delete webhook? Nothing uses it.')
+  const own = await addCheck(owner, team, { name: 'Night job', tags: 'prod', channel: (await add('other')).uuid })
+  const policy = {
+    ...{ name: 'On call', match: 'prod', steps: '1', 'steps[0].wait': '0' },
+    ...{ 'steps[0].whom': 'chosen', 'steps[0].channels': channel.uuid },
+  }
+  const made = await owner.post(`/projects/${team.project.uuid}/policies/new`, policy)
+  t.is(made.status, 303)
+  t.regex((await owner.get(base)).text, /<td>1 policy<\/td>/)
+  t.regex((await owner.get(`/integrations/${channel.uuid}`)).text, /1 policy of .*<a href="[^"]*">On call<\/a>/)
+  t.regex((await question()) ?? '', /What uses it, 1 policy, tells nobody by it any more/)
+  t.regex((await owner.get(`/checks/${own}`)).text, /They are not told: its policy tells others\./)
+})
+
 test.serial(
   'the form of a webhook shows what would be sent, saves nothing, and says what is wrong by its field',
   async (t) => {

@@ -10,7 +10,7 @@ export type Decide = (answer: HttpAnswer) => Outcome | null
  * success. 410 says that the address is gone for good; everything else may be better next time.
  */
 export async function deliver(
-  http: HttpClient,
+  http: Pick<HttpClient, 'request'>,
   now: () => number,
   request: OutgoingRequest,
   decide?: Decide,

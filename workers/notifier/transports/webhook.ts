@@ -1,7 +1,9 @@
-import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
+import type { Outcome } from '#shared/delivery/outcome.ts'
+import { type WebhookConfig, webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { PlaceholderValues } from '#shared/monitoring/notifications/placeholders.ts'
 import { webhookRequest } from '#shared/monitoring/notifications/webhook-request.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { deliver } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -11,7 +13,14 @@ const notificationHeader = 'x-signalbox-notification'
 /** Which outage a message under a policy is about. */
 const incidentHeader = 'x-signalbox-incident'
 
-export const webhookTransport = defineTransport(webhook, async ({ http, now }, config, notification) => {
+export const webhookTransport = defineTransport(webhook, sendWebhook)
+
+/** One attempt by a configuration, whether or not an integration has it. */
+export async function sendWebhook(
+  { http, now }: { http: Pick<HttpClient, 'request'>; now(): number },
+  config: WebhookConfig,
+  notification: Notification,
+): Promise<Outcome> {
   const { method, url, headers, body } = webhookRequest(config, placeholderValues(notification))
   return deliver(http, now, {
     method,
@@ -23,7 +32,7 @@ export const webhookTransport = defineTransport(webhook, async ({ http, now }, c
     },
     ...(body !== null && { body: Buffer.from(body, 'utf8') }),
   })
-})
+}
 
 function placeholderValues(notification: Notification): PlaceholderValues {
   const { status, flipAt, check, lastPing, alert } = notification

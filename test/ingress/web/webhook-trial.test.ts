@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import { integrationTried } from '#shared/contracts/integration-tried.ts'
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { createTeam, join, type Team } from './people.ts'
+import { fieldsOf, type Visitor } from './visitor.ts'
+
+let app: HttpProduct
+let team: Team
+let owner: Visitor
+let sink: HttpSink
+let form: string
+
+test.before(async () => {
+  app = await openProduct({ listener: 'http', workers: ['notifier'], env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
+})
+test.beforeEach(async (t) => {
+  team = await createTeam(app, t.title)
+  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+  sink = await openHttpSink()
+  form = `/projects/${team.project.uuid}/integrations/new/webhook`
+})
+test.afterEach.always(() => sink?.[Symbol.asyncDispose]())
+test.after.always(() => app?.[Symbol.asyncDispose]())
+
+const webhookTo = (url: string) => ({
+  name: 'Loan desk',
+  'option-url_down': `${url}/down?s=$STATUS`,
+  'option-method_down': 'POST',
+  'option-body_down': '{"name": "$NAME"}',
+  'option-headers_down': 'X-Key: very-secret',
+  'option-url_up': `${url}/up`,
+})
+
+/** What the page says came of it. */
+const resultOf = (text: string) =>
+  /<section class="card" id="trial".*?<\/h2><p class="(notice|problem)">(.*?)<\/p>/s.exec(text)?.slice(1)
+const storedChannels = () => app.deps.db('channels').where({ project_id: team.project.id })
+
+test.serial('what a form holds is sent for either side and its answer shown, and nothing is stored', async (t) => {
+  const down = await owner.post(form, { ...webhookTo(sink.url), do: 'test-down' })
+  t.is(down.status, 200)
+  const [kind, text = ''] = resultOf(down.text) ?? []
+  t.is(kind, 'notice')
+  t.regex(text, /^Sent: the receiver answered 200 after \d+ ms\.$/)
+  sink.enqueue({ status: 503 })
+  const up = await owner.post(form, { ...webhookTo(sink.url), do: 'test-up' })
+  t.regex(resultOf(up.text)?.join(' ') ?? '', /^problem Not delivered, after \d+ ms: Received status code 503\.$/)
+  t.deepEqual(
+    sink.requests.map(({ method, url, headers, body }) => [method, url, headers['x-key'], body.toString()]),
+    [
+      ['POST', '/down?s=down', 'very-secret', '{"name": "Test from Signalbox"}'],
+      ['GET', '/up', undefined, ''],
+    ],
+  )
+  const fields = fieldsOf(up.text)
+  t.is(fields.name, 'Loan desk', 'the form keeps what was typed')
+  t.is(fields.all, undefined, 'and that it is not for every check')
+  t.is(fields['option-url_up'], `${sink.url}/up`)
+  t.deepEqual(await storedChannels(), [])
+  t.is((await app.deps.db('notifications')).length, 0)
+  const noted = await app.deps
+    .db('audit_log')
+    .where({ organisation_id: team.organisationId })
+    .select('action', 'target')
+  t.deepEqual(
+    noted.filter(({ action }) => action.startsWith('integration.')),
+    [
+      { action: 'integration.tested', target: 'Loan desk (not saved)' },
+      { action: 'integration.tested', target: 'Loan desk (not saved)' },
+    ],
+  )
+})
+
+test.serial(
+  'a side without an address sends nothing, and a wrong or private one is said beside its field',
+  async (t) => {
+    const only = { 'option-url_down': sink.url, do: 'test-up' }
+    t.deepEqual(resultOf((await owner.post(form, only)).text), [
+      'problem',
+      'Nothing is sent then: there is no address for it.',
+    ])
+    for (const [url, said] of [
+      ['nonsense', /class="field-error"/],
+      ['http://10.1.2.3/hook', /leads to a private address/],
+    ] as const) {
+      const { status, text } = await owner.post(form, { 'option-url_down': url, do: 'test-down' })
+      t.is(status, 400)
+      t.regex(text, said)
+      t.is(resultOf(text), undefined)
+    }
+    await using away = await openHttpSink()
+    away.respond = () => ({ status: 302, headers: { location: 'http://10.1.2.3/' } })
+    const redirected = await owner.post(form, { 'option-url_down': away.url, do: 'test-down' })
+    t.regex(
+      resultOf(redirected.text)?.join(' ') ?? '',
+      /^problem Not delivered.*private/,
+      'the worker has its own guard',
+    )
+    t.deepEqual(sink.requests, [])
+  },
+)
+
+test.serial('a stored header goes with the test to where it is stored for, and to no other place', async (t) => {
+  const made = await owner.post(form, webhookTo(sink.url))
+  const path = (made.headers.location ?? '').replace(/\?.*/, '')
+  const { 'option-headers_down': _, ...shown } = webhookTo(sink.url)
+  const edit = `${path}/edit`
+  const tried = await owner.post(edit, { ...shown, 'option-body_down': 'changed', do: 'test-down' })
+  t.is(resultOf(tried.text)?.[0], 'notice')
+  t.is(sink.requests[0]?.headers['x-key'], 'very-secret')
+  t.is(sink.requests[0]?.body.toString(), 'changed')
+  const [stored] = await storedChannels()
+  t.is(JSON.parse(app.deps.secrets.open('integration', stored?.sealed_config)).body_down, '{"name": "$NAME"}')
+  await using thief = await openHttpSink()
+  const { status } = await owner.post(edit, { ...shown, 'option-url_down': thief.url, do: 'test-down' })
+  t.is(status, 400)
+  t.deepEqual(thief.requests, [])
+})
+
+test.serial('who may only look tries nothing, nor does a form of another site', async (t) => {
+  const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
+  const fields = { ...webhookTo(sink.url), do: 'test-down' }
+  t.is((await viewer.post(form, fields, '/account')).status, 403)
+  t.is((await owner.send(form, fields)).status, 403)
+  t.deepEqual(sink.requests, [])
+})
+
+test.serial('after six tests within a minute a project waits, and the form is kept', async (t) => {
+  const fields = { ...webhookTo(sink.url), do: 'test-down' }
+  for (let count = 0; count < 6; count++) t.is(resultOf((await owner.post(form, fields)).text)?.[0], 'notice')
+  const { text } = await owner.post(form, fields)
+  t.true(text.includes('There were six tests within a minute.'))
+  t.is(fieldsOf(text).name, 'Loan desk')
+  t.is(sink.requests.length, 6)
+  const others = await join(app, await createTeam(app, 'Others'), 'owner', `others-${team.organisationId}@example.com`)
+  const other = /\/projects\/[0-9a-f-]+/.exec((await others.get('/projects')).text)?.[0]
+  t.is(resultOf((await others.post(`${other}/integrations/new/webhook`, fields)).text)?.[0], 'notice')
+})
+
+test.serial('a test that comes too late for who waited is not sent', async (t) => {
+  const { deps } = app
+  const sealedConfig = deps.secrets.seal('integration', JSON.stringify({ url_down: `${sink.url}/late` }))
+  const trial = { trialId: randomUUID(), projectId: team.project.id, status: 'down', sealedConfig } as const
+  const reply = deps.replies.wait(trial.trialId, 20_000)
+  const { replyTo } = deps.replies
+  await deps.outbox.run((_tx, enqueue) => enqueue(integrationTried, { ...trial, beginBy: deps.now() - 1, replyTo }))
+  t.regex(String(await reply), /Nothing was sent/)
+  t.deepEqual(sink.requests, [])
+})
