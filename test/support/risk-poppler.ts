@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Picture } from './read-qr.ts'
 
 const run = promisify(execFile)
 
@@ -69,6 +70,25 @@ export async function wordsOfPdf(bytes: Buffer): Promise<PlacedWord[] | null> {
         }),
       ),
     )
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** One page as it is printed, in shades of grey. @returns null when poppler's tools are not installed */
+export async function pictureOfPage(bytes: Buffer, page: number): Promise<Picture | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-pdf-'))
+  try {
+    const path = join(folder, 'it.pdf')
+    await writeFile(path, bytes)
+    const only = ['-f', String(page), '-l', String(page), '-singlefile']
+    await run('pdftoppm', ['-gray', '-r', '200', ...only, path, join(folder, 'page')])
+    const file = await readFile(join(folder, 'page.pgm'))
+    const head = /^P5\s+(\d+)\s+\d+\s+255\s/.exec(file.toString('latin1', 0, 64))
+    return { width: Number(head?.[1]), pixels: file.subarray(head?.[0].length) }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error

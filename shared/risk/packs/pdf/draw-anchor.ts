@@ -1,10 +1,8 @@
 import type { PackDocument } from './document.ts'
 import { words } from './figures.ts'
 import { type PackProof, verificationLines, verificationUrl } from './proof.ts'
-import { qrMatrix } from './qr-matrix.ts'
 import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
 
-const QR_SIZE = 100
 const LABEL_WIDTH = 78
 
 /** What fixes the pack in the public log, and how anybody checks it without trusting this document. */
@@ -29,18 +27,14 @@ export function drawAnchor(
   })
   sheet.y += 10
   sheet.row(section, [{ type: 'H2', text: 'Anchor', style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH }], 6)
-  const top = sheet.y
   const table = sheet.group(section, 'Table')
-  const width = CONTENT_WIDTH - QR_SIZE - 16
   for (const [label, value] of anchorRows(document, proof)) {
     sheet.row(sheet.group(table, 'TR'), [
       { type: 'TH', text: label, style: STYLES.quiet, x: PAGE.left, width: LABEL_WIDTH - 8 },
-      { type: 'TD', text: value, style: STYLES.mono, x: PAGE.left + LABEL_WIDTH, width: width - LABEL_WIDTH },
+      { type: 'TD', text: value, style: STYLES.mono, x: PAGE.left + LABEL_WIDTH, width: CONTENT_WIDTH - LABEL_WIDTH },
     ])
   }
-  const bottom = sheet.y
-  drawQr(sheet, section, address, PAGE.width - PAGE.right - QR_SIZE, top)
-  sheet.y = Math.max(bottom, top + QR_SIZE + 4)
+  sheet.y += 4
   link(sheet, section, address)
   if (proof.checkpoint) {
     lines(sheet, section, 'Checkpoint of the log', proof.checkpoint.trimEnd().split('\n'))
@@ -57,18 +51,6 @@ function anchorRows({ anchor }: PackDocument, { state, index, treeSize }: PackPr
     ['State', words(state)],
     ['Log index', index === null ? 'no checkpoint covers it yet' : `${index} in a tree of ${treeSize}`],
   ]
-}
-
-function drawQr(sheet: Sheet, section: PDFKit.PDFStructureElement, address: string, x: number, y: number): void {
-  const { doc } = sheet
-  const { size, runs } = qrMatrix(address)
-  const module = QR_SIZE / size
-  section.add(
-    doc.struct('Figure', { alt: `QR code of ${address}` }, () => {
-      for (const run of runs) doc.rect(x + run.x * module, y + run.y * module, run.length * module, module)
-      doc.fill('#000000')
-    }),
-  )
 }
 
 function link(sheet: Sheet, section: PDFKit.PDFStructureElement, address: string): void {

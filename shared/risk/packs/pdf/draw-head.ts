@@ -1,9 +1,13 @@
 import { EVIDENCE_SENTENCE, type PackDocument, SANDBOX_SENTENCE } from './document.ts'
+import { drawQr } from './draw-qr.ts'
 import { instantText } from './figures.ts'
 import { CONTENT_WIDTH, INK, line, PAGE, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark } from './tier-mark.ts'
 
 const BAND_HEIGHT = 26
+const LABEL_WIDTH = 96
+/** The code and the words below it, which end above the last of the facts, and the room that the facts leave them. */
+const QR = { side: 72, below: 2, quiet: 8, room: 104 }
 
 /** Across the top of every page of a sandbox pack. The first one is read out too, by `drawHead`. */
 export function drawSandboxBand(sheet: Sheet, isFirst: boolean): void {
@@ -28,31 +32,59 @@ function drawLogo(doc: PDFKit.PDFDocument, x: number, y: number): void {
   doc.restore()
 }
 
-/** Which pack this is, what it is not, and how well its values are supported. */
-export function drawHead(sheet: Sheet, root: PDFKit.PDFStructureElement, document: PackDocument): void {
+/**
+ * Which pack this is, what it is not, and how well its values are supported.
+ * @param address of the page on which anybody checks it
+ */
+export function drawHead(
+  sheet: Sheet,
+  root: PDFKit.PDFStructureElement,
+  document: PackDocument,
+  address: string,
+): void {
   const section = sheet.group(root, 'Sect')
   const whole = { x: PAGE.left, width: CONTENT_WIDTH }
   sheet.row(section, [{ type: 'H1', text: 'Risk Signals Pack', style: STYLES.title, ...whole }], 6)
   sheet.artifact(() => drawLogo(sheet.doc, PAGE.width - PAGE.right - 24, PAGE.top))
   if (document.isSandbox) section.add(sheet.doc.struct('P', {}, () => drawBandText(sheet.doc)))
+  const top = sheet.y
+  drawFacts(sheet, section, document)
+  drawCode(sheet, section, address, top)
+  drawStrip(sheet, section, document)
+  sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 14)
+}
+
+function drawFacts(sheet: Sheet, section: PDFKit.PDFStructureElement, document: PackDocument): void {
   const table = sheet.group(section, 'Table')
-  for (const [label, text] of [
-    ['Pack number', document.packId],
-    ['Composed', instantText(document.generatedAt)],
-    ['Mode', document.isSandbox ? 'Sandbox' : 'Live'],
-    ['Order', document.order.value],
-    ['Buyer', document.order.buyer],
-    ['Subcontractor', document.order.subcontractor],
-    ['Signal level', `${document.level.code} — ${document.level.meaning}`],
+  const { level } = document
+  const beside = CONTENT_WIDTH - QR.room
+  for (const [label, text, width] of [
+    ['Pack number', document.packId, beside],
+    ['Composed', instantText(document.generatedAt), beside],
+    ['Mode', document.isSandbox ? 'Sandbox' : 'Live', beside],
+    ['Order', document.order.value, beside],
+    ['Buyer', document.order.buyer, beside],
+    ['Subcontractor', document.order.subcontractor, beside],
+    ['Signal level', `${level.code} — ${level.meaning}`, CONTENT_WIDTH],
   ] as const) {
     sheet.row(sheet.group(table, 'TR'), [
       { type: 'TH', text: label, style: STYLES.quiet, x: PAGE.left, width: 90 },
-      { type: 'TD', text, style: STYLES.body, x: PAGE.left + 96, width: CONTENT_WIDTH - 96 },
+      { type: 'TD', text, style: STYLES.body, x: PAGE.left + LABEL_WIDTH, width: width - LABEL_WIDTH },
     ])
   }
   sheet.y += 6
-  drawStrip(sheet, section, document)
-  sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 14)
+}
+
+/** Beside the facts, from their first row on: whoever holds the first page on paper can check the pack. */
+function drawCode(sheet: Sheet, section: PDFKit.PDFStructureElement, address: string, top: number): void {
+  const { y } = sheet
+  const right = PAGE.width - PAGE.right
+  drawQr(sheet, section, address, { x: right - QR.side, y: top + QR.below, side: QR.side })
+  const text = 'Scan to check this pack'
+  const width = sheet.width(STYLES.smallQuiet, text)
+  sheet.y = top + QR.below + QR.side + QR.quiet
+  sheet.row(section, [{ type: 'P', text, style: STYLES.smallQuiet, x: right - width, width }])
+  sheet.y = y
 }
 
 function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }: PackDocument): void {

@@ -7,7 +7,7 @@ import { evidenceColumns } from './draw-evidence.ts'
 import { drawFooters, drawHead, drawSandboxBand } from './draw-head.ts'
 import { instantText } from './figures.ts'
 import { openDocument } from './open-document.ts'
-import { type PackProof, packFileName } from './proof.ts'
+import { type PackProof, packFileName, verificationUrl } from './proof.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
 
 /** Everything a PDF is made of; the same input gives the same bytes. */
@@ -45,7 +45,7 @@ export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
     if (document.isSandbox) drawSandboxBand(onPage, pages === 1)
   })
   sheet.need(PAGE.height)
-  drawHead(sheet, root, document)
+  drawHead(sheet, root, document, verificationUrl(input.publicUrl, anchor.txId))
   const columns = evidenceColumns(
     sheet,
     document.cards.flatMap(({ evidence }) => evidence),

@@ -8,7 +8,8 @@ import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, STYLES } from '#shared/risk/packs/pdf/sheet.ts'
 import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
-import { NO_POPPLER, readPdf, wordsOfPdf } from '../../../support/risk-poppler.ts'
+import { readQr } from '../../../support/read-qr.ts'
+import { NO_POPPLER, pictureOfPage, readPdf, wordsOfPdf } from '../../../support/risk-poppler.ts'
 import { scenarioGstins } from './demo-pack.ts'
 import { pdfInput } from './pdf-input.ts'
 
@@ -64,6 +65,15 @@ test('assistive technology finds a document with headings, tables and a describe
   t.is(read.structure.match(/^\s*H2\b/gm)?.length, 11)
   t.regex(read.structure, /Table[\s\S]*TR[\s\S]*TH[\s\S]*TD/)
   t.regex(read.structure, /^\s*Figure$/m)
+})
+
+test('the code on the first page leads to where the pack is checked, and nothing touches it', async (t) => {
+  for (const publicUrl of ['https://signalbox.example', `https://${'signals.'.repeat(7)}example`]) {
+    const input = { ...(await pdfInput()), publicUrl }
+    const picture = await pictureOfPage(await renderPackPdf(input), 1)
+    if (!picture) return void t.pass(NO_POPPLER)
+    t.is(readQr(picture), `${publicUrl}/verify?txId=${JSON.parse(input.body).anchor.txId}`)
+  }
 })
 
 test('the pack and its evidence are attached byte for byte, with the proof', async (t) => {
