@@ -16,6 +16,11 @@ export function bodyText(body: Buffer): string {
   return indented(text)
 }
 
+/** A mail as it was sent: bytes that are no text are replaced, so that the lines around them can be read. */
+export function sourceText(mail: Buffer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(mail)
+}
+
 /** @returns null for what is no text; a last character that is cut is left out */
 function decoded(body: Buffer): string | null {
   if (body.includes(0)) return null

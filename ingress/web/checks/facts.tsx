@@ -1,3 +1,4 @@
+import type { Policy } from '#shared/monitoring/alerting/policy.ts'
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
@@ -153,14 +154,24 @@ export function UsedIntegrations(props: {
   check: AssignedCheck
   channels: readonly StoredChannel[]
   projectUuid: string
+  /** what decides who is told; null: each change is told by the check's own integrations */
+  policy: Pick<Policy, 'plan'> | null
 }) {
+  const { policy } = props
   const used = props.channels.filter((channel) => props.check.channelIds.includes(channel.uuid))
+  const isTold = policy?.plan.steps.some(({ channels }) => channels === null)
   return (
     <section class="card" aria-labelledby="told">
-      <h2 id="told">Who is told</h2>
+      <h2 id="told">{policy === null ? 'Who is told' : 'Its own integrations'}</h2>
+      {policy !== null && used.length > 0 && (
+        <p class="muted">
+          {isTold ? 'They are told when its policy says so.' : 'They are not told: its policy tells others.'}
+        </p>
+      )}
       {used.length === 0 ? (
         <p class="muted">
-          Nobody. <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
+          {policy === null ? 'Nobody.' : isTold ? 'None, though its policy tells them.' : 'None.'}{' '}
+          <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
         </p>
       ) : (
         <ul class="bare">

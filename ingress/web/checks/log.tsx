@@ -168,6 +168,7 @@ function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: 
           <a href={`${path}/pings/${entry.started.n}`} data-drawer>
             #{entry.started.n}
           </a>
+          {' ·'}
         </span>
       )}{' '}
       <span class="entry-detail">

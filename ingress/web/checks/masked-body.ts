@@ -4,7 +4,7 @@
  * @param secrets of letters, digits, hyphens and underscores
  */
 export function maskBytes(bytes: Buffer, secrets: readonly string[]): Buffer {
-  return secrets.length === 0 ? bytes : Buffer.from(mask(bytes.toString('latin1'), secrets), 'latin1')
+  return secrets.length === 0 ? bytes : Buffer.from(maskText(bytes.toString('latin1'), secrets), 'latin1')
 }
 
 /** As `maskBytes`, for bytes that come in pieces: a secret may lie across their borders. */
@@ -15,7 +15,7 @@ export async function* maskPieces(
   const kept = Math.max(0, ...secrets.map(({ length }) => length - 1))
   let text = ''
   for await (const piece of pieces) {
-    text = mask(text + piece.toString('latin1'), secrets)
+    text = maskText(text + piece.toString('latin1'), secrets)
     const end = Math.max(0, text.length - kept)
     yield Buffer.from(text.slice(0, end), 'latin1')
     text = text.slice(end)
@@ -23,7 +23,8 @@ export async function* maskPieces(
   yield Buffer.from(text, 'latin1')
 }
 
-function mask(text: string, secrets: readonly string[]): string {
+/** As `maskBytes`, for text: what was encoded in the bytes may hold them too. */
+export function maskText(text: string, secrets: readonly string[]): string {
   return secrets.length === 0
     ? text
     : text.replaceAll(new RegExp(secrets.join('|'), 'gi'), (secret) => '*'.repeat(secret.length))

@@ -1,22 +1,18 @@
+import type { Knex } from 'knex'
 import { NotFoundError } from '#shared/errors.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { findPing, type PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
-import type { Mail } from '#shared/monitoring/pings/mail-text.ts'
-import { readBody } from '#shared/monitoring/pings/store.ts'
+import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { lookBack, readBody } from '#shared/monitoring/pings/store.ts'
 import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { sendStream } from '../../text-pieces.ts'
-import { CodeBlock } from '../components/form.tsx'
-import { Exact } from '../components/time.tsx'
 import type { Context, Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { type CheckWorkspace, checkPath, openCheck } from '../frame/workspace.ts'
-import { bodyText } from './body-text.ts'
-import { ignoredWords, pingWords } from './log.tsx'
-import { maskBytes, maskPieces } from './masked-body.ts'
-
-/** Bytes of a body that a page shows. */
-const SHOWN_BYTES = 100_000
+import { maskBytes, maskPieces, maskText } from './masked-body.ts'
+import { mailViewOf, type PingRun, PingView } from './ping-view.tsx'
+import type { ShownMail } from './shown-mail.ts'
 
 /** One ping: what came, from where, and what was in it. */
 export function pingPages(pages: Pages): void {
@@ -28,6 +24,8 @@ export function pingPages(pages: Pages): void {
 interface OpenedPing extends CheckWorkspace {
   ping: PingDetails
   path: string
+  /** the lowest number that is not kept any more, or 0 */
+  goneN: number
   /** what takes pings, and is not for this reader */
   secrets: string[]
 }
@@ -37,11 +35,12 @@ async function openPing(context: Context): Promise<OpenedPing> {
   const { check, project } = workspace
   const { config, db } = context.deps
   const n = /^\d{1,12}$/.test(context.params.n ?? '') ? Number(context.params.n) : 0
-  const ping = n > check.nPings - config.pingLogLimit ? await findPing(db, check.id, n) : null
+  const goneN = Math.max(0, check.nPings - config.pingLogLimit)
+  const ping = n > goneN ? await findPing(db, check.id, n) : null
   if (!ping) throw new NotFoundError('This ping is not kept, or never came.')
   const secrets = may(project.role, 'edit') ? [] : [check.uuid, ...(await pingKeys(context, project.id))]
   const body = ping.body && maskBytes(ping.body, secrets)
-  return { ...workspace, path: checkPath(check, project), ping: { ...ping, body }, secrets }
+  return { ...workspace, path: checkPath(check, project), ping: { ...ping, body }, goneN, secrets }
 }
 
 async function pingKeys({ deps }: Context, projectId: number): Promise<string[]> {
@@ -53,81 +52,26 @@ async function pingKeys({ deps }: Context, projectId: number): Promise<string[]>
 
 async function showPing(context: Context): Promise<void> {
   const workspace = await openPing(context)
-  const { check, project, ping } = workspace
-  const path = `${workspace.path}/pings/${ping.n}`
-  const isMail = ping.scheme === 'email'
-  const mail = await readPingMail(context, ping)
-  const facts: [string, string][] = [
-    ['Kind', ping.ignored === null ? pingWords[ping.type] : `ignored: ${ignoredWords[ping.ignored]}`],
-    ['From', ping.remoteAddr ?? 'unknown'],
-    ['How', `${ping.scheme} ${ping.method}`.trim()],
-    ...(ping.ua ? ([['Agent', ping.ua]] satisfies [string, string][]) : []),
-    ...(ping.rid ? ([['Run id', ping.rid]] satisfies [string, string][]) : []),
-    ...(ping.exitStatus === null ? [] : ([['Exit status', String(ping.exitStatus)]] satisfies [string, string][])),
-    ...(mail
-      ? ([
-          ['Subject', mail.subject],
-          ['Sender', mail.sender],
-        ] satisfies [string, string][])
-      : []),
-  ]
+  const { check, project, ping, path, secrets } = workspace
+  const view = mailViewOf(context.query.get('view'))
+  const [mail, run] = await Promise.all([
+    view === 'source' ? null : readShownMail(context, ping, secrets),
+    findRun(context.deps.db, check.id, ping, workspace.goneN),
+  ])
   sendPage(
     context,
     { title: `Ping ${ping.n} · ${nameOf(check)}`, workspace, project, area: 'checks' },
-    <>
-      <p class="crumb">
-        <a href={`${workspace.path}#log`}>{nameOf(check)}</a>
-      </p>
-      <h1>Ping #{ping.n}</h1>
-      <section class="card">
-        <dl class="facts">
-          <div>
-            <dt>Time</dt>
-            <dd>
-              <Exact at={ping.at} /> UTC
-            </dd>
-          </div>
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd class="breakable">{value}</dd>
-            </div>
-          ))}
-        </dl>
-      </section>
-      {mail && (
-        <section class="card" aria-labelledby="mail">
-          <h2 id="mail">Mail</h2>
-          <iframe class="mail" src={`${path}/mail`} title="The mail as it looks" sandbox="" />
-        </section>
-      )}
-      <section class="card" aria-labelledby="body">
-        <div class="card-head">
-          <h2 id="body">Body</h2>
-          {ping.body && ping.bodyBytes > 0 && (
-            <a class="button" href={`${path}/body`} download={isMail ? `ping-${ping.n}.eml` : `ping-${ping.n}.txt`}>
-              Download
-            </a>
-          )}
-        </div>
-        {ping.body && ping.bodyBytes > SHOWN_BYTES && (
-          <p class="muted">
-            The first {SHOWN_BYTES.toLocaleString('en')} of {ping.bodyBytes.toLocaleString('en')} bytes. The download
-            has them all.
-          </p>
-        )}
-        {ping.body && ping.bodyBytes > 0 ? (
-          <CodeBlock text={bodyText(ping.body.subarray(0, SHOWN_BYTES))} label="body of the ping" />
-        ) : (
-          <p class="muted">Nothing was sent with it.</p>
-        )}
-      </section>
-      <nav class="pager" aria-label="Neighbours">
-        {ping.n > 1 && <a href={`${workspace.path}/pings/${ping.n - 1}`}>Ping #{ping.n - 1}</a>}
-        {ping.n < check.nPings && <a href={`${workspace.path}/pings/${ping.n + 1}`}>Ping #{ping.n + 1}</a>}
-      </nav>
-    </>,
+    <PingView check={check} path={path} ping={ping} run={run} view={view} mail={mail} />,
   )
+}
+
+/** The run that a ping ended: how long it took, and by which ping it was started where that is still kept. */
+async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: number): Promise<PingRun | null> {
+  const plan = planDurations([ping])
+  const answers = await lookBack(db, checkId, plan.lookBacks)
+  const took = finishDurations(plan, answers).get(ping.n)
+  const n = answers[0]?.found?.n ?? 0
+  return took === undefined ? null : { took, startN: n > goneN ? n : null }
 }
 
 /** The stored bytes, which are somebody else's: no browser may take them for a page. */
@@ -146,9 +90,9 @@ async function sendBody(context: Context): Promise<void> {
 
 /** The mail as its sender laid it out, in a page that can do nothing: no script, no form, nothing from elsewhere. */
 async function sendMail(context: Context): Promise<void> {
-  const { ping } = await openPing(context)
-  const mail = await readPingMail(context, ping)
-  if (!mail) throw new NotFoundError('This ping was no mail.')
+  const { ping, secrets } = await openPing(context)
+  if (!isMail(ping)) throw new NotFoundError('This ping was no mail.')
+  const mail = await context.deps.threads.run('readMail', ping.body)
   const html = mail.html ?? `<pre>${escapeHtml(mail.plain ?? '')}</pre>`
   context.response
     .set({
@@ -156,12 +100,22 @@ async function sendMail(context: Context): Promise<void> {
       'Content-Security-Policy': `sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'`,
       'X-Frame-Options': 'SAMEORIGIN',
     })
-    .end(`<!doctype html><meta charset="utf-8"><title>Mail</title>${html}`)
+    .end(`<!doctype html><meta charset="utf-8"><title>Mail</title>${maskText(html, secrets)}`)
 }
 
-/** The mail as far as a page shows it; null for a ping that was none. */
-async function readPingMail({ deps }: Context, { scheme, body }: PingDetails): Promise<Mail | null> {
-  return scheme === 'email' && body ? await deps.threads.run('readMail', body) : null
+/** What the page shows of a mail; null for a ping that was none. */
+async function readShownMail(
+  { deps }: Context,
+  ping: PingDetails,
+  secrets: readonly string[],
+): Promise<ShownMail | null> {
+  if (!isMail(ping)) return null
+  const mail = await deps.threads.run('showMail', ping.body)
+  return { ...mail, subject: maskText(mail.subject, secrets), text: maskText(mail.text, secrets) }
+}
+
+function isMail(ping: PingDetails): ping is PingDetails & { body: Buffer } {
+  return ping.scheme === 'email' && ping.body !== null
 }
 
 function escapeHtml(text: string): string {

@@ -1,7 +1,7 @@
-import type { Micros } from '#shared/time.ts'
-import { Ago, Exact } from '../components/time.tsx'
+import { type Micros, toSeconds } from '#shared/time.ts'
+import { Exact } from '../components/time.tsx'
 import type { Pages } from '../frame/context.ts'
-import { inZone, isDurationUnit, UNIT_SECONDS } from '../frame/format.ts'
+import { humanDuration, inZone, isDurationUnit, UNIT_SECONDS } from '../frame/format.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { signedIn } from '../frame/workspace.ts'
 import { previewSchedule, type ScheduleInput } from './schedule-words.ts'
@@ -30,8 +30,8 @@ export function SchedulePreview({ values, now }: { values: Readonly<Record<strin
           </p>
           {preview.lateAt !== null && preview.downAt !== null && (
             <p>
-              If the last ping came now, it would be late <Ago at={preview.lateAt} now={now} /> (
-              <Exact at={preview.lateAt} isNamed />) and down <Ago at={preview.downAt} now={now} /> (
+              If the last ping came now, it would be late in {humanDuration(toSeconds(preview.lateAt - now))} (
+              <Exact at={preview.lateAt} isNamed />) and down in {humanDuration(toSeconds(preview.downAt - now))} (
               <Exact at={preview.downAt} isNamed />
               ).
             </p>

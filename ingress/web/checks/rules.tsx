@@ -153,7 +153,7 @@ function PolicyFields(props: {
           value={state.policy}
           error={error}
           options={[
-            { value: '', label: 'the one that fits by tags' },
+            { value: '', label: 'The one that fits by tags' },
             ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
           ]}
         />

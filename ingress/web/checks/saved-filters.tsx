@@ -2,6 +2,7 @@ import { deleteSavedFilter, type SavedFilter, saveFilter } from '#shared/monitor
 import { Form } from '../components/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
+import { goBack } from '../frame/go-back.ts'
 import { openProject } from '../frame/workspace.ts'
 import { listQueryOf } from './list-address.ts'
 
@@ -13,7 +14,7 @@ export function savedFilterPages(pages: Pages): void {
     const id = Number(context.params.filter)
     const owner = { projectId: project.id, userId: session.userId }
     if (Number.isSafeInteger(id)) await deleteSavedFilter(context.deps.db, owner, id)
-    redirect(context, `/projects/${project.uuid}/checks`)
+    goBack(context, `/projects/${project.uuid}/checks`, { notice: 'The filter is forgotten.' })
   })
 }
 
@@ -46,7 +47,13 @@ export function SavedFilters(props: { context: Context; projectUuid: string; sav
             <a href={`${context.request.path}?${query}`} aria-current={query === current ? 'true' : undefined}>
               {name}
             </a>
-            <Form context={context} action={`${base}/${id}/delete`}>
+            <Form
+              context={context}
+              action={`${base}/${id}/delete`}
+              confirm={`Forget the filter “${name}”? The checks it shows stay as they are.`}
+              yes="Forget"
+            >
+              <input type="hidden" name="back" value={context.request.originalUrl} />
               <button type="submit" class="quiet" aria-label={`Forget the filter ${name}`}>
                 ✕
               </button>

@@ -43,7 +43,7 @@ export function Side(props: { context: Context; workspace: CheckWorkspace; facts
         excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
       />
       <ScheduleFacts check={check} now={now} />
-      <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} />
+      <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} policy={toldBy.policy} />
       <ToldByCard toldBy={toldBy} channels={channels} now={now} path={mayEdit ? path : null} />
       <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
       <FilterRules check={check} />
@@ -66,7 +66,13 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
           <button type="submit">Make a copy</button>
         </Form>
         {may(project.role, 'manage') && targets.length > 0 && (
-          <Form context={context} action={`${path}/transfer`} class="inline">
+          <Form
+            context={context}
+            action={`${path}/transfer`}
+            class="inline"
+            confirm={`Move ${nameOf(check)} to another project? Its integrations stay behind: choose others for it there.`}
+            yes="Move"
+          >
             <label for="transfer">Move to</label>
             <select id="transfer" name="project">
               {targets.map((one) => (

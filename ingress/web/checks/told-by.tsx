@@ -52,7 +52,7 @@ export function ComesNext({ toldBy: { open }, now }: { toldBy: ToldBy; now: Micr
   if (!open) return null
   return (
     <p>
-      <NextMessage incident={open.incident} {...open.coming} now={now} />{' '}
+      Next message: <NextMessage incident={open.incident} {...open.coming} now={now} />{' '}
       <a href={`/incidents/${open.incident.id}`}>Incident</a>
     </p>
   )

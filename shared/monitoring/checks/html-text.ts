@@ -5,23 +5,53 @@
  */
 export function htmlToText(html: string): string {
   const runs: string[] = []
+  for (const { text } of walk(html)) runs.push(text)
+  return collapsed(decodeEntities(runs.join('')))
+}
+
+/** The text of an HTML mail as a person reads it: a line for each block, cells and words apart. Of any input, in one pass. */
+export function htmlToLines(html: string): string {
+  const pieces: string[] = []
+  for (const { text, markup } of walk(html)) {
+    pieces.push(text.replace(/\s+/g, ' '))
+    if (BLOCK.test(markup)) pieces.push('\n')
+    else if (CELL.test(markup)) pieces.push(' ')
+  }
+  const lines = decodeEntities(pieces.join('')).split('\n').map(collapsed)
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .trim()
+}
+
+const BLOCK =
+  /^<\/?(?:address|article|blockquote|br|center|dd|div|dl|dt|fieldset|footer|form|h[1-6]|header|hr|li|ol|p|pre|section|table|title|tr|ul)[\s/>]/i
+const CELL = /^<\/?t[dh][\s/>]/i
+
+function collapsed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** Each run of text and the markup that ends it; that of what is no text is its first tag. */
+function* walk(html: string): Generator<{ text: string; markup: string }, void, undefined> {
   let at = 0
   while (at < html.length) {
     const open = html.indexOf('<', at)
     if (open === -1) {
-      runs.push(html.slice(at))
-      break
+      yield { text: html.slice(at), markup: '' }
+      return
     }
-    runs.push(html.slice(at, open))
-    at = endOfMarkup(html, open)
+    const end = endOfMarkup(html, open)
     // A `<` that begins no markup is text.
-    if (at === open) {
-      runs.push('<')
-      at += 1
-    }
+    yield end === open
+      ? { text: html.slice(at, open + 1), markup: '' }
+      : { text: html.slice(at, open), markup: html.slice(open, Math.min(end, open + MARKUP_READ)) }
+    at = end === open ? open + 1 : end
   }
-  return decodeEntities(runs.join('')).replace(/\s+/g, ' ').trim()
 }
+
+/** Characters of a tag by which its name is known. */
+const MARKUP_READ = 14
 
 /** Where the markup that begins at `open` ends, hidden content included; `open` itself when it is none. */
 function endOfMarkup(html: string, open: number): number {

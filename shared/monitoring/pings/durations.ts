@@ -38,7 +38,7 @@ export interface DurationPlan {
 /** The answer to one look-back: the newest matching ping; null when there is none. */
 export interface LookBackAnswer {
   n: number
-  found: Pick<TimedPing, 'type' | 'at'> | null
+  found: Pick<TimedPing, 'n' | 'type' | 'at'> | null
 }
 
 /**

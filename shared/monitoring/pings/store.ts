@@ -22,12 +22,12 @@ export async function listPings(db: Knex, checkId: number, afterN: number, limit
 /** Answers what the listed pings alone cannot: per finish the newest earlier ping of its run (durations.ts). */
 export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {
   if (questions.length === 0) return []
-  const rows = await query<{ n: number; type: RecordedPing['type'] | null; at: number | null }>(
+  const rows = await query<{ asked: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)>(
     db,
-    `SELECT asked.n, found.type, found.at
+    `SELECT asked.n AS asked, found.n, found.type, found.at
      FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[]) AS asked(n, rid, before_n, after)
      LEFT JOIN LATERAL (
-       SELECT pings.type, ${AT} AS at FROM pings
+       SELECT pings.n, pings.type, ${AT} AS at FROM pings
        WHERE check_id = ? AND pings.n < asked.before_n AND rid IS NOT DISTINCT FROM asked.rid
          AND type IN ('success', 'fail', 'start')
          AND pings.at > ${timestampOf('asked.after')}
@@ -41,7 +41,7 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
       checkId,
     ],
   )
-  return rows.map(({ n, type, at }) => ({ n, found: type === null || at === null ? null : { type, at } }))
+  return rows.map(({ asked, ...found }) => ({ n: asked, found: found.n === null ? null : found }))
 }
 
 /** Bytes of a ping's body that are read at once. */

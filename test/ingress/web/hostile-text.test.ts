@@ -86,8 +86,44 @@ test('B39: a mail is laid out where nothing runs and nothing is loaded from else
   t.regex(policy, /^sandbox;/)
   t.regex(policy, /default-src 'none'/)
   t.false(/script-src|allow-scripts|http/.test(policy))
-  const page = await owner.get(`/checks/${check}/pings/2`)
+  const page = await owner.get(`/checks/${check}/pings/2?view=html`)
   t.regex(page.text, /<iframe[^>]* sandbox(=""|[ >])/)
+  t.notRegex(page.text, /<iframe[^>]*(allow-|srcdoc)/)
+})
+
+test('a mail is read as its text, as its sender laid it out, and as it was sent, by plain links', async (t) => {
+  const path = `/checks/${check}/pings/2`
+  const read = async (view: string) => (await owner.get(view === 'text' ? path : `${path}?view=${view}`)).text
+  const parsed = async () => {
+    const { values } = await app.deps.metrics.threadTasks.get()
+    const runs = values.filter(
+      ({ metricName, labels }) => metricName?.endsWith('_count') && /Mail$/.test(`${labels.task}`),
+    )
+    return runs.reduce((sum, { value }) => sum + value, 0)
+  }
+  for (const view of ['text', 'html', 'source']) {
+    const links = [...(await read(view)).matchAll(/<a [^>]*data-stays="(text|html|source)"[^>]*>/g)]
+    t.deepEqual(
+      links.map(([, name]) => name),
+      ['text', 'html', 'source'],
+      view,
+    )
+    t.deepEqual(
+      links.filter(([link]) => link.includes('aria-current')).map(([, name]) => name),
+      [view],
+    )
+  }
+  const text = await read('text')
+  t.regex(text, /aria-label="text of the mail"><code>x<\/code>/, 'no plain part: the text of its HTML')
+  t.regex(text, /<dt>Sender<\/dt><dd[^>]*>a@example\.com</)
+  t.false(text.includes('<iframe'))
+  t.regex(await read('html'), /<iframe[^>]* height="160"/, 'as high as its one line needs')
+  const before = await parsed()
+  const source = await read('source')
+  t.regex(source, /aria-label="source of the mail"><code>From: a@example\.com\r?\n?/)
+  t.true(source.includes('Content-Type: text/html'))
+  t.is(await parsed(), before, 'what is shown as it came is not parsed')
+  t.regex(await read('nonsense'), /aria-label="text of the mail"/)
 })
 
 test('a check is found by the name that messages use, by its members only', async (t) => {

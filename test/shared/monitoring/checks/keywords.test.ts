@@ -1,5 +1,5 @@
 import test from 'ava'
-import { htmlToText } from '#shared/monitoring/checks/html-text.ts'
+import { htmlToLines, htmlToText } from '#shared/monitoring/checks/html-text.ts'
 import { classifyEmail, classifyHttp, decodeBodyText } from '#shared/monitoring/checks/keywords.ts'
 import { aCheck } from './factory.ts'
 
@@ -75,3 +75,10 @@ for (const [html, text] of [
     t.is(htmlToText(html), text)
   })
 }
+
+test('the text of an HTML mail is read line by line, its cells apart, with one empty line between its parts', (t) => {
+  const html = `<style>p {}</style><h1>Back<b>up</b></h1>
+    <div><div><table><tr><td>rows</td><td>12&nbsp;&amp;
+    3</td></tr></table></div></div>a<br>b<blockquote>c</blockquote>1 < 2`
+  t.is(htmlToLines(html), 'Backup\n\nrows 12 & 3\n\na\nb\nc\n1 < 2')
+})

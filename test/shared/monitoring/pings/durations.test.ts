@@ -137,8 +137,8 @@ test('a finish whose run is not in the list is looked for further back', (t) => 
     { n: 51, at: T0 + 10 * HOUR, rid: 'b', beforeN: 50, after: T0 - 62 * HOUR },
   ])
   const durations = finishDurations(plan, [
-    { n: 50, found: { type: 'start', at: T0 - 5 * HOUR } },
-    { n: 51, found: { type: 'success', at: T0 - HOUR } },
+    { n: 50, found: { n: 40, type: 'start', at: T0 - 5 * HOUR } },
+    { n: 51, found: { n: 41, type: 'success', at: T0 - HOUR } },
   ])
   t.deepEqual(hoursByNumber(durations), { 50: 5 })
 })
