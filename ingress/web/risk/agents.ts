@@ -144,5 +144,5 @@ async function show(
     typed,
   }
   const status = errors.length > 0 ? 400 : 200
-  sendConsole(context, console, { title: 'Agents', tab: 'agents' }, AgentsPage({ context, view }), status)
+  sendConsole(context, console, { title: 'Agents', area: 'agents' }, AgentsPage({ context, view }), status)
 }

@@ -37,7 +37,7 @@ async function showClients(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Clients', tab: 'clients' },
+    { title: 'Clients', area: 'clients' },
     <>
       <h1>Clients and entitlements</h1>
       <Problem text={problem} />

@@ -15,7 +15,7 @@ export function comparePages(pages: Pages): void {
 async function compare(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const [a = '', b = ''] = context.query.getAll('pack')
-  const page = { title: 'Comparison', tab: 'packs' } as const
+  const page = { title: 'Comparison', area: 'packs' } as const
   if (a === '' || b === '') {
     return sendConsole(
       context,

@@ -5,6 +5,7 @@ import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import type { Membership } from '#shared/tenancy/accounts/store.ts'
 import type { Context } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
+import type { RiskArea } from '../frame/navigation.ts'
 import { openOrganisation, type Workspace } from '../frame/workspace.ts'
 import { riskAssets } from './assets.ts'
 
@@ -16,35 +17,6 @@ export interface Console extends Workspace {
   /** where its pages are, without a slash at the end */
   base: string
 }
-
-export type Tab =
-  | 'packs'
-  | 'identity'
-  | 'imports'
-  | 'pools'
-  | 'businesses'
-  | 'financing'
-  | 'acceptance'
-  | 'trade'
-  | 'clients'
-  | 'agents'
-  | 'webhooks'
-  | 'usage'
-
-const TABS: readonly { tab: Tab; label: string }[] = [
-  { tab: 'packs', label: 'Packs' },
-  { tab: 'identity', label: 'Identity' },
-  { tab: 'businesses', label: 'Businesses' },
-  { tab: 'financing', label: 'Financing' },
-  { tab: 'acceptance', label: 'Acceptance' },
-  { tab: 'trade', label: 'Trade' },
-  { tab: 'imports', label: 'Imports' },
-  { tab: 'pools', label: 'Pools' },
-  { tab: 'clients', label: 'Clients' },
-  { tab: 'agents', label: 'Agents' },
-  { tab: 'webhooks', label: 'Webhooks' },
-  { tab: 'usage', label: 'Usage' },
-]
 
 /** Path of every page of the console, for registering. */
 export const CONSOLE = '/organisations/:organisation/risk/:env'
@@ -74,7 +46,7 @@ export function mayIn(console: Console, right: Right): boolean {
 export function sendConsole(
   context: Context,
   console: Console,
-  page: { title: string; tab: Tab; pollSeconds?: number },
+  page: { title: string; area: RiskArea; pollSeconds?: number },
   content: ComponentChildren,
   status = 200,
 ): void {
@@ -86,23 +58,15 @@ export function sendConsole(
       title: page.title,
       workspace: console,
       ...(project && { project }),
-      area: 'packs',
+      area: page.area,
+      riskBase: console.base,
       ...(page.pollSeconds !== undefined && { pollSeconds: page.pollSeconds }),
     },
     <>
       <RiskStyle />
-      <div class="row console-head">
-        <nav class="chips" aria-label="Environment">
-          <EnvLinks organisation={organisation} console={console} tab={page.tab} />
-        </nav>
-        <nav class="chips" aria-label="Risk console">
-          {TABS.map(({ tab, label }) => (
-            <a key={tab} href={`${console.base}/${tab}`} aria-current={tab === page.tab ? 'true' : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
-      </div>
+      <nav class="chips console-head" aria-label="Environment">
+        <EnvLinks organisation={organisation} console={console} area={page.area} />
+      </nav>
       {console.env === 'SANDBOX' && <SandboxBand />}
       {/* Of every page: the one that ends the waiting has none to poll for, and must be shown by the one before. */}
       <div data-region="content">{content}</div>
@@ -125,13 +89,13 @@ export function SandboxBand() {
   )
 }
 
-function EnvLinks({ organisation, console, tab }: { organisation: Membership; console: Console; tab: Tab }) {
+function EnvLinks({ organisation, console, area }: { organisation: Membership; console: Console; area: RiskArea }) {
   return (
     <>
       {(['sandbox', 'production'] as const).map((env) => (
         <a
           key={env}
-          href={`/organisations/${organisation.organisationUuid}/risk/${env}/${tab}`}
+          href={`/organisations/${organisation.organisationUuid}/risk/${env}/${area}`}
           aria-current={console.base.endsWith(`/${env}`) ? 'true' : undefined}
         >
           {env === 'sandbox' ? 'Sandbox' : 'Live'}

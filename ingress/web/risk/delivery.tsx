@@ -39,7 +39,7 @@ async function showDelivery(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Delivery', tab: 'webhooks', pollSeconds: 5 },
+    { title: 'Delivery', area: 'webhooks', pollSeconds: 5 },
     <>
       <p class="crumb">
         <a href={`${console.base}/webhooks/${delivery.endpointId}`}>{endpoint?.url ?? 'A deleted endpoint'}</a>

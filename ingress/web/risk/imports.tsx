@@ -29,7 +29,7 @@ async function showImports(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Imports', tab: 'imports', ...(isRunning ? { pollSeconds: POLL_SECONDS } : {}) },
+    { title: 'Imports', area: 'imports', ...(isRunning ? { pollSeconds: POLL_SECONDS } : {}) },
     <>
       <ListHead
         title="Imports"
@@ -117,7 +117,7 @@ async function showImport(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Import', tab: 'imports', ...(isOver ? {} : { pollSeconds: POLL_SECONDS }) },
+    { title: 'Import', area: 'imports', ...(isOver ? {} : { pollSeconds: POLL_SECONDS }) },
     <>
       <h1>
         Import <State found={found} />

@@ -70,7 +70,7 @@ function showForm(
   sendConsole(
     context,
     console,
-    { title: 'New pack', tab: 'packs' },
+    { title: 'New pack', area: 'packs' },
     <>
       <h1>New sandbox pack</h1>
       <Problem text={errors.size > 0 ? 'Some fields need another value.' : null} />

@@ -34,7 +34,7 @@ async function showPacks(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Packs', tab: 'packs' },
+    { title: 'Packs', area: 'packs' },
     <>
       <div class="page-head">
         <h1>Packs</h1>

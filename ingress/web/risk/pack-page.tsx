@@ -8,13 +8,14 @@ import { listShares } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { packPdf, pdfHeaders } from '../../risk/pack-pdf.ts'
+import { PageContents } from '../components/page-contents.tsx'
 import { personOf } from '../frame/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
 import { AnchorBlock } from './anchor-block.tsx'
 import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
-import { PackView } from './pack-view.tsx'
-import { ShareCard } from './share-card.tsx'
+import { PackView, packParts } from './pack-view.tsx'
+import { hasShareCard, ShareCard } from './share-card.tsx'
 
 /** One pack, its files, and the links through which others may see it. */
 export function packPages(pages: Pages): void {
@@ -53,26 +54,37 @@ async function showReady(context: Context, console: Console, document: PackDocum
   // The log includes it within about a second; a link just made would be lost by loading the page again.
   if (link === null && proof?.index === null) context.response.set('Refresh', '2')
   const path = `${console.base}/packs/${packId}`
+  const isShared = hasShareCard(console, shares)
+  const parts = [
+    ...packParts(document),
+    { id: 'anchor', label: 'Anchor' },
+    ...(isShared ? [{ id: 'shares-title', label: 'Share links' }] : []),
+  ]
   sendConsole(
     context,
     console,
-    { title: `Pack ${packId.slice(0, 8)}`, tab: 'packs' },
-    <>
-      <div class="page-head">
-        <h1>Risk Signals Pack</h1>
-        <div class="row">
-          <a class="button primary" href={`${path}/pdf`}>
-            PDF
-          </a>
-          <a class="button" href={`${path}/json`} download={packFileName(packId)}>
-            JSON
-          </a>
+    { title: `Pack ${packId.slice(0, 8)}`, area: 'packs' },
+    <div class="pack-with-contents">
+      <PageContents parts={parts} />
+      <div class="pack">
+        <div class="page-head">
+          <h1>Risk Signals Pack</h1>
+          <div class="row">
+            <a class="button primary" href={`${path}/pdf`}>
+              PDF
+            </a>
+            <a class="button" href={`${path}/json`} download={packFileName(packId)}>
+              JSON
+            </a>
+          </div>
         </div>
+        <PackView document={document} />
+        <AnchorBlock document={document} proof={proof} publicUrl={config.publicUrl} />
+        {isShared && (
+          <ShareCard context={context} console={console} path={path} shares={shares} link={link} now={now()} />
+        )}
       </div>
-      <PackView document={document} />
-      <AnchorBlock document={document} proof={proof} publicUrl={config.publicUrl} />
-      <ShareCard context={context} console={console} path={path} shares={shares} link={link} now={now()} />
-    </>,
+    </div>,
   )
 }
 
@@ -83,7 +95,7 @@ function showUnfinished(context: Context, console: Console, source: PackSource):
   sendConsole(
     context,
     console,
-    { title: 'Pack', tab: 'packs' },
+    { title: 'Pack', area: 'packs' },
     <>
       <h1>Risk Signals Pack</h1>
       <p class={hasFailed ? 'problem' : 'notice'} role="status">

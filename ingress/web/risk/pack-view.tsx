@@ -3,8 +3,17 @@ import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/doc
 import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
+import type { PagePart } from '../components/page-contents.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
+
+/** The parts of `PackView` that are worth going to, in its order. */
+export function packParts({ cards, flags }: PackDocument): PagePart[] {
+  return [
+    ...cards.map((card) => ({ id: cardId(card), label: card.title })),
+    ...(flags.length > 0 ? [{ id: 'pack-notes', label: 'Notes' }] : []),
+  ]
+}
 
 /** A pack as people read it, in the order of its PDF; the anchor follows after it. */
 export function PackView({ document }: { document: PackDocument }) {
@@ -72,8 +81,12 @@ function PackHead({ document }: { document: PackDocument }) {
   )
 }
 
+function cardId({ key }: Card): string {
+  return `signal-${key.replaceAll('.', '-')}`
+}
+
 function SignalCard({ card }: { card: Card }) {
-  const id = `signal-${card.key.replaceAll('.', '-')}`
+  const id = cardId(card)
   const plain = card.values.filter(({ label }) => !OF_INVOICE.test(label))
   return (
     <article class={card.tier === 'MISSING' ? 'card signal-card is-missing' : 'card signal-card'} aria-labelledby={id}>

@@ -6,6 +6,11 @@ import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 import { type Console, mayIn } from './console.tsx'
 
+/** Whether there is anything for this person to see or do in `ShareCard`. */
+export function hasShareCard(console: Console, shares: readonly PackShare[]): boolean {
+  return mayIn(console, 'manage') || shares.length > 0
+}
+
 /** The links through which people without an account see this pack. */
 export function ShareCard(props: {
   context: Context
@@ -17,7 +22,6 @@ export function ShareCard(props: {
 }) {
   const { context, console, path, shares, link, now } = props
   const mayShare = mayIn(console, 'manage')
-  if (!mayShare && shares.length === 0) return null
   return (
     <section class="card" id="shares" aria-labelledby="shares-title">
       <h2 id="shares-title">Share links</h2>

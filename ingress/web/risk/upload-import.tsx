@@ -100,7 +100,7 @@ function show(context: Context, console: Console, { format, requestKey, message,
   sendConsole(
     context,
     console,
-    { title: 'Upload a file', tab: 'imports' },
+    { title: 'Upload a file', area: 'imports' },
     <>
       <h1>Upload a file</h1>
       <p class="muted">

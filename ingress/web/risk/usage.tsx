@@ -27,7 +27,7 @@ async function showUsage(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Usage', tab: 'usage' },
+    { title: 'Usage', area: 'usage' },
     <>
       <div class="page-head">
         <h1>Usage</h1>
@@ -66,7 +66,7 @@ function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly U
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="card table-card scroll" tabIndex={0} aria-label="Units per family">
-      <table class="plain-table units">
+      <table class="plain-table units stacked">
         <thead>
           <tr>
             <th scope="col">Family</th>
@@ -87,10 +87,18 @@ function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly U
               <td>
                 <UnitBars units={unitsByDay(props.days, family, props.today)} />
               </td>
-              <td class="figure">{today}</td>
-              <td class="figure">{monthToDate}</td>
-              <td class="figure">{month}</td>
-              <td class="figure">{total}</td>
+              <td class="figure" data-label="Today (UTC)">
+                {today}
+              </td>
+              <td class="figure" data-label="This month">
+                {monthToDate}
+              </td>
+              <td class="figure" data-label={`${BARS} days`}>
+                {month}
+              </td>
+              <td class="figure" data-label="In all">
+                {total}
+              </td>
             </tr>
           ))}
         </tbody>

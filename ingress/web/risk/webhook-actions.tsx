@@ -55,7 +55,7 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
   sendConsole(
     context,
     console,
-    { title: endpoint ? 'Edit endpoint' : 'New endpoint', tab: 'webhooks' },
+    { title: endpoint ? 'Edit endpoint' : 'New endpoint', area: 'webhooks' },
     <>
       <p class="crumb">
         <a href={path}>{endpoint?.url ?? 'Webhook endpoints'}</a>

@@ -36,7 +36,7 @@ async function showEndpoints(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Webhooks', tab: 'webhooks', pollSeconds: 10 },
+    { title: 'Webhooks', area: 'webhooks', pollSeconds: 10 },
     <>
       <div class="page-head">
         <h1>Webhook endpoints</h1>
@@ -178,7 +178,7 @@ async function showEndpoint(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Deliveries', tab: 'webhooks', pollSeconds: 5 },
+    { title: 'Deliveries', area: 'webhooks', pollSeconds: 5 },
     <>
       <p class="crumb">
         <a href={`${console.base}/webhooks`}>Webhook endpoints</a>

@@ -17,7 +17,7 @@ import { asker, doOnce, note } from './ask.ts'
 import { evidenceForm, type FormField } from './form.tsx'
 import { receivableFields } from './parts.tsx'
 
-const common = { family: 'acceptance', tab: 'acceptance' } as const
+const common = { family: 'acceptance', area: 'acceptance' } as const
 const REF: FormField = { name: 'receivableRef', label: 'Receivable', hint: 'your own reference', isRequired: true }
 const AT: FormField = { name: 'at', label: 'At', hint: 'YYYY-MM-DDThh:mm:ssZ', isRequired: true }
 

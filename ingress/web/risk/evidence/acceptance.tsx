@@ -20,7 +20,7 @@ import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int()])
-const TAB = { tab: 'acceptance' } as const
+const TAB = { area: 'acceptance' } as const
 
 interface Acceptance extends AnchoredRecord {
   acceptanceId: string

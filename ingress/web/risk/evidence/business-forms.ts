@@ -19,7 +19,7 @@ import { field, type Pages } from '../../frame/context.ts'
 import { asker, doOnce, idOf, note } from './ask.ts'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'
 
-const common = { family: 'kyb', tab: 'businesses' } as const
+const common = { family: 'kyb', area: 'businesses' } as const
 const ENTITY = '/businesses/:vei'
 
 /** Forms about businesses. */

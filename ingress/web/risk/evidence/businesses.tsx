@@ -41,7 +41,7 @@ async function showList(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Businesses', tab: 'businesses' },
+    { title: 'Businesses', area: 'businesses' },
     <>
       <ListHead
         title="Businesses"
@@ -97,7 +97,7 @@ async function showVerification(context: Context): Promise<void> {
   const { deps, params } = context
   const job = { kind: 'kyb.verification', folder: VERIFICATIONS, id: params.id ?? '', what: 'verification' } as const
   const answer = await readOutcome(deps, console, job)
-  const page = { title: 'Verification', tab: 'businesses' } as const
+  const page = { title: 'Verification', area: 'businesses' } as const
   if (answer.status === 202) {
     return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Verification" />)
   }

@@ -38,7 +38,7 @@ export async function showEntity(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Business', tab: 'businesses' },
+    { title: 'Business', area: 'businesses' },
     <>
       <Said context={context} />
       <div class="page-head">

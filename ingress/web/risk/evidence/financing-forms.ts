@@ -27,7 +27,7 @@ import { evidenceForm, jsonOf, openFamily, type Sent } from './form.tsx'
 import { receivableFields } from './parts.tsx'
 
 const FAMILY = 'first-financing'
-const common = { family: FAMILY, tab: 'financing' } as const
+const common = { family: FAMILY, area: 'financing' } as const
 
 /** Forms and buttons of the first-financing registry. */
 export function financingForms(pages: Pages): void {

@@ -19,7 +19,7 @@ import { State, showRegistration } from './registration-page.tsx'
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int(), z.uuid()])
-const TAB = { tab: 'financing' } as const
+const TAB = { area: 'financing' } as const
 
 /** The first-financing registry: own registrations, checks and disputes. */
 export function financingPages(pages: Pages): void {

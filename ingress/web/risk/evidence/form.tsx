@@ -12,7 +12,8 @@ import { parseWith } from '../../../risk/json-body.ts'
 import { CheckBox, Form, SelectField, TextArea, TextField } from '../../components/form.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../frame/context.ts'
-import { CONSOLE, type Console, openConsole, sendConsole, type Tab } from '../console.tsx'
+import type { RiskArea } from '../../frame/navigation.ts'
+import { CONSOLE, type Console, openConsole, sendConsole } from '../console.tsx'
 
 /** A member of the body that a form asks for; dots lead into members of members. */
 export interface FormField {
@@ -44,7 +45,7 @@ export interface EvidenceForm<Body> {
   /** below the console; may have parameters */
   path: string
   family: Family
-  tab: Tab
+  area: RiskArea
   title: string
   intro?: ComponentChildren
   /** or what makes them, where they offer what there is */
@@ -182,7 +183,7 @@ function show<Body>(context: Context, console: Console, form: EvidenceForm<Body>
   sendConsole(
     context,
     console,
-    { title: form.title, tab: form.tab },
+    { title: form.title, area: form.area },
     <>
       <h1>{form.title}</h1>
       {form.intro !== undefined && <p class="muted">{form.intro}</p>}
@@ -201,7 +202,7 @@ function show<Body>(context: Context, console: Console, form: EvidenceForm<Body>
           <button class="primary" type="submit">
             {form.button}
           </button>
-          <a class="button" href={`${console.base}/${form.tab}`}>
+          <a class="button" href={`${console.base}/${form.area}`}>
             Cancel
           </a>
         </div>

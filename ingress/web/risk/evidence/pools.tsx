@@ -19,7 +19,7 @@ import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.
 
 const SHOWN = 50
 const POLL_SECONDS = 2
-const TAB = { tab: 'pools' } as const
+const TAB = { area: 'pools' } as const
 
 /** Pools of receivables: their cuts, and what is in a cut. */
 export function poolPages(pages: Pages): void {

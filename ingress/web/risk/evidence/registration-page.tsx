@@ -51,7 +51,7 @@ async function findOwn(context: Context, console: Console): Promise<Registration
 export async function showRegistration(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { db, secrets, config, now } = context.deps
-  const page = { tab: 'financing', title: 'Registration' } as const
+  const page = { area: 'financing', title: 'Registration' } as const
   const registration = await findOwn(context, console)
   if (!registration) return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Registration" />)
   const view = registrationView(registration)

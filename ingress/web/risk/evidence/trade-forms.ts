@@ -20,7 +20,7 @@ import type { Console } from '../console.tsx'
 import { asker, doOnce, idOf, note } from './ask.ts'
 import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'
 
-const common = { family: 'trade', tab: 'trade' } as const
+const common = { family: 'trade', area: 'trade' } as const
 /** As many documents as a pack may have. */
 const OFFERED = 100
 

@@ -15,7 +15,7 @@ import { Fact, ListHead, Pager, Pending, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
 
-const TAB = { tab: 'trade' } as const
+const TAB = { area: 'trade' } as const
 const POLL_SECONDS = 2
 
 /** Trade provenance: documents by their hashes, what registries said, and signed packs of both. */

@@ -6,8 +6,8 @@ import { isUuid } from '#shared/uuid.ts'
 import { doOnce, note } from '../evidence/ask.ts'
 import type { Sent } from '../evidence/form.tsx'
 
-/** What all forms of the tab share. */
-export const common = { family: 'identity', tab: 'identity' } as const
+/** What all forms of the area share. */
+export const common = { family: 'identity', area: 'identity' } as const
 /** Why, in the words of whoever fills in the form. */
 export const REASON = {
   name: 'reason',

@@ -17,7 +17,7 @@ export async function showConsents(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Consents', tab: 'identity' },
+    { title: 'Consents', area: 'identity' },
     <>
       <Said context={context} />
       <div class="page-head">

@@ -31,7 +31,7 @@ async function showIssuers(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Issuers', tab: 'identity' },
+    { title: 'Issuers', area: 'identity' },
     <>
       <Said context={context} />
       <ListHead title="Issuers" actions={mayIn(console, 'edit') ? [add] : []} />

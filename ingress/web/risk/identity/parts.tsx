@@ -40,7 +40,7 @@ const LISTS = [
   ['/issuers', 'Issuers'],
 ] as const
 
-/** The lists of this tab. */
+/** The lists of this area. */
 export function Lists({ console, current }: { console: Console; current: (typeof LISTS)[number][0] }) {
   return (
     <nav class="chips" aria-label="Identity">

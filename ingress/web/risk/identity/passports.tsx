@@ -36,7 +36,7 @@ export async function showPassports(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Passports', tab: 'identity' },
+    { title: 'Passports', area: 'identity' },
     <>
       <Said context={context} />
       <h1>Passports</h1>
@@ -105,7 +105,7 @@ export async function showPassport(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Passport', tab: 'identity' },
+    { title: 'Passport', area: 'identity' },
     <>
       <Said context={context} />
       <div class="page-head">

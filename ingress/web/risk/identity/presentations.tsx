@@ -32,7 +32,7 @@ export async function showPresentations(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Presentations', tab: 'identity' },
+    { title: 'Presentations', area: 'identity' },
     <>
       <h1>Presentations</h1>
       <Lists console={console} current="/presentations" />
@@ -104,7 +104,7 @@ async function send(context: Context, console: Console, presentation: Presentati
   sendConsole(
     context,
     console,
-    { title: 'Presentation', tab: 'identity', ...(isOpen && { pollSeconds: POLL_SECONDS }) },
+    { title: 'Presentation', area: 'identity', ...(isOpen && { pollSeconds: POLL_SECONDS }) },
     <>
       <Said context={context} />
       <h1>Presentation</h1>

@@ -37,7 +37,7 @@ export async function showSubjects(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Identity', tab: 'identity' },
+    { title: 'Identity', area: 'identity' },
     <>
       <div class="page-head">
         <h1>Identity</h1>
@@ -112,7 +112,7 @@ export async function showSubject(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Subject', tab: 'identity' },
+    { title: 'Subject', area: 'identity' },
     <>
       <Said context={context} />
       <div class="page-head">

@@ -20,7 +20,7 @@ export async function showVerifications(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { title: 'Verifications', tab: 'identity' },
+    { title: 'Verifications', area: 'identity' },
     <>
       <h1>Verifications</h1>
       <Lists console={console} current="/verifications" />
@@ -87,7 +87,7 @@ export async function showVerification(context: Context): Promise<void> {
     what: 'verification',
   } as const
   const answer = await readOutcome(context.deps, console, job)
-  const page = { title: 'Verification', tab: 'identity' } as const
+  const page = { title: 'Verification', area: 'identity' } as const
   if (answer.status === 202) {
     return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Verification" />)
   }
