@@ -9,13 +9,21 @@ import { agentName } from './agent-name.ts'
 export function Sessions(props: { context: Context; own: number; sessions: readonly ListedSession[] }) {
   const { context, own, sessions } = props
   const now = context.deps.now()
+  const others = sessions.filter(({ id }) => id !== own).length
   return (
     <section class="card" aria-labelledby="sessions">
       <div class="card-head">
         <h2 id="sessions">Where you are signed in</h2>
-        <Form context={context} action="/sign-out-everywhere">
-          <button type="submit">Sign out everywhere else</button>
-        </Form>
+        {others > 0 && (
+          <Form
+            context={context}
+            action="/sign-out-everywhere"
+            confirm={`Sign out everywhere else? That ${others === 1 ? 'is one browser, which has' : `are ${others} browsers, which have`} to sign in again.`}
+            yes="Sign out"
+          >
+            <button type="submit">Sign out everywhere else</button>
+          </Form>
+        )}
       </div>
       <ul class="bare">
         {sessions.map((one) => (
@@ -28,7 +36,12 @@ export function Sessions(props: { context: Context; own: number; sessions: reado
               </small>
             </span>
             {one.id !== own && (
-              <Form context={context} action={`/account/sessions/${one.id}/end`}>
+              <Form
+                context={context}
+                action={`/account/sessions/${one.id}/end`}
+                confirm={`Sign out ${agentName(one.agent)} at ${one.address}? It has to sign in again.`}
+                yes="Sign out"
+              >
                 <button type="submit" class="quiet" aria-label={`Sign out ${agentName(one.agent)} at ${one.address}`}>
                   Sign out
                 </button>

@@ -50,23 +50,3 @@ function problemOf(errors: ReadonlyMap<string, string>, isShown: IsShown = (name
   if (errors.size === 0) return undefined
   return [...errors].find(([name]) => !isShown(name))?.[1] ?? 'Something below is not right yet.'
 }
-
-/** Two or three ways of which one is taken; each has the id `<name>-<value>`. */
-export function Segments(props: { name: string; value: string; options: readonly { value: string; label: string }[] }) {
-  return (
-    <div class="segments">
-      {props.options.map(({ value, label }) => (
-        <span key={value}>
-          <input
-            type="radio"
-            id={`${props.name}-${value}`}
-            name={props.name}
-            value={value}
-            checked={value === props.value}
-          />
-          <label for={`${props.name}-${value}`}>{label}</label>
-        </span>
-      ))}
-    </div>
-  )
-}

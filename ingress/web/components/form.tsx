@@ -33,6 +33,7 @@ export function Form(props: {
         <>
           <input type="hidden" name="_question" value={props.confirm} />
           <input type="hidden" name="_from" value={pageOf(props.context)} />
+          {props.yes !== undefined && <input type="hidden" name="_yes" value={props.yes} />}
         </>
       )}
       {props.children}
@@ -45,14 +46,16 @@ function pageOf({ request }: Context): string {
   return request.method === 'GET' ? request.originalUrl : ''
 }
 
-interface FieldProps {
+/** What every field has. */
+export interface FieldProps {
   label: string
   name: string
   hint?: ComponentChildren
   error?: string | undefined
 }
 
-function describedBy({ name, hint, error }: FieldProps): string | undefined {
+/** The ids of what explains a field; undefined when nothing does. */
+export function describedBy({ name, hint, error }: FieldProps): string | undefined {
   const ids = [...(hint === undefined ? [] : [`${name}-hint`]), ...(error === undefined ? [] : [`${name}-error`])]
   return ids.length === 0 ? undefined : ids.join(' ')
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { DayBar } from '../components/day-bar.tsx'
-import { Segments } from '../components/edit-form.tsx'
 import { CheckBox, CodeBlock, Copyable, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { Icon, KindIcon, StatusGlyph, statusNames } from '../components/icons.tsx'
 import { Problem } from '../components/notice.tsx'
+import { SegmentField } from '../components/segments.tsx'
 import { Ago, Distance } from '../components/time.tsx'
 import type { Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
@@ -146,7 +146,8 @@ function Fields({ id }: { id: (name: string) => string }) {
         <TextField label="Wrong" name={id('wrong')} value="every day" error="Period is not a number." />
         <SelectField label="Choice" name={id('choice')} value="a" options={[{ value: 'a', label: 'The first' }]} />
         <TextArea label="Lines" name={id('lines')} value="One" rows={2} />
-        <Segments
+        <SegmentField
+          label="One of a few"
           name={id('way')}
           value="once"
           options={[

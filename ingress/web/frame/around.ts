@@ -8,26 +8,46 @@ import { signedIn, type Workspace } from './workspace.ts'
 
 /** By the first of these words in the path. */
 const AREAS: Readonly<Record<string, Area>> = {
+  acceptance: 'acceptance',
   account: 'account',
+  agents: 'agents',
+  businesses: 'businesses',
   checks: 'checks',
+  clients: 'clients',
+  deliveries: 'webhooks',
+  families: 'clients',
+  filters: 'checks',
+  financing: 'financing',
+  identity: 'identity',
+  imports: 'imports',
   incidents: 'incidents',
   integrations: 'integrations',
   invitations: 'members',
   members: 'members',
+  packs: 'packs',
   policies: 'policies',
-  risk: 'packs',
+  pools: 'pools',
+  trade: 'trade',
+  usage: 'usage',
+  webhooks: 'webhooks',
   windows: 'windows',
   keys: 'settings',
   settings: 'settings',
+  'sign-out-everywhere': 'account',
   'status-notes': 'incidents',
   'status-page': 'settings',
 }
+
+/** The risk console of an organisation: its pages have all of its areas at the side. */
+const RISK_BASE = /^\/organisations\/([0-9a-f-]{36})\/risk\/(?:sandbox|production)(?=\/)/
 
 /**
  * What is drawn around a page that only asks or only says what went wrong, so that the reader sees where they are.
  * Nothing for who is not signed in, and where it cannot be found out: such a page must not fail of it.
  */
-export async function surroundings(context: Context): Promise<Pick<Frame, 'workspace' | 'project' | 'area'>> {
+export async function surroundings(
+  context: Context,
+): Promise<Pick<Frame, 'workspace' | 'project' | 'area' | 'riskBase'>> {
   if (!context.session) return {}
   try {
     const workspace = await signedIn(context)
@@ -36,7 +56,14 @@ export async function surroundings(context: Context): Promise<Pick<Frame, 'works
       .split('/')
       .map((word) => (Object.hasOwn(AREAS, word) ? AREAS[word] : undefined))
       .find((one) => one !== undefined)
-    return { workspace, ...(project && { project }), ...(area && { area }) }
+    const [base, organisation] = RISK_BASE.exec(context.request.path) ?? []
+    const isOwn = workspace.memberships.some(({ organisationUuid }) => organisationUuid === organisation)
+    return {
+      workspace,
+      ...(project && { project }),
+      ...(area && { area }),
+      ...(base !== undefined && isOwn && { riskBase: base }),
+    }
   } catch {
     return {}
   }

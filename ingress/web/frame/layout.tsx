@@ -21,6 +21,8 @@ export interface Frame {
   workspace?: Workspace
   project?: MemberProject
   area?: Area
+  /** where the risk console is, on its pages */
+  riskBase?: string
   /** turns the tab's icon red */
   isDown?: boolean
   /** address of the events that make this page read itself again */
@@ -98,6 +100,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
             workspace={frame.workspace}
             project={frame.project ?? onlyProject(frame.workspace)}
             area={frame.area}
+            riskBase={frame.riskBase}
           />
         ) : (
           !frame.isWall && (
@@ -212,8 +215,9 @@ function Sidebar(props: {
   workspace: Workspace
   project: MemberProject | undefined
   area: Area | undefined
+  riskBase: string | undefined
 }) {
-  const { context, workspace, project, area } = props
+  const { context, workspace, project, area, riskBase } = props
   const { session } = workspace
   return (
     <header class="side">
@@ -223,7 +227,7 @@ function Sidebar(props: {
         <input type="checkbox" class="menu-switch" aria-label="Show the navigation" />
       </div>
       <nav aria-label="Main" data-region="navigation">
-        {navigation(workspace, project).map((section) => (
+        {navigation(workspace, project, riskBase).map((section) => (
           <div class="nav-section" key={section.title}>
             <p class="nav-title">{section.title}</p>
             <ul>

@@ -2,9 +2,27 @@ import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 
+/** What the risk console consists of: the last step of its address, its icon, and what it is called. */
+const RISK = [
+  { area: 'packs', label: 'Evidence packs' },
+  { area: 'identity', label: 'Identity' },
+  { area: 'businesses', label: 'Businesses' },
+  { area: 'financing', label: 'Financing' },
+  { area: 'acceptance', label: 'Acceptance' },
+  { area: 'trade', label: 'Trade' },
+  { area: 'imports', label: 'Imports' },
+  { area: 'pools', label: 'Pools' },
+  { area: 'clients', label: 'Clients' },
+  { area: 'agents', label: 'Agents' },
+  { area: 'webhooks', label: 'Webhooks' },
+  { area: 'usage', label: 'Usage' },
+] as const
+
+export type RiskArea = (typeof RISK)[number]['area']
+
 /** The place in the navigation that a page belongs to. */
 export type Area =
-  | 'packs'
+  | RiskArea
   | 'checks'
   | 'incidents'
   | 'policies'
@@ -31,8 +49,15 @@ interface NavigationLink {
   counted?: string
 }
 
-/** What a person finds at the side of every page: a new area of the product is a section here. */
-export function navigation(workspace: Workspace, project: MemberProject | undefined): NavigationSection[] {
+/**
+ * What a person finds at the side of every page: a new area of the product is a section here.
+ * @param riskBase where the risk console is, on its own pages alone; elsewhere its first page stands for all of it
+ */
+export function navigation(
+  workspace: Workspace,
+  project: MemberProject | undefined,
+  riskBase?: string,
+): NavigationSection[] {
   const sections: NavigationSection[] = []
   const { attention } = workspace
   if (project) {
@@ -62,8 +87,12 @@ export function navigation(workspace: Workspace, project: MemberProject | undefi
     ? { uuid: project.organisationUuid, role: project.role }
     : workspace.memberships.map(({ organisationUuid, role }) => ({ uuid: organisationUuid, role })).at(0)
   if (organisation) {
-    const href = `/organisations/${organisation.uuid}/risk/sandbox/packs`
-    sections.push({ title: 'Risk signals', links: [{ area: 'packs', href, label: 'Evidence packs' }] })
+    const base = riskBase ?? `/organisations/${organisation.uuid}/risk/sandbox`
+    const shown = riskBase === undefined ? RISK.slice(0, 1) : RISK
+    sections.push({
+      title: 'Risk signals',
+      links: shown.map(({ area, label }) => ({ area, href: `${base}/${area}`, label })),
+    })
   }
   sections.push({
     title: 'Organisation',

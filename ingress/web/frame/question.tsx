@@ -1,16 +1,17 @@
 import { safeNext } from '../accounts/safe-next.ts'
 import { surroundings } from './around.ts'
-import type { FormContext } from './context.ts'
+import { type FormContext, field } from './context.ts'
 import { sendPage } from './layout.tsx'
 
 /** What carries a form's own bookkeeping; a question puts it in anew. */
-const OWN = new Set(['_csrf', '_question', '_from', '_confirmed'])
+const OWN = new Set(['_csrf', '_question', '_from', '_yes', '_confirmed'])
 
 /**
  * Asks before something is lost, where no script could: a page with the question and the same form once more. Nothing
  * is changed before that form is sent.
+ * @param yes what the button says that does it all the same; by default what the form says, as its dialog would
  */
-export async function sendQuestion(context: FormContext, question: string, yes = 'Yes, go on'): Promise<void> {
+export async function sendQuestion(context: FormContext, question: string, yes?: string): Promise<void> {
   const { form, request, csrf } = context
   const back = safeNext(form.get('_from') ?? form.get('back'))
   sendPage(
@@ -23,14 +24,14 @@ export async function sendQuestion(context: FormContext, question: string, yes =
         <input type="hidden" name="_csrf" value={csrf} />
         <input type="hidden" name="_confirmed" value="yes" />
         <Fields form={form} />
-        <p class="row">
+        <div class="row">
           <button type="submit" class="danger solid">
-            {yes}
+            {yes ?? (field(form, '_yes') || 'Yes, go on')}
           </button>
           <a class="button" href={back}>
             Cancel
           </a>
-        </p>
+        </div>
       </form>
     </section>,
   )

@@ -22,7 +22,7 @@ async function showGaps(context: Context): Promise<void> {
   const gaps = await listGaps(db, { projectId: project.id, before: null, limit: LISTED, shards })
   sendPage(
     context,
-    { title: `Gaps · ${project.name}`, workspace, project },
+    { title: `Gaps · ${project.name}`, workspace, project, area: 'settings' },
     <>
       <h1>Gaps</h1>
       <p class="muted">
@@ -30,7 +30,7 @@ async function showGaps(context: Context): Promise<void> {
         counts anew from the end of the gap. The newest {LISTED} are shown.
       </p>
       {gaps.length === 0 ? (
-        <p>There were none.</p>
+        <p class="empty">There were none.</p>
       ) : (
         <section class="card table-card">
           <table class="plain-table stacked">

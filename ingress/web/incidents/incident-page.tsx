@@ -33,7 +33,7 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
         {isOpen && (
           <>
             {' '}
-            <NextMessage incident={incident} {...coming} now={now} />
+            Next message: <NextMessage incident={incident} {...coming} now={now} />
           </>
         )}
       </p>
@@ -71,11 +71,11 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
       {mayEdit && (
         <section class="card" aria-labelledby="note-title">
           <h2 id="note-title">Notes and report</h2>
-          <Form context={context} action={`${path}/note`} class="inline-fields">
+          <Form context={context} action={`${path}/note`} class="inline-fields form-wide">
             <TextField label="Add a note" name="text" maxLength={2000} />
             <button type="submit">Add</button>
           </Form>
-          <Form context={context} action={`${path}/report`} class="stack">
+          <Form context={context} action={`${path}/report`} class="stack form-wide">
             <TextArea
               label="Report"
               name="report"

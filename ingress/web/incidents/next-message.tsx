@@ -39,13 +39,13 @@ export async function loadComing(
   })
 }
 
-/** What comes next of an outage: when somebody is told, and who, or why nobody is. */
+/** After “Next message: ”: when somebody is told of an outage, and who, or why nobody is. */
 export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
   const { state, held, ackUntil, isDirect } = incident
   if (state === 'acknowledged') {
     return (
       <>
-        Next message: none, it is acknowledged
+        none, it is acknowledged
         {ackUntil !== null && (
           <>
             {' '}
@@ -61,7 +61,7 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
     const whom = next.channels.map((uuid) => (uuid === null ? 'its own integrations' : nameOf(uuid))).join(', ')
     return (
       <>
-        Next message: <Ago at={next.at} now={now} /> to {whom}
+        <Ago at={next.at} now={now} /> to {whom}
         {next.isRepeat && ', once more'}, if it is still down and nobody has acknowledged it.
       </>
     )
@@ -71,7 +71,7 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
     const why = decisionText({ outcome: '', reason: held, detail: isSaid ? decision.detail : {} })
     return (
       <>
-        Next message: none for now: {why}
+        none for now: {why}
         {isSaid && decision.until !== null && decision.until > now && (
           <>
             {' '}
@@ -82,5 +82,5 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
     )
   }
   const isTold = isDirect || incident.told.some((entries) => entries > 0)
-  return <>Next message: {isTold ? 'when it is up again.' : 'none.'}</>
+  return <>{isTold ? 'when it is up again.' : 'none.'}</>
 }

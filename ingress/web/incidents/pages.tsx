@@ -140,7 +140,7 @@ async function showList(context: Context): Promise<void> {
                 <th scope="col">Check</th>
                 <th scope="col">Since</th>
                 <th scope="col">State</th>
-                <th scope="col">What comes next</th>
+                <th scope="col">Next message</th>
               </tr>
             </thead>
             <tbody>
@@ -161,7 +161,7 @@ async function showList(context: Context): Promise<void> {
                       </span>
                     )}
                   </td>
-                  <td data-label={incident.state === 'resolved' ? undefined : 'What comes next'}>
+                  <td data-label={incident.state === 'resolved' ? undefined : 'Next message'}>
                     {incident.state !== 'resolved' && (
                       <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />
                     )}

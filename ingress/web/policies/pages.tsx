@@ -3,6 +3,7 @@ import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
 import { type Plan, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { createPolicy } from '#shared/monitoring/operations/create-policy.ts'
 import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
 import { namedChannels } from '#shared/monitoring/operations/named-channels.ts'
@@ -156,7 +157,8 @@ async function showList(context: Context): Promise<void> {
               <Form
                 context={context}
                 action={`${base}/${policy.uuid}/delete`}
-                confirm={`Delete the policy ${policy.name}?`}
+                confirm={`Delete the policy ${policy.name}? ${deletedInWords(counts.get(policy.id)?.length ?? 0)}`}
+                yes="Delete policy"
               >
                 <button type="submit" class="quiet" aria-label={`Delete ${policy.name}`}>
                   Delete
@@ -182,7 +184,14 @@ function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
 
 const checksInWords = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
 
+/** What becomes of the checks of a policy. */
+function deletedInWords(count: number): string {
+  if (count === 0) return 'No check is told by it.'
+  return `${checksInWords(count)} will be told by another one that fits, else of each change.`
+}
+
 function matchInWords(match: string): string {
   if (match.trim() === '') return 'For checks that name it'
-  return match.trim() === '*' ? 'For the whole project' : `For checks with the tags ${match}`
+  if (match.trim() === '*') return 'For the whole project'
+  return `For checks with the ${splitTags(match).length === 1 ? 'tag' : 'tags'} ${match}`
 }

@@ -2,8 +2,9 @@ import { channelText, decisionText } from '#shared/monitoring/alerting/decision-
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedWord } from '#shared/monitoring/simulation/simulated.ts'
-import { EditForm, Segments } from '../components/edit-form.tsx'
+import { EditForm } from '../components/edit-form.tsx'
 import { SelectField, TextArea, TextField } from '../components/form.tsx'
+import { Segments } from '../components/segments.tsx'
 import { Exact } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
 
@@ -71,7 +72,7 @@ export function SimulatorPage({ context, base, asked, checks, policies, names, e
             name="source"
             value={asked.source}
             options={[
-              { value: 'recorded', label: 'The last 7 days as they were' },
+              { value: 'recorded', label: 'The last 7 days' },
               { value: 'lines', label: 'These pings' },
             ]}
           />

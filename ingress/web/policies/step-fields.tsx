@@ -1,7 +1,7 @@
 import type { StoredChannel } from '#shared/monitoring/channels/store.ts'
 import { ChannelChoice } from '../components/channel-choice.tsx'
-import { Segments } from '../components/edit-form.tsx'
 import { DurationField, SelectField, TextField } from '../components/form.tsx'
+import { SegmentField } from '../components/segments.tsx'
 import { MOST_HOURS, type PolicyFormState } from './policy-state.ts'
 
 interface Props {
@@ -93,13 +93,13 @@ function Whom(props: {
       aria-label={`Who is told by step ${index + 1}`}
       aria-describedby={error ? errorId : undefined}
     >
-      <p class="sub">Tell</p>
-      <Segments
+      <SegmentField
+        label="Tell"
         name={`${path}.whom`}
         value={isOwn ? 'own' : 'chosen'}
         options={[
-          { value: 'own', label: "the check's own integrations" },
-          { value: 'chosen', label: 'these' },
+          { value: 'own', label: 'The check’s own' },
+          { value: 'chosen', label: 'These' },
         ]}
       />
       <ChannelChoice name={`${path}.channels`} channels={channels} chosen={chosen} isDependent />

@@ -68,7 +68,7 @@ async function showProjects(context: Context): Promise<void> {
       {makers.length > 0 && (
         <section class="card" aria-labelledby="new-project">
           <h2 id="new-project">New project</h2>
-          <Form context={context} action="/projects" class="inline-fields">
+          <Form context={context} action="/projects" class="inline-fields form-wide">
             <TextField label="Name" name="name" required maxLength={100} />
             {makers.length > 1 ? (
               <div class="field">

@@ -1,5 +1,6 @@
 import { CheckBox, CodeBlock, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { PageContents } from '../components/page-contents.tsx'
 import type { Context } from '../frame/context.ts'
 import { ExportAndImport } from './import-form.tsx'
 import { KeyTable } from './key-table.tsx'
@@ -29,15 +30,7 @@ export function SettingsPage({ context, view, state }: Props & { state: Settings
     <>
       <h1>Settings of {view.name}</h1>
       <div class="settings-with-list">
-        <nav class="page-contents" aria-label="On this page">
-          <ul>
-            {PARTS.filter(({ id }) => id !== 'delete' || view.mayDelete).map(({ id, label }) => (
-              <li key={id}>
-                <a href={`#${id}`}>{label}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <PageContents parts={PARTS.filter(({ id }) => id !== 'delete' || view.mayDelete)} />
         <div class="settings">
           <Problem text={state.problem} />
           <Name context={context} view={view} />

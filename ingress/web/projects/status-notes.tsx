@@ -73,7 +73,7 @@ async function show(context: Context, typed: Typed, status = 200): Promise<void>
       <section class="card" aria-labelledby="new-note">
         <h2 id="new-note">New note</h2>
         <Problem text={typed.problem} />
-        <Form context={context} action={base} class="stack">
+        <Form context={context} action={base} class="stack form-wide">
           <TextField label="Title" name="title" value={typed.title} required maxLength={100} />
           <TextArea
             label="Text"
@@ -104,14 +104,19 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
         <h2 id={`note-${note.uuid}`}>{note.title}</h2>
         <div class="row">
           {note.endedAt === null && (
-            <Form context={context} action={`${base}/${note.uuid}/end`}>
+            <Form
+              context={context}
+              action={`${base}/${note.uuid}/end`}
+              confirm={`Say that “${note.title}” is over? The status page shows it at once, and it stays over.`}
+              yes="It is over"
+            >
               <button type="submit">It is over</button>
             </Form>
           )}
           <Form
             context={context}
             action={`${base}/${note.uuid}/delete`}
-            confirm={`Delete the note “${note.title}”?`}
+            confirm={`Delete the note “${note.title}”? Who looks at the status page sees it no more.`}
             yes="Delete note"
           >
             <button type="submit" class="danger">

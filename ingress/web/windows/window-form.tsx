@@ -1,6 +1,7 @@
 import { CheckChoice } from '../components/check-choice.tsx'
-import { EditForm, Segments } from '../components/edit-form.tsx'
+import { EditForm } from '../components/edit-form.tsx'
 import { CheckBox, DurationField, TextField, TimeZones } from '../components/form.tsx'
+import { Segments } from '../components/segments.tsx'
 import type { Context } from '../frame/context.ts'
 import type { WindowFormState } from './window-state.ts'
 

@@ -76,7 +76,12 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
   return (
     <div class="row">
       {next !== null && next.from <= now && (
-        <Form context={context} action={`${path}/end`}>
+        <Form
+          context={context}
+          action={`${path}/end`}
+          confirm={`End ${window.name || 'this maintenance'} now? What is still down is told at once.`}
+          yes="End it"
+        >
           <button type="submit">{'starts' in window.time ? 'End it now' : 'End it now, this time only'}</button>
         </Form>
       )}

@@ -13,11 +13,18 @@ export function planInWords(plan: Plan, nameOf: (uuid: string) => string): strin
 
 function stepInWords({ channels, repeat, severity, hours, outside }: Step, nameOf: (uuid: string) => string): string {
   const whom = channels === null ? "the check's own integrations" : channels.map(nameOf).join(', ') || 'nobody'
-  const again = repeat ? `, again every ${spanInWords(repeat.every)}` : ''
+  const again = repeat ? `, again every ${intervalInWords(repeat.every)}` : ''
   const times = repeat?.times ? `, ${repeat.times} times` : ''
   const bad = severity === 'info' ? '' : `, if ${severity}${severity === 'warning' ? ' or worse' : ''}`
   const when = hours.length === 0 ? '' : `, in its hours (else ${outside === 'hold' ? 'held' : 'left out'})`
   return `${whom}${again}${times}${bad}${when}`
+}
+
+/** After “every”: `hour`, `2 h`. */
+function intervalInWords(seconds: number): string {
+  if (seconds === 86_400) return 'day'
+  if (seconds === 3600) return 'hour'
+  return seconds === 60 ? 'minute' : spanInWords(seconds)
 }
 
 /** `15 min`, `2 h`, `1 day`, `90 s`: the largest unit that leaves nothing over. */

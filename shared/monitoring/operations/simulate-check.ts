@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { shardOf } from '../../contracts/ping-batch.ts'
 import { type PingGeneration, shardsNow } from '../../contracts/ping-generations.ts'
-import { NotFoundError, RateLimitedError } from '../../errors.ts'
+import { NotFoundError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTurns } from '../../platform/process/turns.ts'
-import { secondsUntilToken, takeTokens } from '../../tenancy/rate-limits/store.ts'
+import { takeTurn } from '../../tenancy/operations/take-turn.ts'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
 import { invalid, isGiven, readList, readObject, refuseUnknown } from '../alerting/fields.ts'
@@ -71,7 +71,9 @@ export async function simulateCheck(
   const span = spanOf(body, now)
   const asked = readAsked(body)
   refuseUnknown(body, '', MEMBERS)
-  if (isCounted) await takeTurn(db, project.id)
+  if (isCounted) {
+    await takeTurn(db, `simulation:${project.id}`, PER_MINUTE, 'There were six simulations within a minute.')
+  }
   const { sources } = check.rules
   const isRecorded = asked.kind !== 'events' && check.id !== null
   const played =
@@ -203,12 +205,4 @@ async function channelsFor(
       isOverReserve: false,
     }
   })
-}
-
-async function takeTurn(db: Knex, projectId: number): Promise<void> {
-  const share = 1 / 60
-  const [grant] = await takeTokens(db, [{ bucket: `simulation:${projectId}`, wanted: 1, capacity: PER_MINUTE }], share)
-  if (grant && grant.granted > 0) return
-  const seconds = secondsUntilToken(grant?.left ?? 0, PER_MINUTE, share)
-  throw new RateLimitedError('There were six simulations within a minute.', seconds)
 }

@@ -47,8 +47,11 @@
 
   let drawer = null
 
-  /** Shows the page of a ping over the log; its own links stay in the drawer. */
-  async function openDrawer(href) {
+  /**
+   * Shows the page of a ping over the log; its links to others and to other views of it stay in the drawer.
+   * @param {string} [from] which of these was followed: the focus is on it again
+   */
+  async function openDrawer(href, from) {
     const answer = await fetch(href, { credentials: 'same-origin' })
     if (!answer.ok) {
       location.href = href
@@ -69,20 +72,21 @@
     close.className = 'drawer-close'
     close.textContent = 'Close'
     close.addEventListener('click', () => drawer.close())
-    const parts = [...page.querySelectorAll('main > :not(#connection, [data-region=refusal], .crumb)')]
+    const parts = [...page.querySelectorAll('main > :not(#connection, [data-region], .crumb)')]
     drawer.replaceChildren(close, ...parts.map((part) => document.importNode(part, true)))
     for (const button of drawer.querySelectorAll('[data-copy], [data-scripted]')) button.hidden = false
     if (!drawer.open) drawer.showModal()
+    if (from) (drawer.querySelector(`[data-stays="${from}"]`) ?? close).focus()
     drawer.scrollTop = 0
     applyZone()
   }
 
   document.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
-    const link = event.target instanceof Element ? event.target.closest('a[data-drawer], .drawer .pager a') : null
+    const link = event.target instanceof Element ? event.target.closest('a[data-drawer], .drawer a[data-stays]') : null
     if (!link) return
     event.preventDefault()
-    void openDrawer(link.href)
+    void openDrawer(link.href, link.dataset.stays)
   })
 
   /** Offers for the word that is typed, behind those that stand before it; the browser's own list knows one value only. */
