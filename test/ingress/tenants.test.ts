@@ -52,9 +52,12 @@ test.serial('H1: the page of a mail of line ends holds nobody up, and shows the 
   ])
   const path = await addMail(team.project.id, raw)
   const longest = await held(async () => {
-    const [page, mail, download] = await Promise.all(['', '/mail', '/body'].map((end) => member.get(path + end)))
-    t.regex(page?.text ?? '', /endless[\s\S]*a@example\.org[\s\S]*The first 100,000 of 8,0\d\d,\d{3} bytes/)
-    t.true((page?.bytes.length ?? 0) < 600_000)
+    const ends = ['', '?view=html', '?view=source', '/mail', '/body']
+    const [text, html, source, mail, download] = await Promise.all(ends.map((end) => member.get(path + end)))
+    t.regex(text?.text ?? '', /The beginning of this mail has no text\.[\s\S]*endless[\s\S]*a@example\.org/)
+    t.regex(html?.text ?? '', /The beginning of this mail has no HTML\./)
+    t.regex(source?.text ?? '', /The first 100,000 of 8,0\d\d,\d{3} bytes/)
+    for (const page of [text, html, source]) t.true((page?.bytes.length ?? 0) < 600_000)
     t.is(mail?.status, 200)
     t.true(download?.bytes.equals(raw))
   })

@@ -2,7 +2,7 @@ import test from 'ava'
 import { findings } from '../../support/axe.ts'
 import { openBrowser } from '../../support/browser.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { furnish } from './furnished.ts'
+import { addMailedCheck, furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
 let app: HttpProduct
@@ -58,6 +58,8 @@ test.serial('every page is accessible, in both themes, and scrolled sideways at 
   await check('status page', paths.status ?? '')
   await signIn(app, page, 'ada@example.com')
   for (const [name, path] of Object.entries(paths)) await check(name, path)
+  const mail = `${await addMailedCheck(app)}/pings/1`
+  await check('mail', `${mail}?view=html`)
   t.deepEqual(problems, [])
 })
 

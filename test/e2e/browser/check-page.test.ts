@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { furnish } from './furnished.ts'
+import { addMailedCheck, furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
 let app: HttpProduct
@@ -61,6 +61,38 @@ test.serial('a ping opens over the log, leads to its neighbours, and is a page w
   t.true(await still.getByRole('heading', { name: 'Ping #8' }).isVisible())
 })
 
+test.serial('the views of a mail are opened in the drawer by keyboard, and its frame shows all of it', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
+  const page = await browser.context.newPage()
+  const broken = await open(page, 'checks')
+  await page.goto(app.url + (await addMailedCheck(app)))
+  const { pathname } = new URL(page.url())
+  await page.getByRole('link', { name: '#1 OK' }).click()
+  const drawer = page.getByRole('dialog', { name: 'Ping' })
+  await drawer.getByText('All 214 tables dumped.', { exact: true }).waitFor()
+  const left = (await drawer.getByRole('heading', { name: 'Mail' }).boundingBox())?.y ?? 0
+  t.true(left < ((await drawer.getByRole('heading', { name: 'Details' }).boundingBox())?.y ?? 0), 'the body first')
+  await drawer.getByRole('link', { name: 'Text', exact: true }).focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  const frame = drawer.locator('iframe')
+  await frame.contentFrame().getByRole('heading', { name: 'All 214 tables dumped' }).waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.textContent)
+  t.is(await focused(), 'HTML', 'one goes on where one was')
+  const height = await frame
+    .contentFrame()
+    .locator(':root')
+    .evaluate((root) => root.scrollHeight)
+  const given = (await frame.boundingBox())?.height ?? 0
+  t.true(given >= height && given < height * 1.5, `${given} px for ${height} px`)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await drawer.getByText('Subject: Backup of the billing database').waitFor()
+  t.is(await focused(), 'Source')
+  t.is(new URL(page.url()).pathname, pathname, 'over the log')
+  t.deepEqual(broken, [])
+})
+
 test.serial(
   'times are shown by the clock of UTC, of the check or of the browser, and the choice is kept',
   async (t) => {
@@ -86,7 +118,10 @@ test.serial('while a schedule is typed the form says what it means, and what is 
   const page = await browser.context.newPage()
   const broken = await open(page, 'new check')
   const preview = page.getByRole('region', { name: 'What this means' })
-  t.regex((await preview.textContent()) ?? '', /A ping at least every day\..*would be late in 1 d/)
+  t.regex(
+    (await preview.textContent()) ?? '',
+    /A ping at least every day\..*would be late in 1 d \(.*\) and down in 1 d 1 h \(/,
+  )
   await page.getByLabel('By a schedule').check()
   t.is(await page.getByLabel('Time zone').inputValue(), 'Europe/Riga', 'the clock of who makes the check')
   await page.getByLabel('Cron or OnCalendar expression').fill('30 2 * * 1-5')

@@ -5,7 +5,13 @@ import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
-import { addEndpoint, openRiskInstallation, type RiskInstallation, signInAsOwner } from './risk-installation.ts'
+import {
+  addEndpoint,
+  makePack,
+  openRiskInstallation,
+  type RiskInstallation,
+  signInAsOwner,
+} from './risk-installation.ts'
 
 let it: RiskInstallation
 
@@ -33,7 +39,7 @@ async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
   await page.goto(it.app.url)
   await page.getByRole('link', { name: 'Evidence packs' }).click()
   await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'Live' }).click()
-  await page.getByRole('navigation', { name: 'Risk console' }).getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).click()
   await page.getByRole('link', { name: sink.url, exact: true }).click()
   await page.getByRole('heading', { level: 1, name: sink.url, exact: true }).waitFor()
 }
@@ -171,4 +177,18 @@ test.serial('what an endpoint missed while it was switched off is replayed from 
   t.is(attempts.length, 2)
   t.regex(attempts[0] ?? '', /^1\. failed .*HTTP 410/)
   t.regex(attempts[1] ?? '', /^2\. delivered .*HTTP 200/)
+})
+
+test.serial('on a phone every figure of the usage is in sight', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
+  const page = await browser.context.newPage()
+  await signInAsOwner(it, page)
+  await makePack(it, page)
+  await page.goto(`${it.base}/usage`)
+  const table = page.getByRole('region', { name: 'Units per family' })
+  t.true(await table.evaluate((one) => one.scrollWidth <= one.clientWidth))
+  const labels = await table
+    .locator('td.figure')
+    .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content))
+  t.deepEqual(labels, ['"Today (UTC): "', '"This month: "', '"30 days: "', '"In all: "'])
 })

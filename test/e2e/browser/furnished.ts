@@ -100,6 +100,38 @@ export async function furnish(app: HttpProduct): Promise<Record<string, string>>
   }
 }
 
+const MAIL = `From: job@example.com
+To: check@example.com
+Subject: Backup of the billing database
+MIME-Version: 1.0
+Content-Type: multipart/alternative; boundary=part
+
+--part
+Content-Type: text/plain; charset=utf-8
+
+All 214 tables dumped.
+--part
+Content-Type: text/html; charset=utf-8
+
+<h1>All 214 tables dumped</h1>${'<p>A line of the report, with <a href="https://example.com/">a link</a>.</p>'.repeat(40)}
+--part--
+`.replaceAll('\n', '\r\n')
+
+/** A check that a mail with text and HTML has pinged. @returns its address */
+export async function addMailedCheck(app: HttpProduct): Promise<string> {
+  const { db } = app.deps
+  const project = await db('projects').first('id')
+  const [{ id, uuid }] = await db('checks')
+    .insert({ project_id: project?.id, name: 'By mail', status: 'paused', n_pings: 1, last_ping: new Date() })
+    .returning(['id', 'uuid'])
+  await db.raw(
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, remote_addr, ua, body)
+     VALUES (?, 1, 1, 'success', now(), 'email', '', NULL, '', ?)`,
+    [id, Buffer.from(MAIL)],
+  )
+  return `/checks/${uuid}`
+}
+
 type Post = (path: string, body: object) => Promise<{ id: string }>
 
 /** Who is told when, and when nobody is. */

@@ -47,15 +47,19 @@ test.serial('on a phone pages with a history are read without scrolling sideways
   t.false(await page.getByText('select', { exact: false }).last().isVisible(), 'no keys are named where there are none')
 
   const organisation = await app.deps.db('organisations').first('uuid')
-  for (const [tab, name] of [
-    ['usage', 'Usage'],
-    ['pools', 'Pools'],
-    ['packs', 'Packs'],
+  for (const [list, name] of [
+    ['', 'Subjects'],
+    ['/passports', 'Passports'],
+    ['/issuers', 'Issuers'],
   ] as const) {
-    await page.goto(`${app.url}/organisations/${organisation?.uuid}/risk/sandbox/${tab}`)
+    await page.goto(`${app.url}/organisations/${organisation?.uuid}/risk/sandbox/identity${list}`)
     const current = await page.getByRole('link', { name, exact: true }).boundingBox()
     t.true(current !== null && current.x >= 0 && current.x + current.width <= 360, `${name} is marked in sight`)
   }
+  t.false(await page.getByRole('link', { name: 'Usage' }).isVisible(), 'the areas of the console are in the menu')
+  await page.getByLabel('Show the navigation').check()
+  t.true(await page.getByRole('link', { name: 'Usage' }).isVisible())
+  t.is(await page.locator('nav[aria-label=Main] [aria-current]').innerText(), 'Identity')
 })
 
 test.serial(

@@ -189,10 +189,20 @@ for (const look of [
   })
 
 test.serial('without scripts a pack can be made, read and verified by hand', async (t) => {
-  await using browser = await openBrowser({ javaScriptEnabled: false })
+  await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 700 } })
   const page = await browser.context.newPage()
   await signInAsOwner(it, page)
   await makePack(it, page)
+  const contents = page.getByRole('navigation', { name: 'On this page' })
+  for (const name of ['Counterparty establishment', 'Borrower capacity']) {
+    await contents.getByRole('link', { name, exact: true }).focus()
+    await page.keyboard.press('Enter')
+    const heading = await page.getByRole('heading', { name, exact: true }).boundingBox()
+    t.true(heading !== null && heading.y >= 0 && heading.y < 100, `${name} at ${heading?.y}`)
+    t.true(((await contents.boundingBox())?.y ?? -1) >= 0, 'the list stays in sight')
+  }
+  await page.setViewportSize({ width: 1439, height: 700 })
+  t.false(await contents.isVisible(), 'a narrower window is all for the pack')
   const address = (await page.locator('a.qr').getAttribute('href')) ?? ''
   await page.goto(address)
   t.true(await page.getByRole('heading', { name: 'Without this page' }).isVisible())

@@ -286,7 +286,7 @@ test.serial('without scripts nothing is deleted before a page has asked', async 
       .where({ uuid: url.slice(-36) })
       .first(),
   )
-  await page.getByRole('button', { name: 'Yes, go on' }).click()
+  await page.getByRole('button', { name: 'Delete check', exact: true }).click()
   await page.getByText('The check is deleted').waitFor()
   t.is(
     await app.deps

@@ -42,13 +42,16 @@ const form = {
 const plain = (html: string) => html.replaceAll('&#39;', "'").replaceAll('&quot;', '"')
 
 test.serial('a policy is made in the browser, shown in words with its checks, changed and deleted', async (t) => {
-  await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
+  const check = await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
+  const onCheck = async () => /<h2 id="told">.*?<\/section>/.exec((await owner.get(`/checks/${check}`)).text)?.[0] ?? ''
+  t.regex(await onCheck(), /Who is told.*Nobody\./)
   t.is((await owner.post(`${base}/policies/new`, form)).status, 303)
+  t.regex(await onCheck(), /Its own integrations.*None, though its policy tells them\./)
   const list = plain((await owner.get(`${base}/policies`)).text)
   const words =
-    "At once: the check's own integrations, again every 1 h; after 15 min: the check's own integrations, if critical"
+    "At once: the check's own integrations, again every hour; after 15 min: the check's own integrations, if critical"
   t.true(list.includes(words), list)
-  t.regex(list, /For checks with the tags prod: 1 check</)
+  t.regex(list, /For checks with the tag prod: 1 check</)
   const path = /\/projects\/[0-9a-f-]{36}\/policies\/[0-9a-f-]{36}/.exec(list)?.[0] ?? ''
   const shown = plain((await owner.get(path)).text)
   t.regex(shown, /value="On call"/)

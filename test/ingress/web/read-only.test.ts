@@ -58,6 +58,23 @@ test('M1: who may only look downloads a body as long as it came, without the add
   t.is(seen.text, hidden)
 })
 
+test('M1: who may only look sees no address in a mail whose text was encoded', async (t) => {
+  const mail = `From: a@example.com\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bodyOfPing()).toString('base64')}`
+  await app.deps.db.raw(
+    `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, ua, body)
+     SELECT id, 2, 2, 'success', now(), 'email', '', '', ? FROM checks WHERE uuid = ?`,
+    [Buffer.from(mail), uuid],
+  )
+  await app.deps.db('checks').where({ uuid }).update({ n_pings: 2 })
+  t.true((await owner.get(`/checks/${uuid}/pings/2`)).text.includes(uuid.toUpperCase()))
+  for (const path of ['', '?view=html', '/mail']) {
+    const { status, text } = await reader.get(`/checks/${key()}/pings/2${path}`)
+    t.is(status, 200)
+    t.false(text.toLowerCase().includes(uuid), path)
+    t.false(text.includes(pingKey), path)
+  }
+})
+
 test('M1: who may only look is not sent on from the name in a message to the address that takes pings', async (t) => {
   t.is((await owner.get(`/checks/${key()}`)).headers.location, `/checks/${uuid}`)
   t.is((await reader.get(`/checks/${key()}`)).headers.location, undefined)

@@ -85,6 +85,18 @@ test('what the API would refuse is refused beside its field', async (t) => {
   t.false(answer.text.includes('<script>1'))
 })
 
+for (const role of ['read-only', 'manager'] as const)
+  test(`what is on the page of a pack is listed in its order, for who is ${role}`, async (t) => {
+    const { text } = await person(role).get(`${base}/packs/${pack}`)
+    const [main = ''] = text.split('</main>')
+    const contents = /<nav class="page-contents"[\s\S]*?<\/nav>/.exec(main)?.[0] ?? ''
+    const parts = [...contents.matchAll(/<a href="#([^"]+)">([^<]+)</g)].map(([, id, label]) => `${id} ${label}`)
+    const titles = [...main.matchAll(/<h2 id="([^"]+)">([^<]+)</g)].map(([, id, label]) => `${id} ${label}`)
+    t.is(titles.includes('shares-title Share links'), role === 'manager')
+    t.true(titles.length > 10)
+    t.deepEqual(parts, titles)
+  })
+
 test('text from outside is shown as text', async (t) => {
   const { text } = await person('owner').get(`${base}/packs`)
   t.true(text.includes('&lt;b>deal&lt;/b>') || text.includes('&lt;b&gt;deal&lt;/b&gt;'))
@@ -258,7 +270,9 @@ test('usage counts this month by itself, and is downloaded for a spreadsheet', a
   const live = base.replace('sandbox', 'production')
   const { text } = await person('read-only').get(`${live}/usage`)
   const row = /<small class="mono">colending<\/small>[\s\S]*?<\/tr>/.exec(text)?.[0] ?? ''
-  const [, toDate, , total] = [...row.matchAll(/<td class="figure">(\d+)<\/td>/g)].map(([, count]) => count)
+  const [, toDate, , total] = [...row.matchAll(/<td class="figure" data-label="[^"]+">(\d+)<\/td>/g)].map(
+    ([, count]) => count,
+  )
   t.deepEqual([toDate, total], ['2', '3'])
   const file = await person('read-only').get(`${live}/usage.csv`)
   t.is(file.headers['content-type'], 'text/csv; charset=utf-8')

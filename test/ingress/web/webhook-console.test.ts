@@ -29,6 +29,35 @@ async function create(url: string): Promise<string> {
   return answer.headers.location ?? ''
 }
 
+test('what the console consists of stands at the side while one is in it, and nowhere else', async (t) => {
+  const links = async (path: string) => {
+    const { text } = await owner.get(path)
+    return [...text.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?>/g)]
+      .map(([, href = '', now]) => ({ href, now }))
+      .filter(({ href }) => href.includes('/risk/'))
+  }
+  const areas = 'packs identity businesses financing acceptance trade imports pools clients agents webhooks usage'
+  const sandbox = live.replace('production', 'sandbox')
+  for (const [base, page, area] of [
+    [sandbox, 'packs/new', 'packs'],
+    [live, 'trade/documents', 'trade'],
+    [live, 'webhooks/new', 'webhooks'],
+  ]) {
+    const found = await links(`${base}/${page}`)
+    const entries = found.slice(0, 12).map(({ href }) => href)
+    t.deepEqual(
+      entries,
+      areas.split(' ').map((one) => `${base}/${one}`),
+      page,
+    )
+    const current = (how: string) => found.filter(({ now }) => now === how).map(({ href }) => href)
+    t.deepEqual(current('page'), [`${base}/${area}`], 'the page says once where it is')
+    t.deepEqual(current('true'), [`${base}/${area}`], 'of the two environments one is open')
+    t.is(found.filter(({ href }) => href === `${base}/identity`).length, 1, 'there is no second row of them')
+  }
+  t.deepEqual(await links('/projects'), [{ href: `${sandbox}/packs`, now: undefined }])
+})
+
 test('an endpoint is created, tried, changed, switched off and on, given a new secret and deleted, each noted', async (t) => {
   await using sink = await openHttpSink()
   const path = await create(sink.url)
