@@ -6,6 +6,7 @@ export interface BrokerProbe extends AsyncDisposable {
   channel: ConfirmChannel
   /** resolves when the broker has the message */
   put(queue: string, body: Buffer, properties?: Options.Publish): Promise<void>
+  /** Messages ready; RabbitMQ says 0 as well when the queue's leader does not answer it within a quarter of a second. */
   depth(queue: string): Promise<number>
   consumers(queue: string): Promise<number>
   /** takes everything out of a queue once it holds that many messages */

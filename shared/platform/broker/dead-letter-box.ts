@@ -10,7 +10,11 @@ export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
 
 /** The operator's hand on the dead-letter queues: a connection of its own, for the length of one command. */
 export interface DeadLetterBox extends AsyncDisposable {
-  /** @returns null when there is no such queue */
+  /**
+   * Looks up to three times at a queue that seems to have neither messages nor consumers: RabbitMQ says so as well when
+   * the queue's leader does not answer it within a quarter of a second.
+   * @returns null when there is no such queue
+   */
   look(queue: string): Promise<QueueState | null>
   /** Messages that a queue gave up. @returns null when it has no dead-letter queue */
   depth(queue: string): Promise<number | null>
@@ -27,13 +31,20 @@ export interface DeadLetterBox extends AsyncDisposable {
   ): Promise<{ letter: DeadLetteredMessage; handling: Handling }[]>
 }
 
+const LOOKS = 3
+
 /** @throws the driver's error when the broker cannot be reached */
 export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
   const connection = await connectOnce(url, 'signalbox-admin')
 
   return {
     async look(queue) {
-      return (await inspectQueues(connection, [queue])).get(queue) ?? null
+      let state: QueueState | undefined
+      for (let looks = 0; looks < LOOKS; looks++) {
+        state = (await inspectQueues(connection, [queue])).get(queue)
+        if (!state || state.messages > 0 || state.consumers > 0) break
+      }
+      return state ?? null
     },
     async depth(queue) {
       const dead = deadLetterQueueOf(queue)
