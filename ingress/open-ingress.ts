@@ -63,6 +63,8 @@ export async function openIngress(
     {
       ping: tracedHandler('ping', pingListener.handle, platform.tracer),
       app: tracedHandler('app', createApp(deps), platform.tracer),
+      // A trace tells of a request as Node's server gives it.
+      plain: platform.tracer.isOn ? undefined : pingListener.handlePlain,
     },
     draining.signal,
   )

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
-import type { PingHandler } from './ping/handler.ts'
+import { openPlainConnections, type PlainHandler } from './plain/plain-connections.ts'
 
 /** Until a request must have come, headers and body, and for how long an answer may stand still. */
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
@@ -28,6 +28,14 @@ export interface HttpServer extends AsyncDisposable {
   port: number
 }
 
+/** Who answers. */
+export interface HttpListeners {
+  ping: (request: IncomingMessage, response: ServerResponse) => void
+  app: (request: IncomingMessage, response: ServerResponse) => void
+  /** pings that are plain to see; without it they come to `ping` like all others */
+  plain?: PlainHandler | undefined
+}
+
 /**
  * The HTTP server of a process: pings go straight to their handler, everything else to Express. Slow headers and slow
  * bodies are cut by a deadline, and so is who does not read the answer. Closing stops accepting, lets requests finish, then closes idle connections.
@@ -35,7 +43,7 @@ export interface HttpServer extends AsyncDisposable {
  */
 export async function openHttpServer(
   options: { port: number; host: string; deadlines?: Partial<Deadlines>; connections?: ConnectionCap },
-  listeners: { ping: PingHandler; app: (request: IncomingMessage, response: ServerResponse) => void },
+  listeners: HttpListeners,
   draining: AbortSignal = new AbortController().signal,
 ): Promise<HttpServer> {
   const { headersMs, requestMs, answerMs } = { ...DEADLINES, ...options.deadlines }
@@ -65,11 +73,20 @@ export async function openHttpServer(
     },
   )
   server.maxConnections = MAX_CONNECTIONS
+  const handOver = takeConnections(server)
+  const plain =
+    listeners.plain &&
+    openPlainConnections({
+      handle: listeners.plain,
+      handOver,
+      isEnding: () => isClosing || draining.aborted,
+      headersMs,
+      keepAliveMs: KEEP_ALIVE_MS,
+    })
   server.on('connection', (socket: Socket) => {
-    if (options.connections?.admit(socket) !== false) return
-    // Whatever it has sent already is not a request any more.
-    refused.add(socket)
-    socket.end(TOO_MANY_CONNECTIONS, () => socket.destroy())
+    if (options.connections?.admit(socket) === false) refuse(socket)
+    else if (plain) plain.serve(socket)
+    else handOver(socket)
   })
   cutSlowReaders(server, answerMs)
   await new Promise<void>((resolve, reject) => {
@@ -83,9 +100,24 @@ export async function openHttpServer(
       isClosing = true
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
+      plain?.closeIdle()
       await closed
     },
   }
+}
+
+/** Keeps Node's server from its connections. @returns what gives it one after all */
+function takeConnections(server: Server): (socket: Socket) => void {
+  const [serve, ...others] = server.listeners('connection')
+  if (!serve || others.length > 0) throw new Error('a new server has one listener for connections')
+  server.removeAllListeners('connection')
+  return (socket) => void Reflect.apply(serve, server, [socket])
+}
+
+/** Whatever it has sent already is no request any more. */
+function refuse(socket: Socket): void {
+  socket.on('error', () => socket.destroy()).resume()
+  socket.end(TOO_MANY_CONNECTIONS, () => socket.destroy())
 }
 
 /**

@@ -1,4 +1,11 @@
-import type { ServerResponse } from 'node:http'
+/** Where an answer goes: a response of Node's server, or a plain connection's. */
+export interface Reply {
+  readonly destroyed: boolean
+  readonly headersSent: boolean
+  /** @param headers names and values in turn */
+  writeHead(status: number, headers: string[]): unknown
+  end(text?: string): unknown
+}
 
 const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 
@@ -16,7 +23,17 @@ function httpDate(): string {
 }
 
 /** `OK` or `Created`, with the headers of monitoring behaviour 1.3. @param bodyLimit 0 when the limit is off */
-export function answerLogged(response: ServerResponse, status: 200 | 201, text: string, bodyLimit: number): void {
+export function answerLogged(reply: Reply, status: 200 | 201, text: string, bodyLimit: number): void {
+  reply.writeHead(status, loggedHeaders(text, bodyLimit))
+  reply.end(text)
+}
+
+let logged = { text: '', bodyLimit: 0, expires: '', headers: [] as string[] }
+
+/** Nearly all answers of a second are the same. */
+function loggedHeaders(text: string, bodyLimit: number): string[] {
+  const expires = httpDate()
+  if (logged.text === text && logged.bodyLimit === bodyLimit && logged.expires === expires) return logged.headers
   const headers = [
     'Content-Type',
     'text/plain; charset=utf-8',
@@ -27,16 +44,16 @@ export function answerLogged(response: ServerResponse, status: 200 | 201, text: 
     'Cache-Control',
     NO_CACHE,
     'Expires',
-    httpDate(),
+    expires,
   ]
   if (bodyLimit > 0) headers.push('Ping-Body-Limit', String(bodyLimit))
-  response.writeHead(status, headers)
-  response.end(text)
+  logged = { text, bodyLimit, expires, headers }
+  return headers
 }
 
 /** A refusal: nothing was logged. @param isCacheable whether the no-cache headers are left out (1.3 says which have them) */
 export function answerRefused(
-  response: ServerResponse,
+  reply: Reply,
   status: number,
   text: string,
   options: { isCacheable?: boolean; retryAfterSeconds?: number } = {},
@@ -44,16 +61,19 @@ export function answerRefused(
   const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(text))]
   if (!options.isCacheable) headers.push('Cache-Control', NO_CACHE, 'Expires', httpDate())
   if (options.retryAfterSeconds !== undefined) headers.push('Retry-After', String(options.retryAfterSeconds))
-  response.writeHead(status, headers)
-  response.end(text)
+  reply.writeHead(status, headers)
+  reply.end(text)
 }
 
 /** A browser asks whether it may ping; this logs nothing (monitoring behaviour 1.4). */
-export function answerPreflight(response: ServerResponse): void {
-  response.writeHead(204, {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',
-    'Access-Control-Max-Age': '600',
-  })
-  response.end()
+export function answerPreflight(reply: Reply): void {
+  reply.writeHead(204, [
+    'Access-Control-Allow-Origin',
+    '*',
+    'Access-Control-Allow-Methods',
+    'GET, HEAD, POST, OPTIONS',
+    'Access-Control-Max-Age',
+    '600',
+  ])
+  reply.end()
 }

@@ -17,16 +17,28 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
-import { answerLogged, answerPreflight, answerRefused } from './answers.ts'
+import { answerLogged, answerPreflight, answerRefused, type Reply } from './answers.ts'
 import type { Batcher } from './batcher.ts'
 import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
 import type { Door } from './door.ts'
 import { openRules } from './open-rules.ts'
-import { readPingBody } from './read-body.ts'
+import { bodyReader, type ReadBody } from './read-body.ts'
 import type { PingUses } from './uses.ts'
 
-export type PingHandler = (request: IncomingMessage, response: ServerResponse) => void
+/** What is asked of a ping's request: one of Node's server, or one that was plain to see. */
+export interface PingRequest {
+  method?: string | undefined
+  url?: string | undefined
+  headers: IncomingHttpHeaders
+  socket: Socket
+}
+
+/** Answers what comes under /ping/, as Node's server gives it, or as a plain request, which has no body. */
+export interface PingHandler {
+  handle(request: IncomingMessage, response: ServerResponse): void
+  handlePlain(request: PingRequest, reply: Reply): void
+}
 
 type Target = PingUrl & { form: 'uuid' | 'slug' }
 
@@ -52,7 +64,11 @@ const USER_AGENT_LENGTH = 200
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts): PingHandler {
   const answering = new Answering(deps, parts)
-  return (request, response) => answering.answer(request, response)
+  const { pingBodyLimit } = deps.config
+  return {
+    handle: (request, response) => answering.answer(request, response, bodyReader(request, response, pingBodyLimit)),
+    handlePlain: (request, reply) => answering.answer(request, reply, null),
+  }
 }
 
 type HandlerDeps = Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'announce'>
@@ -82,11 +98,12 @@ class Answering {
     this.#bodyLimit = deps.config.pingBodyLimit
   }
 
-  answer(request: IncomingMessage, response: ServerResponse): void {
+  /** @param readBody null when there is none */
+  answer(request: PingRequest, reply: Reply, readBody: ReadBody | null): void {
     const { method = '' } = request
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') {
-      if (method === 'OPTIONS') answerPreflight(response)
-      else answerRefused(response, 405, 'method not allowed', { isCacheable: true })
+      if (method === 'OPTIONS') answerPreflight(reply)
+      else answerRefused(reply, 405, 'method not allowed', { isCacheable: true })
       return
     }
     const url = request.url ?? ''
@@ -95,22 +112,23 @@ class Answering {
     const query = mark === -1 ? '' : url.slice(mark + 1)
     if (target.form === 'none' || target.form === 'bad-slug') {
       const refusal = target.form === 'none' ? new Refusal(404, 'not found', true) : new Refusal(400, BAD_URL, true)
-      this.#refuse(response, refusal)
+      this.#refuse(reply, refusal)
       return
     }
     const known = target.form === 'uuid' ? this.#parts.cache.byUuid.peek(target.uuid) : undefined
-    if (known && !hasBody(request)) this.#accept(request, response, target, query, known, null, false)
+    if (known && !readBody) this.#accept(request, reply, target, query, known, null, false)
     else
-      this.#answerSlowly(request, response, target, query, known).catch((error: unknown) => {
-        if (!response.destroyed) this.#parts.door.refusals.unresolved()
-        this.#fail(response, error)
+      this.#answerSlowly(request, reply, readBody, target, query, known).catch((error: unknown) => {
+        if (!reply.destroyed) this.#parts.door.refusals.unresolved()
+        this.#fail(reply, error)
       })
   }
 
   /** The way of pings that need a look-up, a new check, or a body. */
   async #answerSlowly(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: PingRequest,
+    reply: Reply,
+    readBody: ReadBody | null,
     target: Target,
     query: string,
     known: KnownCheck | null | undefined,
@@ -122,18 +140,12 @@ class Answering {
         ? { check: known === undefined ? await this.#parts.cache.byUuid.find(target.uuid) : known, isNew: false }
         : await this.#findBySlug(target, query)
     if (found instanceof Refusal || !found.check) {
-      this.#refuse(response, found instanceof Refusal ? found : new Refusal(404, 'not found'))
+      this.#refuse(reply, found instanceof Refusal ? found : new Refusal(404, 'not found'))
       return
     }
-    const { body, isCut } = hasBody(request)
-      ? await readPingBody(request, this.#bodyLimit)
-      : { body: null, isCut: false }
-    if (isCut) {
-      response.shouldKeepAlive = false
-      response.once('finish', () => request.socket.destroySoon())
-    }
+    const body = readBody && (await readBody())
     if (target.form === 'slug') this.#parts.uses.keyUsed(target.pingKey)
-    this.#accept(request, response, target, query, found.check, body, found.isNew)
+    this.#accept(request, reply, target, query, found.check, body, found.isNew)
   }
 
   async #findBySlug(
@@ -166,8 +178,8 @@ class Answering {
   }
 
   #accept(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: PingRequest,
+    reply: Reply,
     target: Target,
     query: string,
     check: KnownCheck,
@@ -177,12 +189,12 @@ class Answering {
     const { rid, source: namedSource } = parsePingQuery(query)
     const hasBadStatus = target.exitStatus !== null && target.exitStatus > MAX_EXIT_STATUS
     if (hasBadStatus || rid === null) {
-      this.#refuse(response, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
+      this.#refuse(reply, new Refusal(400, hasBadStatus ? BAD_URL : 'invalid uuid format'))
       return
     }
     if (check.rules?.auth && !this.#isAuthorised(request, check.rules.auth, body)) {
       this.#parts.uses.unauthorised(check.checkId)
-      this.#refuse(response, new Refusal(401, 'missing or wrong ping secret'))
+      this.#refuse(reply, new Refusal(401, 'missing or wrong ping secret'))
       return
     }
     // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
@@ -191,8 +203,8 @@ class Answering {
       // Not by its status: to a ping by uuid that is 200, and its loss must show.
       this.#deps.metrics.pingsRefused.inc({ status: 'limited' })
       this.#parts.uses.limited(check.checkId)
-      if (target.form === 'uuid') answerLogged(response, 200, 'OK (rate limited)', this.#bodyLimit)
-      else answerRefused(response, 429, 'rate limited', { retryAfterSeconds: 60 })
+      if (target.form === 'uuid') answerLogged(reply, 200, 'OK (rate limited)', this.#bodyLimit)
+      else answerRefused(reply, 429, 'rate limited', { retryAfterSeconds: 60 })
       return
     }
     const { headers } = request
@@ -213,21 +225,21 @@ class Answering {
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
         this.#parts.door.refusals.known(check.checkId, performance.now())
-        this.#fail(response, error)
+        this.#fail(reply, error)
         return
       }
       this.#deps.metrics.pingsAccepted.inc()
-      answerLogged(response, isNew ? 201 : 200, isNew ? 'Created' : 'OK', this.#bodyLimit)
+      answerLogged(reply, isNew ? 201 : 200, isNew ? 'Created' : 'OK', this.#bodyLimit)
     })
   }
 
-  #isAuthorised({ headers, method = '', url = '' }: IncomingMessage, auth: PingAuth, body: Buffer | null): boolean {
+  #isAuthorised({ headers, method = '', url = '' }: PingRequest, auth: PingAuth, body: Buffer | null): boolean {
     const signature = joined(headers['x-ping-signature'])
     return isAuthorised(auth, { authorization: headers.authorization, signature, method, url, body }, this.#deps.now())
   }
 
   /** Who sent it; for a connection without forwarding headers worked out once. */
-  #clientOf({ headers, socket }: IncomingMessage): Client {
+  #clientOf({ headers, socket }: PingRequest): Client {
     const forwardedFor = joined(headers['x-forwarded-for'])
     const { forwarded } = headers
     const forwardedProto = joined(headers['x-forwarded-proto'])
@@ -239,22 +251,22 @@ class Answering {
     return client
   }
 
-  #refuse(response: ServerResponse, { status, text, isCacheable }: Refusal): void {
+  #refuse(reply: Reply, { status, text, isCacheable }: Refusal): void {
     this.#deps.metrics.pingsRefused.inc({ status })
-    answerRefused(response, status, text, { isCacheable })
+    answerRefused(reply, status, text, { isCacheable })
   }
 
-  #fail(response: ServerResponse, cause: unknown): void {
-    if (response.destroyed || response.headersSent) return
+  #fail(reply: Reply, cause: unknown): void {
+    if (reply.destroyed || reply.headersSent) return
     const error = asUnavailable(cause)
     if (error instanceof UnavailableError) {
       this.#deps.metrics.pingsRefused.inc({ status: 503 })
-      answerRefused(response, 503, 'try again later', { retryAfterSeconds: error.retryAfterSeconds })
+      answerRefused(reply, 503, 'try again later', { retryAfterSeconds: error.retryAfterSeconds })
       return
     }
     this.#deps.log.error(describeError(error), 'ping.failed')
     this.#deps.metrics.pingsRefused.inc({ status: 500 })
-    answerRefused(response, 500, 'internal error')
+    answerRefused(reply, 500, 'internal error')
   }
 }
 
@@ -265,11 +277,6 @@ function sourceOf(
 ): string {
   if (by === 'address') return sourceName(client.remoteAddr)
   return sourceName(by === 'query' ? named : joined(headers['x-ping-source']))
-}
-
-/** GET and HEAD may carry a body too; nearly none do, and then there is nothing to wait for. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 function joined(header: string | string[] | undefined): string | undefined {

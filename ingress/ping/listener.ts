@@ -68,9 +68,9 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
 /** The listener of pings by HTTP. */
 export function openPingListener(
   deps: PingPathDeps & Pick<IngressDeps, 'outbox' | 'announce'>,
-): PingPath & { handle: PingHandler } {
+): PingPath & PingHandler {
   const path = openPingPath(deps, 'http')
-  return { ...path, handle: createPingHandler(deps, path) }
+  return { ...path, ...createPingHandler(deps, path) }
 }
 
 /** A key may be digested under the present secret or the one before it. */

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
 const BODY_HARD_CAP = 1024 * 1024
 
-export interface PingBody {
+interface PingBody {
   /** the first bytes, up to the limit; null when there were none */
   body: Buffer | null
   /** the client was still sending when the hard cap was reached */
@@ -11,10 +11,31 @@ export interface PingBody {
 }
 
 /**
+ * Reads the body of a request; the first bytes, up to the limit, are kept, null when there were none.
+ * @throws Error when the client goes away before the end
+ */
+export type ReadBody = () => Promise<Buffer | null>
+
+/** How the body of a request is read; null for one without. GET and HEAD may carry a body too; nearly none do. */
+export function bodyReader(request: IncomingMessage, response: ServerResponse, limit: number): ReadBody | null {
+  const { headers } = request
+  if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return null
+  return async () => {
+    const { body, isCut } = await readPingBody(request, limit)
+    if (isCut) {
+      // What is still on its way would be taken for the next request.
+      response.shouldKeepAlive = false
+      response.once('finish', () => request.socket.destroySoon())
+    }
+    return body
+  }
+}
+
+/**
  * Reads a request body of which only the beginning is kept. Reading stops at the hard cap.
  * @throws Error when the client goes away before the end
  */
-export function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
+function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
   const kept: Buffer[] = []
   let keptBytes = 0
   let seenBytes = 0

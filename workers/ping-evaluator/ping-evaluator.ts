@@ -18,7 +18,7 @@ import { createGathering } from './gathering.ts'
 /** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300
 /** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
-const GATHER_MS = 8
+const GATHER_MS = 12
 /** So many messages need no more company. */
 const ENOUGH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }

@@ -26,6 +26,8 @@ interface Span {
 
 /** Where spans begin; what is done within one finds it by itself. */
 export interface Tracer {
+  /** false where no span ever begins */
+  isOn: boolean
   /** Null for what is not sampled. @param traceparent of the caller, whose trace goes on; ids of any other form are ignored */
   root(name: string, traceparent: unknown): Span | null
   /** Runs `work` as what a message has caused, where it carries a trace; it fails as `work` does. */
@@ -46,6 +48,7 @@ const NO_ID = /^0+$/
 /** @param percent of requests that are traced; @param take gets each span when it ends */
 export function createTracer(percent: number, take: (span: EndedSpan) => void, random = Math.random): Tracer {
   return {
+    isOn: true,
     root(name, traceparent) {
       if (random() * 100 >= percent) return null
       return begin(name, 'server', { ...(readParent(traceparent) ?? { traceId: newId(16), spanId: '' }), take })
@@ -59,7 +62,11 @@ export function createTracer(percent: number, take: (span: EndedSpan) => void, r
 }
 
 /** What is off costs a comparison: nothing begins, and so nothing has a parent. */
-export const NO_TRACER: Tracer = { root: () => null, continued: (_name, _traceparent, work) => work() }
+export const NO_TRACER: Tracer = {
+  isOn: false,
+  root: () => null,
+  continued: (_name, _traceparent, work) => work(),
+}
 
 export interface TraceHeaders {
   traceparent?: string

@@ -24,7 +24,7 @@ test.before(async () => {
   resources.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { headersMs: 500, requestMs: 1_000 } },
-    { ping: listener.handle, app: createApp(app.deps) },
+    { ping: listener.handle, plain: listener.handlePlain, app: createApp(app.deps) },
   )
   resources.use(server)
   port = server.port
@@ -136,7 +136,7 @@ async function openLargeAnswers(own: AsyncDisposableStack): Promise<number> {
   answers.get('/late', (_request, response) => void setTimeout(() => response.end('late'), 2 * ANSWER_MS))
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { answerMs: ANSWER_MS } },
-    { ping: listener.handle, app: answers },
+    { ping: listener.handle, plain: listener.handlePlain, app: answers },
   )
   own.use(server)
   return server.port
@@ -194,7 +194,7 @@ test.serial('B20 B24 M7 connections of one address are counted; another address 
   own.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', connections: createConnectionCap(5, []) },
-    { ping: listener.handle, app: createApp(app.deps) },
+    { ping: listener.handle, plain: listener.handlePlain, app: createApp(app.deps) },
   )
   own.use(server)
   const open = async (localAddress: string) => {
