@@ -30,7 +30,8 @@ lint: $(STAMP) ## check formatting, imports and lint rules
 typecheck: $(STAMP) ## check types
 	@npm run -s typecheck
 
-test: lint typecheck unused ## formatting, lint, types and all tests (with Docker: in containers)
+test: $(STAMP) ## formatting, lint, types and all tests (with Docker: in containers)
+	@$(MAKE) -j3 lint typecheck unused
 	@npm run -s test
 
 test-unit: $(STAMP) ## the tests of pure rules: no PostgreSQL, no RabbitMQ
