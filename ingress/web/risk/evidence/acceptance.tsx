@@ -20,7 +20,7 @@ import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int()])
-const TAB = { area: 'acceptance' } as const
+const AREA = { area: 'acceptance' } as const
 
 interface Acceptance extends AnchoredRecord {
   acceptanceId: string
@@ -58,7 +58,7 @@ async function showList(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Acceptance' },
+    { ...AREA, title: 'Acceptance' },
     <>
       <ListHead
         title="Acceptance"
@@ -112,7 +112,7 @@ async function showTimeline(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Receivable' },
+    { ...AREA, title: 'Receivable' },
     <>
       <Said context={context} />
       {context.flash.secret !== undefined && (
@@ -184,7 +184,7 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
 async function showDilution(context: Context): Promise<void> {
   const console = await openFamily(context, 'risk-signals')
   const { deps, query } = context
-  const page = { ...TAB, title: 'Dilution' }
+  const page = { ...AREA, title: 'Dilution' }
   const { organisationId, env } = console
   const pair = parseWith(DilutionQuery, Object.fromEntries(query), 'the address')
   const caller = { organisationId, env }

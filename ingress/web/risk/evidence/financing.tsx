@@ -19,7 +19,7 @@ import { State, showRegistration } from './registration-page.tsx'
 
 const PAGE_SIZE = 50
 const Cursor = z.tuple([z.int(), z.uuid()])
-const TAB = { area: 'financing' } as const
+const AREA = { area: 'financing' } as const
 
 /** The first-financing registry: own registrations, checks and disputes. */
 export function financingPages(pages: Pages): void {
@@ -41,7 +41,7 @@ async function showList(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Financing' },
+    { ...AREA, title: 'Financing' },
     <>
       <ListHead
         title="Financing"
@@ -96,7 +96,7 @@ interface Check {
 async function showCheck(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { deps, params } = context
-  const page = { ...TAB, title: 'Check' }
+  const page = { ...AREA, title: 'Check' }
   const job = { kind: 'financing.check', folder: CHECKS, id: params.id ?? '', what: 'check' } as const
   const answer = await readOutcome(deps, console, job)
   if (answer.status === 202)
@@ -139,7 +139,7 @@ async function showDispute(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { deps, params } = context
   const id = params.id ?? ''
-  const page = { ...TAB, title: 'Dispute' }
+  const page = { ...AREA, title: 'Dispute' }
   const dispute = isUuid(id) ? await findDispute(deps.db, console, id) : undefined
   if (!dispute) {
     await readOutcome(deps, console, { kind: 'financing.dispute', folder: DISPUTES, id, what: 'dispute' })

@@ -19,14 +19,14 @@ import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.
 
 const SHOWN = 50
 const POLL_SECONDS = 2
-const TAB = { area: 'pools' } as const
+const AREA = { area: 'pools' } as const
 
 /** Pools of receivables: their cuts, and what is in a cut. */
 export function poolPages(pages: Pages): void {
   pages.get(`${CONSOLE}/pools`, showPools)
   pages.get(`${CONSOLE}/pools/:pool`, showPool)
   evidenceForm(pages, {
-    ...TAB,
+    ...AREA,
     family: 'securitisation',
     path: '/pools/:pool/cut',
     title: 'Cut a pool',
@@ -56,7 +56,7 @@ async function showPools(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Pools' },
+    { ...AREA, title: 'Pools' },
     <>
       <h1>Pools</h1>
       <p class="muted">Receivables with an anchored evidence object each, and cuts with a root over all of them.</p>
@@ -110,7 +110,7 @@ async function showPool(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: pool.name, ...(isOpen ? { pollSeconds: POLL_SECONDS } : {}) },
+    { ...AREA, title: pool.name, ...(isOpen ? { pollSeconds: POLL_SECONDS } : {}) },
     <>
       <div class="page-head">
         <h1>{pool.name}</h1>

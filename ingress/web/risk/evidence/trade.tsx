@@ -15,7 +15,7 @@ import { Fact, ListHead, Pager, Pending, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
 
-const TAB = { area: 'trade' } as const
+const AREA = { area: 'trade' } as const
 const POLL_SECONDS = 2
 
 /** Trade provenance: documents by their hashes, what registries said, and signed packs of both. */
@@ -47,7 +47,7 @@ async function showTrade(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Trade' },
+    { ...AREA, title: 'Trade' },
     <>
       <ListHead title="Trade" actions={mayIn(console, 'edit') ? actions : []} />
       <p class="muted">
@@ -100,7 +100,7 @@ async function showDocuments(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Documents' },
+    { ...AREA, title: 'Documents' },
     <>
       <h1>Documents</h1>
       {documents.length === 0 ? <p class="empty">No document is recorded yet.</p> : <Documents documents={documents} />}
@@ -139,7 +139,7 @@ async function showVerifications(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Verifications' },
+    { ...AREA, title: 'Verifications' },
     <>
       <h1>Verifications</h1>
       {findings.length === 0 ? (
@@ -175,7 +175,7 @@ async function outcomeOf<Body>(
 }
 
 function sendPending(context: Context, console: Console, title: string): void {
-  sendConsole(context, console, { ...TAB, title, pollSeconds: POLL_SECONDS }, <Pending title={title} />)
+  sendConsole(context, console, { ...AREA, title, pollSeconds: POLL_SECONDS }, <Pending title={title} />)
 }
 
 async function showVerification(context: Context): Promise<void> {
@@ -188,7 +188,7 @@ async function showVerification(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: 'Verification' },
+    { ...AREA, title: 'Verification' },
     <>
       <h1>Verification: {words(found.subjectKind)}</h1>
       <Checks checks={found.results} />
@@ -215,7 +215,7 @@ async function showPack(context: Context): Promise<void> {
   sendConsole(
     context,
     console,
-    { ...TAB, title: title ?? 'Pack' },
+    { ...AREA, title: title ?? 'Pack' },
     <>
       <h1>{title ?? 'Pack'}</h1>
       <dl class="facts">
