@@ -45,6 +45,8 @@ class LookupCache<T extends object | string | null> {
   readonly #lookUp: (keys: string[]) => Promise<Map<string, T>>
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
+  /** by key, what is not answered yet; nothing from before a change */
+  readonly #asked = new Map<string, Promise<T>>()
   /** counts changes, so that an answer that was read before a change is not kept after it */
   #generation = 0
   #expiredAt = 0
@@ -72,8 +74,24 @@ class LookupCache<T extends object | string | null> {
     return now - this.#failedAt < AWAY_MS ? this.#standIn(key) : undefined
   }
 
-  /** @throws what the database throws, unless the answer is remembered from before */
+  /**
+   * Who asks for what is being looked up waits for the same answer: two look-ups could come back in the other order, and
+   * with them two pings of one connection.
+   * @throws what the database throws, unless the answer is remembered from before
+   */
   find(key: string): Promise<T> {
+    const asked = this.#asked.get(key)
+    if (asked !== undefined) return asked
+    const answer = this.#ask(key)
+    this.#asked.set(key, answer)
+    const forget = () => {
+      if (this.#asked.get(key) === answer) this.#asked.delete(key)
+    }
+    answer.then(forget, forget)
+    return answer
+  }
+
+  #ask(key: string): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setImmediate(() => this.#lookUpPending())
       const standIn = this.#standIn(key)
@@ -100,20 +118,25 @@ class LookupCache<T extends object | string | null> {
   }
 
   delete(key: string): void {
-    this.#generation += 1
+    this.#changed()
     this.#entries.delete(key)
   }
 
   /** Forgets for good what `isGone` says of. */
   deleteWhere(isGone: (value: T) => boolean): void {
-    this.#generation += 1
+    this.#changed()
     for (const [key, { value }] of this.#entries) if (isGone(value)) this.#entries.delete(key)
   }
 
   /** From now on everything is looked up again. */
   expire(): void {
-    this.#generation += 1
+    this.#changed()
     this.#expiredAt = performance.now()
+  }
+
+  #changed(): void {
+    this.#generation += 1
+    this.#asked.clear()
   }
 
   /** What may be used while the database is away: only that something exists, never that it does not. */
