@@ -6,6 +6,8 @@ import { type PlainHead, readPlainRequest } from './plain-request.ts'
 
 /** A piece that is longer is no plain request. */
 const MAX_BYTES = 4096
+/** An idle connection stays this much longer than its client was told, whose next request may be on its way. */
+const GRACE_MS = 1_000
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
 /** What becomes of pings that are plain to see. The reply is to be given before the next request of its connection. */
@@ -99,7 +101,7 @@ class PlainConnection implements Reply {
     }
     if (this.#isFirst) {
       this.#isFirst = false
-      socket.setTimeout(this.#options.keepAliveMs)
+      socket.setTimeout(this.#options.keepAliveMs + GRACE_MS)
     }
     // Who does not read answers is not asked for more requests.
     if (!isRead) {

@@ -2,7 +2,6 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
-import { nowMicros } from '#shared/time.ts'
 import { openIngress } from '../../../ingress/open-ingress.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
@@ -134,15 +133,13 @@ test('an unexpected error shows nothing but the id under which the log knows it'
     },
   })
   const log = pino({ level: 'info' }, sink)
-  let isBroken = false
-  const now = () => {
-    if (isBroken) throw new Error('relation "secret_table" does not exist at /srv/db.ts')
-    return nowMicros()
+  const fail = async () => {
+    throw new Error('relation "secret_table" does not exist at /srv/db.ts')
   }
-  await using broken = await openProduct({ listener: 'http', workers: [], override: { log, now } })
+  const badges = { secret: Buffer.alloc(32), tagCounts: fail, ofCheck: fail }
+  await using broken = await openProduct({ listener: 'http', workers: [], override: { log, badges } })
   const { project } = await addProject(broken.deps)
   await broken.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
-  isBroken = true
   const answer = await send(broken.url, `/b/2/${project.badgeKey}.svg`, {
     headers: { 'User-Agent': 'a\tb %s \u00e9', 'X-Request-Id': 'abc-12345' },
   })
