@@ -96,7 +96,7 @@ class PlainConnection implements Reply {
     const head = headText(this.#status, this.#headers)
     const isRead = socket.write(`${head}Connection: ${keep}\r\n\r\n${this.#isHeadAsked ? '' : text}`, 'latin1')
     if (isLast) {
-      socket.destroySoon()
+      this.#close()
       return
     }
     if (this.#isFirst) {
@@ -111,7 +111,12 @@ class PlainConnection implements Reply {
   }
 
   closeIfIdle(): void {
-    if (!this.#isWaiting) this.#socket.destroySoon()
+    if (!this.#isWaiting) this.#close()
+  }
+
+  /** Once what is written has gone out. Whatever still comes is no request any more: nobody would be answered. */
+  #close(): void {
+    this.#socket.off('data', this.#onData).resume().destroySoon()
   }
 
   readonly #goOn = (): void => {
@@ -157,7 +162,7 @@ class PlainConnection implements Reply {
   readonly #onTimeout = (): void => {
     if (this.#isWaiting) return
     if (this.#isFirst) this.#socket.write(TIMED_OUT)
-    this.#socket.destroySoon()
+    this.#close()
   }
 }
 

@@ -252,3 +252,29 @@ test.serial('M7 who sends pings and reads no answers is not asked for more, and 
   t.true(taken * 60_000 < 20_000_000, `${taken} answers`)
   await server[Symbol.asyncDispose]()
 })
+
+test.serial('what comes behind the answer that ends a connection is no request any more', async (t) => {
+  let taken = 0
+  const server = await openHttpServer(
+    { port: 0, host: '127.0.0.1', deadlines: { answerMs: 1_000 } },
+    {
+      ping: () => {},
+      app: () => {},
+      plain(_request, reply) {
+        taken += 1
+        // More than the kernels hold for who does not read: the connection stays for a while.
+        reply.writeHead(200, ['X-Fill', 'x'.repeat(32_000_000)])
+        reply.end()
+      },
+    },
+  )
+  const raw = await openRaw(server.port)
+  raw.socket.pause()
+  raw.socket.write(ping(['Connection: close']))
+  await eventually('the answer to be on its way', () => taken === 1)
+  const timer = setInterval(() => raw.socket.write(ping()), 20)
+  await eventually('it to be cut', raw.isClosed)
+  clearInterval(timer)
+  t.is(taken, 1)
+  await server[Symbol.asyncDispose]()
+})
