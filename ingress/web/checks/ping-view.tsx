@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import type { PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
+import { Fact } from '../components/fact.tsx'
 import { CodeBlock } from '../components/form.tsx'
 import { Exact } from '../components/time.tsx'
 import { humanDuration } from '../frame/format.ts'
@@ -187,11 +187,11 @@ function Facts(props: { path: string; ping: PingDetails; run: PingRun | null; ma
   const { ping, run, mail } = props
   return (
     <dl class="facts">
-      <Fact name="Time">
+      <Fact title="Time">
         <Exact at={ping.at} isNamed />
       </Fact>
       {run && (
-        <Fact name="Run">
+        <Fact title="Run">
           took {humanDuration(toSeconds(run.took))}
           {run.startN !== null && (
             <>
@@ -203,22 +203,13 @@ function Facts(props: { path: string; ping: PingDetails; run: PingRun | null; ma
           )}
         </Fact>
       )}
-      {ping.exitStatus !== null && <Fact name="Exit status">{ping.exitStatus}</Fact>}
-      {mail && mail.subject !== '' && <Fact name="Subject">{mail.subject}</Fact>}
-      {mail && mail.sender !== '' && <Fact name="Sender">{mail.sender}</Fact>}
-      {ping.remoteAddr !== null && ping.remoteAddr !== '' && <Fact name="From">{ping.remoteAddr}</Fact>}
-      <Fact name="Sent by">{ping.scheme === 'email' ? 'e-mail' : `${ping.scheme} ${ping.method}`.trim()}</Fact>
-      {ping.ua !== '' && <Fact name="Agent">{ping.ua}</Fact>}
-      {ping.rid !== null && <Fact name="Run id">{ping.rid}</Fact>}
+      {ping.exitStatus !== null && <Fact title="Exit status">{ping.exitStatus}</Fact>}
+      {mail && mail.subject !== '' && <Fact title="Subject">{mail.subject}</Fact>}
+      {mail && mail.sender !== '' && <Fact title="Sender">{mail.sender}</Fact>}
+      {ping.remoteAddr !== null && ping.remoteAddr !== '' && <Fact title="From">{ping.remoteAddr}</Fact>}
+      <Fact title="Sent by">{ping.scheme === 'email' ? 'e-mail' : `${ping.scheme} ${ping.method}`.trim()}</Fact>
+      {ping.ua !== '' && <Fact title="Agent">{ping.ua}</Fact>}
+      {ping.rid !== null && <Fact title="Run id">{ping.rid}</Fact>}
     </dl>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="breakable">{children}</dd>
-    </div>
   )
 }

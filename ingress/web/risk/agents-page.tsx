@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact'
 import type { FieldError } from '#shared/errors.ts'
 import { keyPrefix, type SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
+import { Fact } from '../components/fact.tsx'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
 import type { Context } from '../frame/context.ts'
@@ -105,15 +105,6 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
         </Form>
       )}
     </section>
-  )
-}
-
-function Fact({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="breakable">{children}</dd>
-    </div>
   )
 }
 

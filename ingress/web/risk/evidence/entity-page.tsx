@@ -2,12 +2,13 @@ import { type EntityPassport, listEntityPassports } from '#shared/risk/businesse
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { ownEntity } from '../../../risk/kyb/own-entity.ts'
+import { Fact } from '../../components/fact.tsx'
 import { Ago } from '../../components/time.tsx'
 import type { Context } from '../../frame/context.ts'
 import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { Checks, type Verification } from './checks-table.tsx'
-import { Fact, Said, Table } from './parts.tsx'
+import { Said, Table } from './parts.tsx'
 import { proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 /** Anchored objects of each kind that the page lists. */

@@ -2,16 +2,6 @@ import type { ComponentChildren } from 'preact'
 import type { Context } from '../../frame/context.ts'
 import type { FormField } from './form.tsx'
 
-/** One fact of a list of facts. */
-export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd class="breakable">{children}</dd>
-    </div>
-  )
-}
-
 /** The heading of a list, and what who may edit can begin there: the first of it is what most come for. */
 export function ListHead(props: { title: string; actions: readonly { href: string; label: string }[] }) {
   return (

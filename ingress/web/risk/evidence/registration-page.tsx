@@ -9,11 +9,12 @@ import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
 import { REGISTRATIONS } from '../../../risk/first-financing/registrations.ts'
+import { Fact } from '../../components/fact.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
 import { Ago } from '../../components/time.tsx'
 import type { Context } from '../../frame/context.ts'
 import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
-import { Fact, Pending, Said, Table } from './parts.tsx'
+import { Pending, Said, Table } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** How a registration stands. */

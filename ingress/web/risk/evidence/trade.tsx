@@ -7,11 +7,12 @@ import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.
 import { isUuid } from '#shared/uuid.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
 import { readPage } from '../../../risk/trade/read-page.ts'
+import { Fact } from '../../components/fact.tsx'
 import type { Context, Pages } from '../../frame/context.ts'
 import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { Checks } from './checks-table.tsx'
-import { Fact, ListHead, Pager, Pending, Table } from './parts.tsx'
+import { ListHead, Pager, Pending, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
 
