@@ -1,17 +1,20 @@
 import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
 import { makeFailuresCount } from '#shared/monitoring/alerting/failure-store.ts'
 import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
-import { type LockedCheck, lockChecks, saveStates } from '#shared/monitoring/checks/lock-store.ts'
+import { type LockedCheck, lockChecks, saveStates, saveUntouched } from '#shared/monitoring/checks/lock-store.ts'
 import { isRuled } from '#shared/monitoring/checks/rule-bits.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
 import {
+  advanceStreams,
   lockStreams,
+  moveStreams,
   readDatabaseClock,
   recordPings,
-  type StreamPosition,
+  type StreamMove,
   signalsSincePause,
+  type Writer,
 } from '#shared/monitoring/pings/record-store.ts'
 import { readFacts, saveFacts } from '#shared/monitoring/ruled/fact-store.ts'
 import { type RuledFacts, ruledDeadline } from '#shared/monitoring/ruled/ruled.ts'
@@ -20,6 +23,7 @@ import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { classifyMail, type Evaluation, evaluate, withinLog } from './evaluate.ts'
+import type { KnownCheck } from './known-checks.ts'
 
 /** Listeners stamp with the database's time, and none is so far off while it says that it is ready. */
 const MAX_AHEAD: Micros = microsOfSeconds(2)
@@ -43,31 +47,39 @@ export interface Applied {
   changed: number[]
   /** messages to publish once the transaction has committed */
   outbox: OutboxRow[]
+  /** what it has stored of checks; null when it has stored nothing */
+  stored: { checks: readonly LockedCheck[]; writer: Writer } | null
+}
+
+interface Options {
+  /** pings that are kept of a check */
+  logLimit: number
+  /** this process's idea of the database's time */
+  now: Micros
 }
 
 /**
  * Applies batches in the caller's transaction: exactly once each, whatever the broker repeats. The positions of the
  * streams are the first locks taken, the checks in the order of their ids the second.
- * @param options.now this process's idea of the database's time
  */
 export async function applyBatches(
   run: RunPrepared,
   batches: readonly ShardBatch[],
-  { logLimit, now }: { logLimit: number; now: Micros },
+  { logLimit, now }: Options,
 ): Promise<Applied> {
-  const ids = [...new Set(batches.flatMap(({ batch }) => batch.pings.map((ping) => ping.checkId)))].sort(
-    (a, b) => a - b,
-  )
+  const ids = checkIdsOf(batches)
   // In one round trip; the server takes the locks in this order.
   const [{ fresh, positions }, locked] = await Promise.all([unappliedOf(run, batches), lockChecks(run, ids)])
-  if (fresh.length === 0) return { applied: 0, dropped: 0, restamped: 0, flips: [], changed: [], outbox: [] }
+  if (fresh.length === 0)
+    return { applied: 0, dropped: 0, restamped: 0, flips: [], changed: [], outbox: [], stored: null }
 
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const restamped = await restamp(run, pings, now)
   const checks = new Map(locked.map((check) => [check.id, check]))
   const ruled = await readRuled(run, locked, pings)
   const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
-  recordPings(run, withinLog(evaluation, logLimit), logLimit, positions)
+  moveStreams(run, positions)
+  recordPings(run, withinLog(evaluation, logLimit), logLimit)
   for (const check of evaluation.late) {
     settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
     const facts = ruled.get(check.id)
@@ -75,16 +87,71 @@ export async function applyBatches(
   }
   saveFacts(run, [...ruled.values()])
   saveStates(run, evaluation.changed)
+  const [writer] = positions
+  return {
+    ...(await recordChanges(run, evaluation)),
+    restamped,
+    stored: writer ? { checks: evaluation.changed, writer } : null,
+  }
+}
+
+/**
+ * The same for checks that are known from the last time, without reading them: what is stored only where nobody has
+ * changed them since. Runs the checks' states on even where nothing comes of it, so that they are to be forgotten then.
+ * @param known all checks of the batches, in the order of their ids
+ * @returns null when the caller's transaction must not commit: something was changed, or needs more than the checks
+ */
+export async function applyToKnown(
+  run: RunPrepared,
+  batches: readonly ShardBatch[],
+  known: readonly KnownCheck[],
+  { logLimit, now }: Options,
+): Promise<Applied | null> {
+  const moves = movesOf(batches)
+  const pings = batches.flatMap(({ batch }) => batch.pings)
+  if (!moves || pings.some((ping) => ping.receivedAt > now + MAX_AHEAD || ping.mail?.storedBody)) return null
+  const checks = known.map(({ check }) => check)
+  const evaluation = evaluate(new Map(checks.map((check) => [check.id, check])), pings, nextOccurrence)
+  if (evaluation.late.length > 0) return null
+  const xids = known.map(({ xid }) => xid)
+  // In one round trip; the server takes the locks in this order.
+  const [writer, saved] = await Promise.all([advanceStreams(run, moves), saveUntouched(run, checks, xids)])
+  if (!writer || saved < checks.length) return null
+  recordPings(run, withinLog(evaluation, logLimit), logLimit)
+  return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
+}
+
+/** The checks whose pings these are, each once, in the order in which they are locked. */
+export function checkIdsOf(batches: readonly ShardBatch[]): number[] {
+  const ids = new Set<number>()
+  for (const { batch } of batches) for (const { checkId } of batch.pings) ids.add(checkId)
+  return [...ids].sort((a, b) => a - b)
+}
+
+/** Stores what follows from changes of checks; the caller has stored the checks. */
+async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<Omit<Applied, 'restamped' | 'stored'>> {
   makeFailuresCount(run, failedAgain(evaluation))
   const outbox = await recordFlips(run, evaluation.flips)
   return {
     applied: evaluation.pings.length,
     dropped: evaluation.dropped,
-    restamped,
     flips: evaluation.flips.map((flip) => flip.to),
     changed: evaluation.changed.map((check) => check.id),
     outbox,
   }
+}
+
+/** What the messages of each stream move it by; null unless they follow each other. */
+function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
+  const moves = new Map<string, StreamMove>()
+  for (const { shard, batch } of batches) {
+    const key = keyOf(shard, batch)
+    const move = moves.get(key)
+    if (!move) moves.set(key, { stream: batch.stream, shard, first: batch.seq, last: batch.seq })
+    else if (batch.seq > move.last) move.last = batch.seq
+    else return null
+  }
+  return [...moves.values()]
 }
 
 /** What the rules of those checks need that are not plain; nothing is read where there are none. */
@@ -138,9 +205,7 @@ async function unappliedOf(run: RunPrepared, batches: readonly ShardBatch[]) {
     streams.set(key, { stream: batch.stream, shard, isNew })
   }
   const locked = await lockStreams(run, [...streams.values()])
-  const positions = new Map<string, StreamPosition>(
-    locked.map((position) => [`${position.stream}:${position.shard}`, position]),
-  )
+  const positions = new Map(locked.map((position) => [`${position.stream}:${position.shard}`, position]))
   const fresh = batches.filter(({ shard, batch }) => {
     const position = positions.get(keyOf(shard, batch))
     if (!position || batch.seq <= position.lastSeq) return false

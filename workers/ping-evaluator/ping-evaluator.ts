@@ -6,11 +6,10 @@ import { MAX_STARTS, wasRedelivered } from '#shared/platform/broker/redelivery-g
 import { forgetStarts, recordStart } from '#shared/platform/broker/redelivery-store.ts'
 import { countWaiting } from '#shared/platform/broker/waiting.ts'
 import { deadLetter } from '#shared/platform/broker/worker.ts'
-import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { isMessagesFault, schemaMatches } from '#shared/platform/database/whose-fault.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { applyBatches } from './apply.ts'
+import { Applier } from './applier.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, type Taken } from './arrivals.ts'
 import { followQueues } from './follow-queues.ts'
 import { createGathering } from './gathering.ts'
@@ -18,7 +17,7 @@ import { createGathering } from './gathering.ts'
 /** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300
 /** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
-const GATHER_MS = 12
+const GATHER_MS = 20
 /** So many messages need no more company. */
 const ENOUGH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
@@ -74,9 +73,11 @@ class Evaluator {
   #loop: Promise<void> | null = null
   #isStopping = false
   readonly #gathering = createGathering(GATHER_MS)
+  readonly #applier: Applier
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps
+    this.#applier = new Applier(deps)
   }
 
   take(shard: number, delivery: Delivery): void {
@@ -250,14 +251,7 @@ class Evaluator {
 
   async #store(group: readonly Taken[]): Promise<void> {
     const stop = this.#deps.metrics.evaluatorBatch.startTimer()
-    const result = await preparedTransaction(this.#deps.db, async (run) => {
-      const applied = await applyBatches(run, group, {
-        logLimit: this.#deps.config.pingLogLimit,
-        now: this.#deps.clock.now(),
-      })
-      this.#deps.crashPoint('before-commit')
-      return applied
-    })
+    const result = await this.#applier.apply(group)
     stop()
     this.#deps.metrics.pingsApplied.inc(result.applied)
     this.#deps.metrics.pingsDropped.inc(result.dropped)

@@ -35,8 +35,27 @@ const LOCK_CHECKS: Prepared = {
  * locks.
  */
 export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): void {
-  if (checks.length === 0) return
-  run.later(SAVE_STATES, [
+  if (checks.length > 0) run.later(SAVE_STATES, stateColumns(checks))
+}
+
+/**
+ * The same without a lock before, for checks that nobody has changed since they were read or stored: the others stay
+ * as they are.
+ * @param checks in the order of their ids, in which their locks are taken
+ * @param xids the transaction that wrote each
+ * @returns how many were as they were; when they are fewer, the transaction must not commit
+ */
+export async function saveUntouched(
+  run: RunPrepared,
+  checks: readonly LockedCheck[],
+  xids: readonly number[],
+): Promise<number> {
+  // The system column holds the lower half of the number.
+  return await run.count(SAVE_UNTOUCHED, [...stateColumns(checks), xids.map((xid) => xid % 2 ** 32)])
+}
+
+function stateColumns(checks: readonly LockedCheck[]): (readonly (string | number | null)[])[] {
+  return [
     checks.map((check) => check.id),
     checks.map((check) => check.status),
     checks.map((check) => check.nPings),
@@ -45,17 +64,24 @@ export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): vo
     checks.map((check) => check.lastStartRid),
     checks.map((check) => check.lastDuration),
     checks.map((check) => check.alertAfter),
-  ])
+  ]
 }
+
+const SET_STATE = `
+    UPDATE checks SET status = s.status, n_pings = s.n_pings, last_ping = ${timestampOf('s.last_ping')},
+           last_start = ${timestampOf('s.last_start')}, last_start_rid = s.last_start_rid,
+           last_duration_us = s.last_duration, alert_after = ${timestampOf('s.alert_after')}`
+const STATE_TYPES =
+  '$1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::bigint[], $8::bigint[]'
+const STATE = 'id, status, n_pings, last_ping, last_start, last_start_rid, last_duration, alert_after'
 
 const SAVE_STATES: Prepared = {
   name: 'save-states',
-  text: `
-    UPDATE checks SET status = s.status, n_pings = s.n_pings, last_ping = ${timestampOf('s.last_ping')},
-           last_start = ${timestampOf('s.last_start')}, last_start_rid = s.last_start_rid,
-           last_duration_us = s.last_duration, alert_after = ${timestampOf('s.alert_after')}
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::bigint[],
-                $8::bigint[])
-         AS s(id, status, n_pings, last_ping, last_start, last_start_rid, last_duration, alert_after)
-    WHERE checks.id = s.id`,
+  text: `${SET_STATE} FROM unnest(${STATE_TYPES}) AS s(${STATE}) WHERE checks.id = s.id`,
+}
+
+const SAVE_UNTOUCHED: Prepared = {
+  name: 'save-untouched',
+  text: `${SET_STATE} FROM unnest(${STATE_TYPES}, $9::xid[]) AS s(${STATE}, xid)
+    WHERE checks.id = s.id AND checks.xmin = s.xid`,
 }

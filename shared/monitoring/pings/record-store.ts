@@ -36,6 +36,19 @@ export interface StreamPosition {
   lastSeq: number
 }
 
+/** What tells versions of a row apart: the transaction that wrote one, by a number that no other has on that server. */
+export interface Writer {
+  xid: number
+  /** when the server was started, in microseconds: a standby that takes over has numbers of its own */
+  server: Micros
+}
+
+/** Messages of one stream that follow each other. */
+export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
+  first: number
+  last: number
+}
+
 /**
  * Up to where streams were applied, locked until the transaction ends: a second consumer of the same messages waits
  * here and then finds them applied.
@@ -44,24 +57,26 @@ export interface StreamPosition {
 export async function lockStreams(
   run: RunPrepared,
   streams: readonly (Pick<StreamPosition, 'stream' | 'shard'> & { isNew: boolean })[],
-): Promise<StreamPosition[]> {
+): Promise<(StreamPosition & Writer)[]> {
   const keys = keysOf(streams)
   const fresh = streams.filter(({ isNew }) => isNew)
   if (fresh.length > 0) run.later(ADD_STREAMS, keysOf(fresh))
-  const known = await run<StreamPosition>(LOCK_STREAMS, keys)
+  const known = await run<StreamPosition & Writer>(LOCK_STREAMS, keys)
   if (known.length === streams.length) return known
   run.later(ADD_STREAMS, keys)
-  return await run<StreamPosition>(LOCK_STREAMS, keys)
+  return await run<StreamPosition & Writer>(LOCK_STREAMS, keys)
 }
 
 function keysOf(streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[]): [string[], number[]] {
   return [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
 }
 
+const WRITER = `pg_current_xact_id()::text::bigint AS xid, ${microsOf('pg_postmaster_start_time()')} AS server`
+
 const LOCK_STREAMS: Prepared = {
   name: 'lock-streams',
   text: `
-    SELECT stream, shard, last_seq AS "lastSeq" FROM ping_streams
+    SELECT stream, shard, last_seq AS "lastSeq", ${WRITER} FROM ping_streams
     WHERE (stream, shard) IN (SELECT * FROM unnest($1::uuid[], $2::smallint[])) ORDER BY stream, shard FOR UPDATE`,
 }
 
@@ -71,6 +86,41 @@ const ADD_STREAMS: Prepared = {
     INSERT INTO ping_streams (stream, shard, last_seq)
     SELECT stream, shard, 0 FROM unnest($1::uuid[], $2::smallint[]) AS t(stream, shard) ORDER BY stream, shard
     ON CONFLICT DO NOTHING`,
+}
+
+/** Moves streams on that `lockStreams` has locked, at the latest with the commit. */
+export function moveStreams(run: RunPrepared, positions: readonly StreamPosition[]): void {
+  run.later(MOVE_STREAMS, [...keysOf(positions), positions.map(({ lastSeq }) => lastSeq)])
+}
+
+const MOVE_STREAMS: Prepared = {
+  name: 'move-streams',
+  text: `
+    UPDATE ping_streams SET last_seq = t.last_seq, updated_at = now()
+    FROM unnest($1::uuid[], $2::smallint[], $3::bigint[]) AS t(stream, shard, last_seq)
+    WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard`,
+}
+
+/**
+ * Moves streams on without a lock before, where none of the messages was applied.
+ * @returns null when one was, or when a stream is not known: the transaction must not commit
+ */
+export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
+  const moved = await run<Writer>(ADVANCE_STREAMS, [
+    ...keysOf(moves),
+    moves.map(({ first }) => first),
+    moves.map(({ last }) => last),
+  ])
+  return (moved.length === moves.length && moved[0]) || null
+}
+
+const ADVANCE_STREAMS: Prepared = {
+  name: 'advance-streams',
+  text: `
+    UPDATE ping_streams SET last_seq = t.last, updated_at = now()
+    FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS t(stream, shard, first, last)
+    WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard AND ping_streams.last_seq < t.first
+    RETURNING ${WRITER}`,
 }
 
 /** The time by which arrivals are judged. */
@@ -86,24 +136,16 @@ const DATABASE_CLOCK: Prepared = {
 }
 
 /**
- * Stores pings and moves the streams on, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of it,
+ * Stores pings, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of it,
  * so that no clean-up ever has to look for that one (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
  */
-export function recordPings(
-  run: RunPrepared,
-  pings: readonly RecordedPing[],
-  logLimit: number,
-  positions: readonly StreamPosition[],
-): void {
+export function recordPings(run: RunPrepared, pings: readonly RecordedPing[], logLimit: number): void {
   const stored = pings.filter((ping) => ping.storedBody !== undefined)
   const carried = stored.length === 0 ? pings : pings.filter((ping) => ping.storedBody === undefined)
   run.later(RECORD_PINGS, [
     ...columnsOf(carried, logLimit),
     carried.map((ping) => ping.body),
-    positions.map(({ stream }) => stream),
-    positions.map(({ shard }) => shard),
-    positions.map(({ lastSeq }) => lastSeq),
     carried.map((ping) => ping.ignored),
   ])
   // One statement each: a body may take a second to copy, and the time of a statement is limited.
@@ -143,14 +185,10 @@ const OVERWRITE = `
 const RECORD_PINGS: Prepared = {
   name: 'record-pings',
   text: `
-    WITH moved AS (
-      UPDATE ping_streams SET last_seq = t.last_seq, updated_at = now()
-      FROM unnest($13::uuid[], $14::smallint[], $15::bigint[]) AS t(stream, shard, last_seq)
-      WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard)
     INSERT INTO pings (${COLUMNS})
     SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body,
            ignored
-    FROM ${UNNESTED}, $12::bytea[], $16::text[]) AS t(${COLUMNS}) ${OVERWRITE}`,
+    FROM ${UNNESTED}, $12::bytea[], $13::text[]) AS t(${COLUMNS}) ${OVERWRITE}`,
 }
 
 /** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */

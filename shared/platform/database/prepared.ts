@@ -17,6 +17,8 @@ export type { Prepared } from './round-trip.ts'
  */
 export interface RunPrepared {
   <Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]>
+  /** Runs one that changes rows; @returns how many */
+  count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
   /** Runs a statement whose rows nobody needs: it travels with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void
   /** The transaction as stores take it: each of their texts is a prepared statement. */
@@ -126,6 +128,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     return (await ask(statement, values)).rows as Row[]
   }
 
+  const count = async (statement: Prepared, values: readonly SqlValue[]) => (await ask(statement, values)).rowCount ?? 0
   const later = (statement: Prepared, values: readonly SqlValue[]) => {
     waiting.push({ statement, values, resolve: () => {}, reject: () => {} })
   }
@@ -146,7 +149,10 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     later(statement, values)
     return NOTHING
   }
-  return { run: Object.assign(run, { later, tx: asStores(ask), writes: asStores(write) }), wasUsed: () => wasUsed }
+  return {
+    run: Object.assign(run, { count, later, tx: asStores(ask), writes: asStores(write) }),
+    wasUsed: () => wasUsed,
+  }
 }
 
 const NOTHING: Promise<Result> = Promise.resolve({ rows: [], rowCount: null })

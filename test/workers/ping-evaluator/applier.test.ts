@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import type { Knex } from 'knex'
+import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
+import { openDatabase } from '#shared/platform/database/db.ts'
+import { nowMicros } from '#shared/time.ts'
+import { Applier } from '../../../workers/ping-evaluator/applier.ts'
+import { randomOf } from '../../fuzz/random.ts'
+import { createDatabase } from '../../support/services.ts'
+
+const HOUR = 3_600_000_000
+const SECOND = 1_000_000
+
+/** A database with checks. Its only connection counts what is asked of it. */
+async function openChecks(t: ExecutionContext, count: number) {
+  const database = await createDatabase()
+  const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
+  t.teardown(async () => {
+    await db.destroy()
+    await database.drop()
+  })
+  const [organisation] = await db('organisations').insert({ name: 'o' }).returning('id')
+  const [project] = await db('projects').insert({ organisation_id: organisation?.id, name: 'p' }).returning('id')
+  const rows = Array.from({ length: count }, () => ({ project_id: project?.id }))
+  const checks = await db('checks').insert(rows).returning<{ id: number }[]>('id')
+  return { db, ids: checks.map(({ id }) => id) }
+}
+
+function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}): Applier {
+  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit: 5 } })
+}
+
+function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): AcceptedPing {
+  const request = { scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
+  return { checkId, kind: 'success', exitStatus: null, receivedAt: nowMicros(), rid: null, ...request, ...changes }
+}
+
+/** What one listener sends. */
+function openStream() {
+  const stream = randomUUID()
+  let seq = 0
+  return (...pings: AcceptedPing[]) => [{ shard: 0, batch: { stream, seq: ++seq, pings } }]
+}
+
+/** How often checks were read with their locks. */
+async function reads(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: { n: number }[] }>(
+    "SELECT coalesce(sum(generic_plans + custom_plans), 0)::int AS n FROM pg_prepared_statements WHERE name = 'lock-checks'",
+  )
+  return rows[0]?.n ?? 0
+}
+
+async function stateOf(db: Knex, id: number) {
+  return await db('checks').where({ id }).first('status', 'n_pings', 'alert_after', 'last_start')
+}
+
+test('checks that this process has stored are not read again for their next pings', async (t) => {
+  const { db, ids } = await openChecks(t, 3)
+  const [one = 0, two = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(two), aPing(one)))
+  for (let round = 0; round < 4; round++) {
+    t.like(await applier.apply(send(aPing(one), aPing(two), aPing(one, { kind: 'log' }))), { applied: 3, dropped: 0 })
+  }
+  t.is(await reads(db), 1)
+  t.like(await stateOf(db, one), { status: 'up', n_pings: 9 })
+  t.like(await stateOf(db, two), { status: 'up', n_pings: 5 })
+  const log = await db('pings').where({ check_id: one }).orderBy('n').select('n', 'type')
+  t.deepEqual(
+    log.map(({ n, type }) => `${n} ${type}`),
+    ['5 log', '6 success', '7 log', '8 success', '9 log'],
+  )
+  await applier.apply(send(...ids.map((id) => aPing(id))))
+  t.is(await reads(db), 2, 'one that is not known has all of them read')
+})
+
+test('a flip of a check that was not read is stored with its wake-up', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  const applied = await applier.apply(send(aPing(id, { kind: 'fail' })))
+  t.like(applied, { flips: ['down'], changed: [id] })
+  t.is(applied.outbox.length, 1)
+  t.is(await reads(db), 1)
+  t.deepEqual(await db('flips').orderBy('id').pluck('to_status'), ['up', 'down'])
+})
+
+const CHANGES: Record<string, { change: object; expected: object }> = {
+  'was paused': { change: { status: 'paused', alert_after: null }, expected: { status: 'up', n_pings: 2 } },
+  'was paused until it is resumed by hand': {
+    change: { status: 'paused', alert_after: null, manual_resume: true },
+    expected: { status: 'paused', n_pings: 2 },
+  },
+  'takes POST alone since': { change: { status: 'down', methods: 'POST' }, expected: { status: 'down', n_pings: 2 } },
+}
+
+for (const [what, { change, expected }] of Object.entries(CHANGES)) {
+  test(`what others changed is seen: a check ${what}`, async (t) => {
+    const { db, ids } = await openChecks(t, 2)
+    const [id = 0, other = 0] = ids
+    const applier = openApplier(db)
+    const send = openStream()
+    await applier.apply(send(aPing(id), aPing(other)))
+    await db('checks').where({ id }).update(change)
+    t.like(await applier.apply(send(aPing(other), aPing(id))), { applied: 2 })
+    t.like(await stateOf(db, id), expected)
+    t.like(await stateOf(db, other), { status: 'up', n_pings: 2 }, 'nothing of the first try is left')
+    t.is(
+      await db('pings')
+        .where({ check_id: other })
+        .then((rows) => rows.length),
+      2,
+    )
+  })
+}
+
+test('what others changed is seen: a schedule, by the next deadline', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  await db('checks').where({ id }).update({ timeout_seconds: 60, grace_seconds: 60 })
+  const receivedAt = nowMicros()
+  await applier.apply(send(aPing(id, { receivedAt })))
+  const state = await stateOf(db, id)
+  t.is(state.alert_after.getTime(), Math.floor((receivedAt + 120 * SECOND) / 1000))
+})
+
+test('a check that is gone has its pings dropped, and no other loses one', async (t) => {
+  const { db, ids } = await openChecks(t, 2)
+  const [gone = 0, id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(gone), aPing(id)))
+  await db('checks').where({ id: gone }).delete()
+  t.like(await applier.apply(send(aPing(gone), aPing(id))), { applied: 1, dropped: 1 })
+  t.like(await stateOf(db, id), { n_pings: 2 })
+})
+
+test('what was applied is not applied again, whoever did it', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const [applier, another] = [openApplier(db), openApplier(db)]
+  const send = openStream()
+  const [first, second, third] = [send(aPing(id)), send(aPing(id)), send(aPing(id))]
+  await applier.apply(first)
+  t.like(await applier.apply(first), { applied: 0 })
+  await applier.apply(second)
+  await another.apply(third)
+  t.like(await applier.apply(third), { applied: 0 })
+  t.like(await applier.apply([...second, ...third]), { applied: 0 })
+  t.like(await stateOf(db, id), { n_pings: 3 })
+  const fourth = send(aPing(id))
+  t.like(await applier.apply([...third, ...fourth, ...fourth]), { applied: 1 })
+  t.like(await stateOf(db, id), { n_pings: 4 })
+})
+
+test('a stream that the database has forgotten goes on', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  await db('ping_streams').delete()
+  t.like(await applier.apply(send(aPing(id))), { applied: 1 })
+  t.like(await openStreamsTwice(applier, id), [{ applied: 1 }, { applied: 1 }])
+  t.like(await stateOf(db, id), { n_pings: 4 })
+})
+
+async function openStreamsTwice(applier: Applier, id: number) {
+  const send = openStream()
+  return [await applier.apply(send(aPing(id))), await applier.apply(send(aPing(id)))]
+}
+
+test('what did not commit is neither stored nor remembered', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  let isBroken = false
+  const applier = openApplier(db, () => {
+    if (isBroken) throw new Error('broken')
+  })
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  const batch = send(aPing(id, { kind: 'fail' }))
+  isBroken = true
+  for (let tries = 0; tries < 2; tries++) await t.throwsAsync(applier.apply(batch), { message: 'broken' })
+  t.like(await stateOf(db, id), { status: 'up', n_pings: 1 })
+  isBroken = false
+  await applier.apply(batch)
+  t.like(await stateOf(db, id), { status: 'down', n_pings: 2 })
+})
+
+test('a ping from the future arrived now, also at a check that is known', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  t.like(await applier.apply(send(aPing(id, { receivedAt: nowMicros() + HOUR }))), { applied: 1, restamped: 1 })
+  const { rows } = await db.raw('SELECT max(last_ping) <= clock_timestamp() AS "isPast" FROM checks')
+  t.deepEqual(rows, [{ isPast: true }])
+})
+
+test('where others change checks all the time they are read first', async (t) => {
+  const { db, ids } = await openChecks(t, 1)
+  const [id = 0] = ids
+  const applier = openApplier(db)
+  const send = openStream()
+  await applier.apply(send(aPing(id)))
+  const before = await undone(db)
+  const ROUNDS = 40
+  for (let round = 0; round < ROUNDS; round++) {
+    await db('checks')
+      .where({ id })
+      .update({ name: `${round}` })
+    t.like(await applier.apply(send(aPing(id))), { applied: 1 })
+  }
+  // Tries in vain are 1, 2, 4, 8 ... transactions apart.
+  t.true((await undone(db)) - before <= 6)
+  t.is(await reads(db), ROUNDS + 1)
+})
+
+/** Transactions that were rolled back. */
+async function undone(db: Knex): Promise<number> {
+  await db.raw('SELECT pg_stat_force_next_flush()')
+  const { rows } = await db.raw<{ rows: { n: number }[] }>(
+    'SELECT xact_rollback::int AS n FROM pg_stat_database WHERE datname = current_database()',
+  )
+  return rows[0]?.n ?? 0
+}
+
+const SEED = 20_261_123
+const STORIES = 150
+const RUNS = [null, randomUUID(), randomUUID()]
+const EDITS = [
+  { status: 'paused', alert_after: null },
+  { grace_seconds: 77 },
+  { kind: 'cron', schedule: '* * * * *' },
+  { manual_resume: true },
+]
+
+test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
+  const { db, ids } = await openChecks(t, 2 * STORIES)
+  for (let story = 0; story < STORIES; story++) {
+    const random = randomOf(SEED, story)
+    const [known = 0, read = 0] = ids.slice(2 * story)
+    const applier = openApplier(db)
+    const [send, sendToRead] = [openStream(), openStream()]
+    let at = nowMicros() - HOUR
+    for (let acts = 3 + random.int(9); acts > 0; acts--) {
+      if (random.oneIn(5)) {
+        await db('checks').whereIn('id', [known, read]).update(random.pick(EDITS))
+        continue
+      }
+      at += 10 * SECOND
+      // Some were overtaken on their way.
+      const receivedAt = at - random.pick([0, 0, 0, 0, 3, 40]) * SECOND
+      const kind = random.pick(['success', 'success', 'start', 'fail', 'log'] as const)
+      const ping = { kind, rid: random.pick(RUNS), receivedAt }
+      const isTwice = random.oneIn(2)
+      const pings = (id: number) => [aPing(id, ping), ...(isTwice ? [aPing(id, { ...ping, kind: 'log' })] : [])]
+      await applier.apply(send(...pings(known)))
+      await openApplier(db).apply(sendToRead(...pings(read)))
+      const [one, two] = await db('checks').whereIn('id', [known, read]).orderBy('id')
+      t.deepEqual(withoutNames(one), withoutNames(two), `story ${story}`)
+    }
+    t.deepEqual(await allOf(db, known), await allOf(db, read), `story ${story}`)
+  }
+})
+
+/** What pings write of a check beside it. */
+async function allOf(db: Knex, id: number) {
+  const tables = [
+    await db('pings').where({ check_id: id }).orderBy('n'),
+    await db('flips').where({ check_id: id }).orderBy('id'),
+    await db('check_marks').where({ check_id: id }),
+  ]
+  return tables.map((rows) => rows.map(withoutNames))
+}
+
+/** A row without what no two checks have in common. */
+function withoutNames(row: object): object {
+  const own = ['id', 'uuid', 'badge_key', 'created_at', 'check_id', 'processed_at']
+  return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)))
+}

@@ -1,0 +1,67 @@
+import { preparedTransaction, type RunPrepared } from '#shared/platform/database/prepared.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch } from './apply.ts'
+import { KnownChecks } from './known-checks.ts'
+
+/**
+ * Applies batches, a transaction each: at first without reading the checks, where this process has stored them itself
+ * the last time (docs/adr/0040); where somebody else has changed one since, or more is needed, once more with their locks.
+ */
+export class Applier {
+  readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }
+  readonly #known = new KnownChecks()
+
+  constructor(deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }) {
+    this.#deps = deps
+  }
+
+  async apply(batches: readonly ShardBatch[]): Promise<Applied> {
+    return (await this.#applyToKnown(batches)) ?? (await this.#applyLocked(batches))
+  }
+
+  /** @returns null when that was not possible, with nothing stored */
+  async #applyToKnown(batches: readonly ShardBatch[]): Promise<Applied | null> {
+    const known = this.#known.take(checkIdsOf(batches))
+    if (!known) return null
+    try {
+      const applied = await this.#inTransaction(async (run) => {
+        const result = await applyToKnown(run, batches, known, this.#options())
+        if (!result?.stored || !this.#known.isOf(result.stored.writer)) throw OUTDATED
+        return result
+      })
+      this.#known.held()
+      return applied
+    } catch (error) {
+      if (error !== OUTDATED) throw error
+      this.#known.outdated()
+      return null
+    }
+  }
+
+  async #applyLocked(batches: readonly ShardBatch[]): Promise<Applied> {
+    return await this.#inTransaction((run) => applyBatches(run, batches, this.#options()))
+  }
+
+  async #inTransaction(work: (run: RunPrepared) => Promise<Applied>): Promise<Applied> {
+    try {
+      const applied = await preparedTransaction(this.#deps.db, async (run) => {
+        const result = await work(run)
+        this.#deps.crashPoint('before-commit')
+        return result
+      })
+      if (applied.stored) this.#known.keep(applied.stored.checks, applied.stored.writer)
+      return applied
+    } catch (error) {
+      // Whether it has committed, and on which server, is not known.
+      if (error !== OUTDATED) this.#known.forget()
+      throw error
+    }
+  }
+
+  #options() {
+    return { logLimit: this.#deps.config.pingLogLimit, now: this.#deps.clock.now() }
+  }
+}
+
+/** Ends a transaction that found a check changed by others. */
+const OUTDATED = new Error('a check was changed meanwhile')
