@@ -129,7 +129,7 @@ function cutSlowReaders(server: Server, answerMs: number): void {
   const standing = new WeakMap<Socket, { progress: string; since: number }>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.on('close', () => sockets.delete(socket))
   })
   function look(socket: Socket, now: number): void {
     if (socket.writableLength === 0) {

@@ -38,9 +38,10 @@ export interface PlainConnections {
  */
 export function openPlainConnections(options: Options): PlainConnections {
   const open = new Set<PlainConnection>()
+  const shared: Shared = { head: null }
   return {
     serve(socket) {
-      const connection = new PlainConnection(socket, options, () => open.delete(connection))
+      const connection = new PlainConnection(socket, options, shared, () => open.delete(connection))
       open.add(connection)
     },
     closeIdle() {
@@ -49,11 +50,23 @@ export function openPlainConnections(options: Options): PlainConnections {
   }
 }
 
+/** What connections have in common. */
+interface Shared {
+  /** of the request that came last: clients of one kind say the same */
+  head: PlainHead | null
+}
+
 /** One request at a time: what comes while one waits for its answer is read afterwards. */
 class PlainConnection implements Reply {
   readonly #socket: Socket
   readonly #options: Options
+  readonly #shared: Shared
   readonly #onGone: () => void
+  // Bound once, so that they can be taken away; as members that are functions each connection would name all of them.
+  readonly #onData = this.#take.bind(this)
+  readonly #onEnd = this.#finish.bind(this)
+  readonly #onTimeout = this.#giveUp.bind(this)
+  readonly #onDrain = this.#goOn.bind(this)
   #head: PlainHead | null = null
   #isHeadAsked = false
   /** a request waits for its answer */
@@ -64,9 +77,10 @@ class PlainConnection implements Reply {
   #status = 0
   #headers: readonly string[] = []
 
-  constructor(socket: Socket, options: Options, onGone: () => void) {
+  constructor(socket: Socket, options: Options, shared: Shared, onGone: () => void) {
     this.#socket = socket
     this.#options = options
+    this.#shared = shared
     this.#onGone = onGone
     socket.setTimeout(options.headersMs)
     socket.on('data', this.#onData).on('end', this.#onEnd).on('timeout', this.#onTimeout)
@@ -106,7 +120,7 @@ class PlainConnection implements Reply {
     // Who does not read answers is not asked for more requests.
     if (!isRead) {
       socket.pause()
-      socket.once('drain', this.#goOn)
+      socket.once('drain', this.#onDrain)
     } else if (this.#held) this.#goOn()
   }
 
@@ -119,26 +133,28 @@ class PlainConnection implements Reply {
     this.#socket.off('data', this.#onData).resume().destroySoon()
   }
 
-  readonly #goOn = (): void => {
+  #goOn(): void {
     const held = this.#held
     this.#held = null
     this.#socket.resume()
-    if (held) this.#onData(held)
+    if (held) this.#take(held)
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  #take(chunk: Buffer): void {
     if (this.#isWaiting) {
       this.#held = this.#held ? Buffer.concat([this.#held, chunk]) : chunk
       this.#socket.pause()
       return
     }
-    const request = chunk.length > MAX_BYTES ? null : readPlainRequest(chunk.toString('latin1'), this.#head)
+    const request =
+      chunk.length > MAX_BYTES ? null : readPlainRequest(chunk.toString('latin1'), this.#head ?? this.#shared.head)
     if (!request) {
       this.#handOver(chunk)
       return
     }
     const { method, url, head } = request
     this.#head = head
+    this.#shared.head = head
     this.#isHeadAsked = method === 'HEAD'
     this.#isWaiting = true
     this.#options.handle({ method, url, headers: head.headers, socket: this.#socket }, this)
@@ -147,7 +163,7 @@ class PlainConnection implements Reply {
   #handOver(chunk: Buffer): void {
     const socket = this.#socket
     this.#onGone()
-    socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('drain', this.#goOn)
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('drain', this.#onDrain)
     socket.off('close', this.#onGone)
     socket.setTimeout(0)
     socket.unshift(chunk)
@@ -155,11 +171,11 @@ class PlainConnection implements Reply {
     socket.off('error', ignore)
   }
 
-  readonly #onEnd = (): void => {
+  #finish(): void {
     this.#socket.end()
   }
 
-  readonly #onTimeout = (): void => {
+  #giveUp(): void {
     if (this.#isWaiting) return
     if (this.#isFirst) this.#socket.write(TIMED_OUT)
     this.#close()

@@ -21,7 +21,7 @@ export function createConnectionCap(max: number, trusted: TrustedProxies): Conne
       const count = (open.get(address) ?? 0) + 1
       if (count > max) return false
       open.set(address, count)
-      socket.once('close', () => {
+      socket.on('close', () => {
         const left = (open.get(address) ?? 1) - 1
         if (left === 0) open.delete(address)
         else open.set(address, left)

@@ -107,7 +107,23 @@ function parseHop(text: string): Address | null {
   return colon === -1 ? null : parseFourParts(trimmed.slice(0, colon))
 }
 
+/** What was read of texts: connections of one address come by the thousand, and are looked at several times each. */
+const parsed = new Map<string, Address | null>()
+const MAX_PARSED = 4_096
+const LONGEST_PARSED = 64
+
 function parseIp(text: string): Address | null {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const address = readIp(text)
+  if (text.length <= LONGEST_PARSED) {
+    if (parsed.size >= MAX_PARSED) parsed.clear()
+    parsed.set(text, address)
+  }
+  return address
+}
+
+function readIp(text: string): Address | null {
   if (!text.includes(':')) return parseFourParts(text)
   const zone = text.indexOf('%')
   const address = zone === -1 ? text : text.slice(0, zone)
