@@ -136,8 +136,8 @@ const DATABASE_CLOCK: Prepared = {
 }
 
 /**
- * Stores pings, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of it,
- * so that no clean-up ever has to look for that one (docs/adr/0002).
+ * Stores pings, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of
+ * it, so that no clean-up ever has to look for that one (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
  */
 export function recordPings(run: RunPrepared, pings: readonly RecordedPing[], logLimit: number): void {

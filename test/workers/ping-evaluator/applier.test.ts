@@ -11,7 +11,7 @@ import { createDatabase } from '../../support/services.ts'
 const HOUR = 3_600_000_000
 const SECOND = 1_000_000
 
-/** A database with checks. Its only connection counts what is asked of it. */
+/** A database with checks, an evaluator's applier and one listener. The only connection counts what is asked of it. */
 async function openChecks(t: ExecutionContext, count: number) {
   const database = await createDatabase()
   const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
@@ -23,7 +23,7 @@ async function openChecks(t: ExecutionContext, count: number) {
   const [project] = await db('projects').insert({ organisation_id: organisation?.id, name: 'p' }).returning('id')
   const rows = Array.from({ length: count }, () => ({ project_id: project?.id }))
   const checks = await db('checks').insert(rows).returning<{ id: number }[]>('id')
-  return { db, ids: checks.map(({ id }) => id) }
+  return { db, ids: checks.map(({ id }) => id), applier: openApplier(db), send: openStream() }
 }
 
 function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}): Applier {
@@ -55,10 +55,8 @@ async function stateOf(db: Knex, id: number) {
 }
 
 test('checks that this process has stored are not read again for their next pings', async (t) => {
-  const { db, ids } = await openChecks(t, 3)
+  const { db, ids, applier, send } = await openChecks(t, 3)
   const [one = 0, two = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(two), aPing(one)))
   for (let round = 0; round < 4; round++) {
     t.like(await applier.apply(send(aPing(one), aPing(two), aPing(one, { kind: 'log' }))), { applied: 3, dropped: 0 })
@@ -76,10 +74,8 @@ test('checks that this process has stored are not read again for their next ping
 })
 
 test('a flip of a check that was not read is stored with its wake-up', async (t) => {
-  const { db, ids } = await openChecks(t, 1)
+  const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(id)))
   const applied = await applier.apply(send(aPing(id, { kind: 'fail' })))
   t.like(applied, { flips: ['down'], changed: [id] })
@@ -99,10 +95,8 @@ const CHANGES: Record<string, { change: object; expected: object }> = {
 
 for (const [what, { change, expected }] of Object.entries(CHANGES)) {
   test(`what others changed is seen: a check ${what}`, async (t) => {
-    const { db, ids } = await openChecks(t, 2)
+    const { db, ids, applier, send } = await openChecks(t, 2)
     const [id = 0, other = 0] = ids
-    const applier = openApplier(db)
-    const send = openStream()
     await applier.apply(send(aPing(id), aPing(other)))
     await db('checks').where({ id }).update(change)
     t.like(await applier.apply(send(aPing(other), aPing(id))), { applied: 2 })
@@ -118,10 +112,8 @@ for (const [what, { change, expected }] of Object.entries(CHANGES)) {
 }
 
 test('what others changed is seen: a schedule, by the next deadline', async (t) => {
-  const { db, ids } = await openChecks(t, 1)
+  const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(id)))
   await db('checks').where({ id }).update({ timeout_seconds: 60, grace_seconds: 60 })
   const receivedAt = nowMicros()
@@ -131,10 +123,8 @@ test('what others changed is seen: a schedule, by the next deadline', async (t) 
 })
 
 test('a check that is gone has its pings dropped, and no other loses one', async (t) => {
-  const { db, ids } = await openChecks(t, 2)
+  const { db, ids, applier, send } = await openChecks(t, 2)
   const [gone = 0, id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(gone), aPing(id)))
   await db('checks').where({ id: gone }).delete()
   t.like(await applier.apply(send(aPing(gone), aPing(id))), { applied: 1, dropped: 1 })
@@ -160,10 +150,8 @@ test('what was applied is not applied again, whoever did it', async (t) => {
 })
 
 test('a stream that the database has forgotten goes on', async (t) => {
-  const { db, ids } = await openChecks(t, 1)
+  const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(id)))
   await db('ping_streams').delete()
   t.like(await applier.apply(send(aPing(id))), { applied: 1 })
@@ -195,10 +183,8 @@ test('what did not commit is neither stored nor remembered', async (t) => {
 })
 
 test('a ping from the future arrived now, also at a check that is known', async (t) => {
-  const { db, ids } = await openChecks(t, 1)
+  const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(id)))
   t.like(await applier.apply(send(aPing(id, { receivedAt: nowMicros() + HOUR }))), { applied: 1, restamped: 1 })
   const { rows } = await db.raw('SELECT max(last_ping) <= clock_timestamp() AS "isPast" FROM checks')
@@ -206,10 +192,8 @@ test('a ping from the future arrived now, also at a check that is known', async 
 })
 
 test('where others change checks all the time they are read first', async (t) => {
-  const { db, ids } = await openChecks(t, 1)
+  const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
-  const applier = openApplier(db)
-  const send = openStream()
   await applier.apply(send(aPing(id)))
   const before = await undone(db)
   const ROUNDS = 40
