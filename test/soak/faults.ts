@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -31,6 +32,32 @@ async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number,
     // Together: of nodes that all went down, the first to come waits for the last to have gone.
     await Promise.all(these.map(({ node }) => node.start()))
   }
+}
+
+const clusterStatus = z.object({ running_nodes: z.array(z.string()), partitions: z.record(z.string(), z.unknown()) })
+
+/**
+ * A node stands still, goes on, and is started anew where the cluster has given it up meanwhile, as docs/scale.md tells
+ * operators to do: it stays apart otherwise, takes connections, and a queue that is declared then is never formed.
+ */
+async function frozenBroker({ node }: SoakBroker, seconds: number, stage: FaultStage): Promise<void> {
+  await frozen(node, seconds, stage)
+  const { brokers } = stage.servers
+  const status = async () =>
+    clusterStatus.parse(JSON.parse(await node.ctl('cluster_status', '--quiet', '--formatter', 'json')))
+  let isApart = false
+  await eventually(
+    'the node to be with the others again, or apart from them',
+    async () => {
+      const { running_nodes, partitions } = await status()
+      isApart = Object.keys(partitions).length > 0
+      return isApart || running_nodes.length === brokers.length
+    },
+    60_000,
+  )
+  if (!isApart) return
+  await node.kill()
+  await node.start()
 }
 
 const killed = (kind: Kind): Fault => ({
@@ -118,12 +145,12 @@ const brokerFaults: readonly Fault[] = [
   {
     name: 'broker: a node frozen for 40 s',
     needs: 'cluster',
-    run: async (stage) => await frozen(oneOf(stage.servers.brokers, stage).node, 40, stage),
+    run: async (stage) => await frozenBroker(oneOf(stage.servers.brokers, stage), 40, stage),
   },
   {
     name: 'broker: the leader frozen for 40 s',
     needs: 'cluster',
-    run: async (stage) => await frozen((await leader(stage)).node, 40, stage),
+    run: async (stage) => await frozenBroker(await leader(stage), 40, stage),
   },
   {
     name: 'broker: alarm of memory for 10 s',
