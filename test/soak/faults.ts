@@ -37,27 +37,26 @@ async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number,
 const clusterStatus = z.object({ running_nodes: z.array(z.string()), partitions: z.record(z.string(), z.unknown()) })
 
 /**
- * A node stands still, goes on, and is started anew where the cluster has given it up meanwhile, as docs/scale.md tells
- * operators to do: it stays apart otherwise, takes connections, and a queue that is declared then is never formed.
+ * Starts nodes anew that stand apart from the others, as docs/scale.md tells operators to do: one that was frozen until
+ * the cluster gave it up stays apart when it goes on, and a queue that is declared beside it may never be formed.
  */
-async function frozenBroker({ node }: SoakBroker, seconds: number, stage: FaultStage): Promise<void> {
-  await frozen(node, seconds, stage)
-  const { brokers } = stage.servers
-  const status = async () =>
-    clusterStatus.parse(JSON.parse(await node.ctl('cluster_status', '--quiet', '--formatter', 'json')))
-  let isApart = false
-  await eventually(
-    'the node to be with the others again, or apart from them',
-    async () => {
-      const { running_nodes, partitions } = await status()
-      isApart = Object.keys(partitions).length > 0
-      return isApart || running_nodes.length === brokers.length
-    },
-    60_000,
-  )
-  if (!isApart) return
-  await node.kill()
-  await node.start()
+async function reunite({ servers: { brokers } }: FaultStage): Promise<void> {
+  for (const { node } of brokers) {
+    let isApart = false
+    await eventually(
+      'a node to be with the others, or apart from them',
+      async () => {
+        const said = await node.ctl('cluster_status', '--quiet', '--formatter', 'json')
+        const { running_nodes, partitions } = clusterStatus.parse(JSON.parse(said))
+        isApart = Object.keys(partitions).length > 0 && running_nodes.length <= brokers.length / 2
+        return Object.keys(partitions).length > 0 || running_nodes.length === brokers.length
+      },
+      60_000,
+    )
+    if (!isApart) continue
+    await node.kill()
+    await node.start()
+  }
 }
 
 const killed = (kind: Kind): Fault => ({
@@ -145,12 +144,14 @@ const brokerFaults: readonly Fault[] = [
   {
     name: 'broker: a node frozen for 40 s',
     needs: 'cluster',
-    run: async (stage) => await frozenBroker(oneOf(stage.servers.brokers, stage), 40, stage),
+    run: async (stage) => await frozen(oneOf(stage.servers.brokers, stage).node, 40, stage),
+    repair: reunite,
   },
   {
     name: 'broker: the leader frozen for 40 s',
     needs: 'cluster',
-    run: async (stage) => await frozenBroker(await leader(stage), 40, stage),
+    run: async (stage) => await frozen((await leader(stage)).node, 40, stage),
+    repair: reunite,
   },
   {
     name: 'broker: alarm of memory for 10 s',

@@ -194,6 +194,12 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
     doubled,
   } = await persistently('stored pings', () => compareEntries(db, window.ledger))
   const falseDowns = (await downsOf(ground)) - downsBefore
+  const { repair } = fault
+  if (repair) {
+    await settle('the repair', () => repair(stage))
+    await settle('not all processes work after the repair', () => allReady(processes))
+    await settle('not every listener takes pings after the repair', () => allAccept(ground))
+  }
   if (falseDowns > 0) found.push(`${falseDowns} checks that pinged all the time were taken for late`)
   return {
     fault: fault.name,

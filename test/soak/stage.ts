@@ -23,6 +23,8 @@ export interface Fault {
   needs?: 'cluster' | 'standby'
   /** Brings it about, keeps it for a while, and ends it. */
   run(stage: FaultStage): Promise<void>
+  /** What an operator does afterwards, once the product was seen to work without. */
+  repair?(stage: FaultStage): Promise<void>
 }
 
 /** One of them, by the seed. */
