@@ -88,7 +88,7 @@ const processFaults: readonly Fault[] = [
       for (const one of processes) {
         await one.stop()
         await one.start()
-        while (!(await one.isReady())) await sleep(100)
+        while ((await one.complaint()) !== null) await sleep(100)
       }
     },
   },
@@ -98,7 +98,7 @@ const processFaults: readonly Fault[] = [
       const one = ofKind(stage, 'listener')
       await one.stop()
       await one.start({ CLOCK_SKEW_MS: '30000' })
-      while (!(await one.isReady())) await sleep(100)
+      while ((await one.complaint()) !== null) await sleep(100)
       await stage.hold(15)
       await one.stop()
       await one.start()

@@ -28,8 +28,8 @@ export interface Kept {
   /** @param env settings that differ this time */
   start(env?: Record<string, string>): Promise<void>
   freeze(isOn: boolean): void
-  /** Whether it says that it can work. */
-  isReady(): Promise<boolean>
+  /** Why it says that it cannot work: null when it can. */
+  complaint(): Promise<string | null>
   /** What it has written at all. */
   output(): string
 }
@@ -50,8 +50,22 @@ export async function startProcesses(
     }
   }
   await Promise.all(all.map((one) => one.start()))
-  for (const one of all) await eventually(`${one.name} to be ready`, one.isReady, 120_000)
+  await allReady(all, 120_000)
   return all
+}
+
+/** Waits until each says that it can work. @throws Error with what the one that cannot says of itself */
+export async function allReady(processes: readonly Kept[], withinMs: number): Promise<void> {
+  for (const one of processes) {
+    let complaint: string | null = null
+    const isReady = async () => {
+      complaint = await one.complaint()
+      return complaint === null
+    }
+    await eventually(`${one.name} to be ready`, isReady, withinMs).catch((error: unknown) => {
+      throw new Error(`${String(error)}, which says: ${complaint}`)
+    })
+  }
 }
 
 function keep(
@@ -81,10 +95,14 @@ function keep(
       lives.push(product.spawn(what, KINDS[kind], { ...settings, ...env }))
     },
     freeze: (isOn) => living().signal(isOn ? 'SIGSTOP' : 'SIGCONT'),
-    async isReady() {
+    async complaint() {
       const signal = AbortSignal.timeout(2_000)
-      const answer = await fetch(`http://127.0.0.1:${place.metrics}/readyz`, { signal }).catch(() => null)
-      return answer?.status === 200
+      try {
+        const answer = await fetch(`http://127.0.0.1:${place.metrics}/readyz`, { signal })
+        return answer.status === 200 ? null : await answer.text()
+      } catch (error) {
+        return String(error)
+      }
     },
     output: () => lives.map((life) => life.output()).join('\n'),
   }

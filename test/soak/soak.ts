@@ -12,7 +12,7 @@ import { addCheck, addProject } from '../support/projects.ts'
 import { openReceivers, openUndertaker, type Receivers, type Undertaker } from './deaths.ts'
 import { type Consumer, type EvidenceReport, openConsumer } from './evidence.ts'
 import { persistently } from './persistently.ts'
-import { type Kept, startProcesses } from './processes.ts'
+import { allReady, type Kept, startProcesses } from './processes.ts'
 import { openServers, type SoakServers } from './servers.ts'
 import type { Fault, FaultStage } from './stage.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
@@ -182,7 +182,7 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
   const settle = (what: string, run: () => Promise<unknown>) =>
     run().catch((error: unknown) => void found.push(`${what}: ${String(error)}`))
   await Promise.all([settle('the fault could not be made', () => fault.run(stage)), undertaker.fail()])
-  await settle('not all processes work again', () => allReady(processes))
+  await settle('not all processes work again', () => allReady(processes, RECOVERY_MS))
   await settle('not every listener takes pings again', () => allAccept(ground))
   const seconds = (performance.now() - began) / 1000
   const window = traffic.take()
@@ -197,7 +197,7 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
   const { repair } = fault
   if (repair) {
     await settle('the repair', () => repair(stage))
-    await settle('not all processes work after the repair', () => allReady(processes))
+    await settle('not all processes work after the repair', () => allReady(processes, RECOVERY_MS))
     await settle('not every listener takes pings after the repair', () => allAccept(ground))
   }
   if (falseDowns > 0) found.push(`${falseDowns} checks that pinged all the time were taken for late`)
@@ -223,10 +223,6 @@ async function downsOf({ db, living }: Ground): Promise<number> {
     db('flips').whereIn('check_id', living).where({ to_status: 'down' }).select('id'),
   )
   return downs.length
-}
-
-async function allReady(processes: readonly Kept[]): Promise<void> {
-  for (const one of processes) await eventually(`${one.name} to be ready`, one.isReady, RECOVERY_MS)
 }
 
 async function allAccept({ traffic, processes }: Ground): Promise<void> {
