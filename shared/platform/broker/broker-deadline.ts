@@ -42,15 +42,23 @@ function abandon(model: ChannelModel, error: Error): void {
 }
 
 /**
- * Waits for work on a new connection. Of one that broke meanwhile the driver would tell nobody: it would count as open
- * for ever, and nothing could be published.
- * @throws Error when it broke, however the work ended
+ * Waits for work on a new connection, and for proof that it lives. Of one that broke meanwhile the driver would tell
+ * nobody: it would count as open for ever, and nothing could be published. One that a node ends in the packet that opens
+ * it, since it shuts down, has told its end before anybody could listen: only what is asked of it shows that.
+ * @throws Error when it broke, however the work ended; BrokerSilentError when it answers nothing
  */
-export async function unbroken(model: Pick<ChannelModel, 'once'>, work: Promise<void>): Promise<void> {
+export async function unbroken(model: ChannelModel, work: Promise<void>): Promise<void> {
   let isBroken = false
   model.once('close', () => {
     isBroken = true
   })
-  await work
+  await Promise.all([work, proveAlive(model)])
   if (isBroken) throw new Error('the connection broke while it was prepared')
+}
+
+/** Opens a channel, which needs no other node, and lets it go. */
+async function proveAlive(model: ChannelModel): Promise<void> {
+  const channel = await answered(model, 'a first channel', model.createChannel())
+  channel.on('error', () => {})
+  await answered(model, 'the end of the first channel', channel.close())
 }
