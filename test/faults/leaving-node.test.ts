@@ -17,7 +17,7 @@ test('F16: a node that shuts down just as it is connected to is left for another
     url: `${address},${address}`,
     name: 'beside a node that leaves',
     queues: () => queueDeclarations(1),
-    publishTimeoutMs: 500,
+    publishTimeoutMs: 5_000,
     log: createLog('silent', 'test'),
     metrics: createMetrics(),
   })

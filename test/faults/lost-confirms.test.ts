@@ -172,7 +172,7 @@ test('F16: a node of several that breaks off while a connection is prepared leav
       if (prepared <= 2) proxy.cut()
       return queueDeclarations(1)
     },
-    publishTimeoutMs: 500,
+    publishTimeoutMs: 5_000,
     log: createLog('silent', 'test'),
     metrics: createMetrics(),
   })
