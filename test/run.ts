@@ -23,14 +23,18 @@ const withServices = all.filter((file) => reaches(file, needServices))
 
 const files = isUnit ? all.filter((file) => !withServices.includes(file)) : []
 const named = withServices.filter((file) => given.some((arg) => file.includes(arg.replace(/^\.\//, ''))))
-const vhosts = given.length > 0 ? named.length : withServices.length
 
 /** Compiled code, kept over runs: each test process loads a thousand modules, and compiling is a sixth of that. */
 const compileCache = join(root, 'node_modules/.cache/compiled')
 const progress = mkdtempSync(join(tmpdir(), 'signalbox-progress-'))
 /** Time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
-const FAULTS_SIDE_BY_SIDE = availableParallelism() + 1
-const faults = all.filter((file) => /^test\/(faults|fuzz)\//.test(file))
+const FAULTS_SIDE_BY_SIDE = SIDE_BY_SIDE
+const isOfFaults = (file: string) => /^test\/(faults|fuzz)\//.test(file)
+const faults = all.filter(isOfFaults)
+/** They may leave a virtual host with queues that others do not expect: each gets one that nobody had. */
+const FRESH_VHOSTS = { TEST_VHOSTS: 'fresh' }
+/** The others hand theirs on. */
+const vhosts = given.length > 0 ? named.length : 3 * SIDE_BY_SIDE + withServices.filter(isOfFaults).length
 /** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
 const isRepeat = process.env.TEST_FAILURES !== undefined
 /** after a signal nothing new begins */
@@ -61,11 +65,13 @@ interface Verdict {
 /** What is named, at once; else everything, with the faults last and fewer at a time. */
 async function runWithServices(): Promise<Verdict> {
   await using run = await prepareRun(vhosts, (line) => console.log(line))
-  if (given.length > 0) return judge([await runAva(given, run.environment, SIDE_BY_SIDE)])
+  const withFresh = { ...run.environment, ...FRESH_VHOSTS }
+  if (given.length > 0)
+    return judge([await runAva(given, named.some(isOfFaults) ? withFresh : run.environment, SIDE_BY_SIDE)])
   const others = all.filter((file) => !faults.includes(file))
   const runs = [
     await runAva(others, run.environment, SIDE_BY_SIDE),
-    ...(isOver ? [] : [await runAva(faults, run.environment, FAULTS_SIDE_BY_SIDE)]),
+    ...(isOver ? [] : [await runAva(faults, withFresh, FAULTS_SIDE_BY_SIDE)]),
   ]
   const first = judge(runs)
   const again = isRepeat || isOver ? [] : filesToTryAgain(first.failures, all)
@@ -73,7 +79,7 @@ async function runWithServices(): Promise<Verdict> {
   console.log(['once more, alone:', ...again].join('\n'))
   const folder = join(progress, 'again')
   mkdirSync(folder)
-  const second = judge([await runAva(again, run.environment, 1, folder)], folder)
+  const second = judge([await runAva(again, withFresh, 1, folder)], folder)
   return { ...second, ...afterSecondTry(first, second), slowest: first.slowest }
 }
 

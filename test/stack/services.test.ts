@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'amqplib'
 import test from 'ava'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
-import { dropVhosts, vhostExists } from '../../stack/broker-admin.ts'
+import { dropVhosts, vhostExists, vhostUrl } from '../../stack/broker-admin.ts'
 import { databaseName, withClient } from '../../stack/database-admin.ts'
 import { brokerServer, createDatabase, createVhost, postgresServer } from '../support/services.ts'
-import { makeVhostPool, takeVhost, vhostsOf } from '../support/vhost-pool.ts'
+import { giveVhostBack, makeVhostPool, takeVhost, vhostsOf } from '../support/vhost-pool.ts'
 
 test('each test file gets a migrated database of its own, and nothing is left of it', async (t) => {
   const one = await createDatabase()
@@ -36,29 +36,70 @@ test('each test file gets an empty virtual host of its own', async (t) => {
   await connection.close()
 })
 
-test('a pool gives each virtual host once, makes more when none is left, and deletes none', async (t) => {
+test('a pool gives each virtual host to one at a time, makes more when none is left, and deletes none', async (t) => {
+  await using pool = await openPool()
+  const names = await Promise.all([pool.take(), pool.take()])
+  t.is(new Set(names).size, 2)
+  const all = vhostsOf(pool.folder)
+  t.true(names.every((name) => all.includes(name)))
+  for (const name of names) t.true(await vhostExists(pool.broker.control, pool.broker.url, name))
+  const [first] = names
+  await giveVhostBack(pool.folder, first)
+  t.not(await pool.take(true), first, 'who asks for one that nobody had gets no other')
+  t.is(await pool.take(), first)
+})
+
+test('a virtual host that is given back is empty when the next one gets it', async (t) => {
+  await using pool = await openPool()
+  const name = await pool.take()
+  const [queue, other] = queueDeclarations(3).filter(({ name }) => ['pings.0', 'pings.2'].includes(name))
+  if (!queue || !other) throw new Error('the product declares other queues')
+  await using before = await pool.channel(name)
+  for (const { name, arguments: its } of [queue, other]) {
+    await before.channel.assertQueue(name, { durable: true, arguments: its })
+    before.channel.sendToQueue(name, Buffer.from('left behind'))
+  }
+  await before.channel.consume(queue.name, () => {}) // handed out and never settled
+  await giveVhostBack(pool.folder, name)
+  const taken = pool.take()
+  await before.end()
+  t.is(await taken, name, 'it waits until nobody takes messages from it')
+  await using after = await pool.channel(name)
+  t.is((await after.channel.checkQueue(queue.name)).messageCount, 0)
+  await t.throwsAsync(after.channel.checkQueue(other.name), { message: /NOT_FOUND/ })
+})
+
+test('a virtual host with a queue that the product would declare otherwise is left aside', async (t) => {
+  await using pool = await openPool()
+  const name = await pool.take()
+  await using before = await pool.channel(name)
+  await before.channel.assertQueue('pings.0', { durable: true })
+  await giveVhostBack(pool.folder, name)
+  t.not(await pool.take(), name)
+})
+
+/** A pool of its own with one virtual host. */
+async function openPool() {
   const broker = await brokerServer()
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-vhosts-'))
   await makeVhostPool(folder, broker, 1)
-  const names = await Promise.all([takeVhost(folder, broker), takeVhost(folder, broker)])
-  t.is(new Set(names).size, 2)
-  const all = vhostsOf(folder)
-  t.true(names.every((name) => all.includes(name)))
-  for (const name of names) t.true(await vhostExists(broker.control, broker.url, name))
-  await dropVhosts(broker.control, broker.url, all)
-  rmSync(folder, { recursive: true })
-})
-
-test('a virtual host of a run is emptied and not deleted while the run lasts', async (t) => {
-  const vhost = await createVhost()
-  const connection = await connect(vhost.url)
-  const channel = await connection.createChannel()
-  const [queue] = queueDeclarations(1)
-  if (!queue) throw new Error('the product declares no queues')
-  await channel.assertQueue(queue.name, { durable: true })
-  await vhost.drop()
-  const error = new Promise((resolve) => channel.once('error', resolve))
-  await t.throwsAsync(channel.checkQueue(queue.name), { message: /NOT_FOUND/ })
-  await error
-  await connection.close()
-})
+  return {
+    broker,
+    folder,
+    take: (isFresh?: boolean) => takeVhost(folder, broker, isFresh),
+    async channel(name: string) {
+      const connection = await connect(vhostUrl(broker.url, name))
+      const channel = await connection.createChannel()
+      channel.on('error', () => {})
+      const end = () => connection.close().catch(() => {})
+      return { channel, end, [Symbol.asyncDispose]: end }
+    },
+    async [Symbol.asyncDispose]() {
+      // The run takes them back with its own, when nobody uses the broker any more.
+      const ofRun = process.env.TEST_VHOST_POOL
+      if (ofRun) for (const name of vhostsOf(folder)) writeFileSync(join(ofRun, 'taken', name), '')
+      else await dropVhosts(broker.control, broker.url, vhostsOf(folder))
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 
 /** What is looked for, in this order: the same engine without the windows that nobody sees takes half the processor time. */
 const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
@@ -24,28 +22,49 @@ export interface TestBrowser extends AsyncDisposable {
   context: BrowserContext
 }
 
+/** How long a browser without a profile stays for the next test of its file. */
+const IDLE_MS = 300
+
+let running: { browser: Promise<Browser>; profiles: number; idle: NodeJS.Timeout | undefined } | undefined
+
 /**
- * A browser with an empty profile of its own. Debian's Chromium, installed here when it is missing and may be.
+ * An empty profile of its own, in a browser that the tests of a file share: to start one takes a second of processor time.
+ * Debian's Chromium, installed here when it is missing and may be.
  * @param options size, colour scheme, motion, whether scripts run
  * @throws Error that says what to install where this process may not
  */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<TestBrowser> {
-  const executablePath = await ensureChromium()
-  const profile = await mkdtemp(join(tmpdir(), 'signalbox-browser-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: FLAGS,
-    headless: true,
-    ...options,
-  })
-  context.setDefaultTimeout(30_000)
-  return {
-    context,
-    async [Symbol.asyncDispose]() {
-      await context.close()
-      await rm(profile, { recursive: true, force: true })
-    },
+  running ??= { browser: launch(), profiles: 0, idle: undefined }
+  const mine = running
+  clearTimeout(mine.idle)
+  mine.profiles += 1
+  const leave = () => {
+    mine.profiles -= 1
+    if (mine.profiles === 0) mine.idle = setTimeout(() => void end(mine), IDLE_MS)
   }
+  try {
+    const context = await (await mine.browser).newContext(options)
+    context.setDefaultTimeout(30_000)
+    return {
+      context,
+      async [Symbol.asyncDispose]() {
+        await context.close()
+        leave()
+      },
+    }
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+async function launch(): Promise<Browser> {
+  return await chromium.launch({ executablePath: await ensureChromium(), args: FLAGS, headless: true })
+}
+
+async function end(ended: NonNullable<typeof running>): Promise<void> {
+  if (running === ended) running = undefined
+  await (await ended.browser).close()
 }
 
 /**

@@ -36,11 +36,22 @@ export function writeEvent(folder: string, process: { pid: number; since: number
   appendFileSync(join(folder, `${process.pid}.${process.since}.jsonl`), `${JSON.stringify(event)}\n`)
 }
 
-/** The progress of every test process that wrote to `folder`, oldest first. */
-export function readProgress(folder: string): Progress[] {
+/**
+ * The progress of every test process that wrote to `folder`, oldest first.
+ * @param over what an earlier look found of processes that have left, by file: a look each second at all that a run has
+ *   written would take a core's tenth in the end
+ */
+export function readProgress(folder: string, over = new Map<string, Progress>()): Progress[] {
+  const look = (name: string) => {
+    const known = over.get(name)
+    if (known) return known
+    const progress = progressOf(Number.parseInt(name, 10), readFileSync(join(folder, name), 'utf8'))
+    if (progress.exited) over.set(name, progress)
+    return progress
+  }
   return readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => progressOf(Number.parseInt(name, 10), readFileSync(join(folder, name), 'utf8')))
+    .map(look)
     .filter(({ startedAt }) => startedAt > 0) // a file that was made this instant, and is still empty
     .sort((a, b) => a.startedAt - b.startedAt)
 }
@@ -52,28 +63,23 @@ export function progressOf(pid: number, lines: string): Progress {
     .slice(0, -1)
     .map((line) => JSON.parse(line))
   const startedAt = events[0]?.at ?? 0
-  const progress = { pid, startedAt, progressAt: startedAt, running: [], ended: [] }
-  return events.reduce<Progress>(withEvent, progress)
-}
-
-function withEvent(progress: Progress, event: ProgressEvent): Progress {
-  const { stalled: _over, ...moved } = { ...progress, progressAt: event.at }
-  switch (event.event) {
-    case 'file':
-      return { ...moved, file: event.file }
-    case 'start':
-      return { ...moved, running: [...progress.running, event.title] }
-    case 'end': {
-      const { title, passed } = event
-      return {
-        ...moved,
-        running: progress.running.filter((each) => each !== title),
-        ended: [...progress.ended, { title, passed }],
+  const running: string[] = []
+  const ended: { title: string; passed: boolean }[] = []
+  const progress: Progress = { pid, startedAt, progressAt: startedAt, running, ended }
+  for (const event of events) {
+    if (event.event === 'stalled') progress.stalled = { awaited: event.awaited, resources: event.resources }
+    else if (event.event === 'exit') progress.exited = { at: event.at, cpuSeconds: event.cpuSeconds }
+    else {
+      delete progress.stalled
+      progress.progressAt = event.at
+      if (event.event === 'file') progress.file = event.file
+      else if (event.event === 'start') running.push(event.title)
+      else {
+        const began = running.indexOf(event.title)
+        if (began !== -1) running.splice(began, 1)
+        ended.push({ title: event.title, passed: event.passed })
       }
     }
-    case 'stalled':
-      return { ...progress, stalled: { awaited: event.awaited, resources: event.resources } }
-    case 'exit':
-      return { ...progress, exited: { at: event.at, cpuSeconds: event.cpuSeconds } }
   }
+  return progress
 }

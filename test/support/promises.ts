@@ -147,7 +147,7 @@ export const promises: Readonly<Record<string, Readonly<Record<string, readonly 
       ['test/ingress/risk/webhooks.test.ts', 'addresses that may not be reached are refused when saved'],
     ],
     'No virtual host is deleted while tests run, and a broker that stops answering is started anew': [
-      ['test/stack/services.test.ts', 'a virtual host of a run is emptied and not deleted'],
+      ['test/stack/services.test.ts', 'a virtual host that is given back is empty when the next one gets it'],
       ['test/stack/keep-broker.test.ts', 'a node that stops answering'],
     ],
     'A test that hangs says where': [['test/stack/watch-progress.test.ts', 'a test that hangs is named']],

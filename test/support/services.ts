@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { connect } from 'amqplib'
 import pg from 'pg'
-import { queuesOf } from '#shared/contracts/ping-generations.ts'
-import { pingQueueDeclarations, queueDeclarations } from '#shared/contracts/topology.ts'
 import { answeringBroker, answeringPostgres } from '../../stack/answering.ts'
 import { type BrokerControl, createVhosts, dropVhosts, vhostUrl } from '../../stack/broker-admin.ts'
 import { databaseUrl, loginUrl, withClient } from '../../stack/database-admin.ts'
+import { deleteQueues } from './empty-vhost.ts'
 import { ensureTemplate, testLogin } from './template-database.ts'
-import { takeVhost } from './vhost-pool.ts'
-
-/** More than any test sets PING_SHARDS to. */
-const MOST_SHARDS = 8
+import { giveVhostBack, takeVhost } from './vhost-pool.ts'
 
 export type TestResource = AsyncDisposable & { url: string; drop(): Promise<void> }
 
@@ -34,15 +29,20 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { ...database, loginUrl: loginUrl(url, testLogin) }
 }
 
-/** A virtual host of its own for one test file, empty. */
+/**
+ * A virtual host of its own for one test file, empty. Files that delete or bend what a product declares (test/faults) get
+ * hosts that nobody had before, which nobody gets after them.
+ */
 export async function createVhost(): Promise<TestResource> {
   const { url, control } = await brokerServer()
   const pool = process.env.TEST_VHOST_POOL
   if (!pool) return await createVhostOutsideRun(url, control)
-  const taken = vhostUrl(url, await takeVhost(pool, { url, control }))
-  // The host stays until the run ends. Its queues go at once, because a broker with the usual limit of 1,024 open files
-  // stands still at some three hundred quorum queues.
-  return resource(taken, () => deleteQueues(taken))
+  const isFresh = process.env.TEST_VHOSTS === 'fresh'
+  const name = await takeVhost(pool, { url, control }, isFresh)
+  const taken = vhostUrl(url, name)
+  // The host stays until the run ends. Queues of a host that nobody gets any more go at once, because a broker with the
+  // usual limit of 1,024 open files stands still at some three hundred quorum queues.
+  return resource(taken, () => (isFresh ? deleteQueues(taken) : giveVhostBack(pool, name)))
 }
 
 /** For a file that is run by AVA alone: no other test is disturbed by the deletion. */
@@ -84,15 +84,6 @@ async function cloneTemplate(server: string, name: string): Promise<void> {
       if (!passes || attempt === 5) throw error
     }
   }
-}
-
-/** Deletes the product's queues in a virtual host, for any number of shards a test may have had. */
-async function deleteQueues(url: string): Promise<void> {
-  const connection = await connect(url)
-  const channel = await connection.createChannel()
-  const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
-  for (const { name } of [...queueDeclarations(MOST_SHARDS), ...ofGenerations]) await channel.deleteQueue(name)
-  await connection.close()
 }
 
 function resource(url: string, drop: () => Promise<void>): TestResource {

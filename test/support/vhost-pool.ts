@@ -2,55 +2,69 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BrokerControl, createVhosts } from '../../stack/broker-admin.ts'
+import { type BrokerControl, createVhosts, vhostUrl } from '../../stack/broker-admin.ts'
+import { emptyVhost } from './empty-vhost.ts'
 
-// The virtual hosts of one run. They are made ahead, many at once, and stay until the run ends: deleting virtual hosts
-// under load made RabbitMQ stop answering altogether. Each is a file in the pool's folder, below `ready` or `taken`, so
-// that test processes share the pool; a move of the file takes the host.
+// The virtual hosts of one run. Some are made ahead, many at once, and all stay until the run ends: deleting virtual hosts
+// under load made RabbitMQ stop answering altogether. Each is a file in the pool's folder, below `fresh` (nobody had it),
+// `used` (given back) or `taken`, so that test processes share the pool; a move of the file takes the host.
 
 /** How many are made when none is left: one call costs about the same for one as for this many. */
 const MORE = 8
 
+const STATES = ['fresh', 'used', 'taken'] as const
+
+interface PoolBroker {
+  url: string
+  control: BrokerControl
+}
+
 /** Makes the pool's folder and its first virtual hosts. @param count how many; 0 makes none ahead */
-export async function makeVhostPool(
-  folder: string,
-  broker: { url: string; control: BrokerControl },
-  count: number,
-): Promise<void> {
-  for (const state of ['ready', 'taken']) mkdirSync(join(folder, state), { recursive: true })
+export async function makeVhostPool(folder: string, broker: PoolBroker, count: number): Promise<void> {
+  for (const state of STATES) mkdirSync(join(folder, state), { recursive: true })
   if (count > 0) await addVhosts(folder, broker, count)
 }
 
-/** Takes a virtual host that nobody in this run had before. @returns its name */
-export async function takeVhost(folder: string, broker: { url: string; control: BrokerControl }): Promise<string> {
+/**
+ * Takes a virtual host that nobody else has. One that was given back is emptied first, which costs a seventh of what the
+ * product's queues take to be made and deleted; one that cannot be emptied is left aside.
+ * @param isFresh it must be one that nobody in this run had before
+ * @returns its name
+ */
+export async function takeVhost(folder: string, broker: PoolBroker, isFresh = false): Promise<string> {
   for (;;) {
-    const ready = await readdir(join(folder, 'ready'))
-    for (const name of ready) {
-      if (await isTaken(folder, name)) return name
+    for (const name of isFresh ? [] : await readdir(join(folder, 'used'))) {
+      if ((await isMoved(folder, name, 'used', 'taken')) && (await emptyVhost(vhostUrl(broker.url, name)))) return name
+    }
+    for (const name of await readdir(join(folder, 'fresh'))) {
+      if (await isMoved(folder, name, 'fresh', 'taken')) return name
     }
     await addVhosts(folder, broker, MORE)
   }
 }
 
-/** The names of all virtual hosts of the run. */
-export function vhostsOf(folder: string): string[] {
-  return ['ready', 'taken'].flatMap((state) => readdirSync(join(folder, state)))
+/** Gives a virtual host back, for others to take. */
+export async function giveVhostBack(folder: string, name: string): Promise<void> {
+  await isMoved(folder, name, 'taken', 'used')
 }
 
-async function addVhosts(
-  folder: string,
-  { url, control }: { url: string; control: BrokerControl },
-  count: number,
-): Promise<void> {
+/** The names of all virtual hosts of the run. */
+export function vhostsOf(folder: string): string[] {
+  return STATES.flatMap((state) => readdirSync(join(folder, state)))
+}
+
+async function addVhosts(folder: string, { url, control }: PoolBroker, count: number): Promise<void> {
   const run = randomBytes(4).toString('hex')
   const names = Array.from({ length: count }, (_, index) => `signalbox-test-${run}-${index}`)
   await createVhosts(control, url, names)
-  for (const name of names) writeFileSync(join(folder, 'ready', name), '')
+  for (const name of names) writeFileSync(join(folder, 'fresh', name), '')
 }
 
-async function isTaken(folder: string, name: string): Promise<boolean> {
+type State = (typeof STATES)[number]
+
+async function isMoved(folder: string, name: string, from: State, to: State): Promise<boolean> {
   try {
-    await rename(join(folder, 'ready', name), join(folder, 'taken', name))
+    await rename(join(folder, from, name), join(folder, to, name))
     return true
   } catch {
     return false // another process was faster

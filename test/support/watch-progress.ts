@@ -20,10 +20,11 @@ const stallLimits: StallLimits = { reportAfterMs: 55_000, killAfterMs: 240_000 }
 export function watchProgress(folder: string, report: (line: string) => void, limits = stallLimits): Disposable {
   const reported = new Map<number, number>()
   const killed = new Set<number>()
+  const over = new Map<string, Progress>()
   const look = () => {
     const now = Date.now()
     // The latest of each pid: one that left without a word may have had the same.
-    const latest = new Map(readProgress(folder).map((each) => [each.pid, each]))
+    const latest = new Map(readProgress(folder, over).map((each) => [each.pid, each]))
     for (const each of latest.values()) {
       const silentMs = now - each.progressAt
       if (each.exited || silentMs < limits.reportAfterMs || !isAlive(each.pid)) continue

@@ -1,0 +1,58 @@
+import { type Channel, connect } from 'amqplib'
+import { queuesOf } from '#shared/contracts/ping-generations.ts'
+import { pingQueueDeclarations, type QueueDeclaration, queueDeclarations } from '#shared/contracts/topology.ts'
+
+/** Most tests have so many ping queues, or fewer. */
+const USUAL_SHARDS = 2
+/** More than any test sets PING_SHARDS to. */
+const MOST_SHARDS = 8
+/** A killed process is noticed by its connection: at once, but for a busy broker. */
+const LOOKS = 200
+const LOOK_MS = 25
+
+/** The queues that every product has; they stay. */
+const usual = queueDeclarations(USUAL_SHARDS)
+const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
+/** Those that some have beside them. */
+const others = [...queueDeclarations(MOST_SHARDS), ...ofGenerations]
+  .map(({ name }) => name)
+  .filter((name) => !usual.some((queue) => queue.name === name))
+
+/**
+ * Empties a virtual host that a product had: its usual queues stay and hold nothing, the others are deleted.
+ * @returns false when somebody still takes messages from it, or when a queue is not as the product declares it
+ */
+export async function emptyVhost(url: string): Promise<boolean> {
+  const connection = await connect(url)
+  connection.on('error', () => {})
+  try {
+    const channel = await connection.createChannel()
+    channel.on('error', () => {})
+    for (const name of others) await channel.deleteQueue(name)
+    // What was handed out comes back before its consumer is gone: only then does emptying leave nothing.
+    for (const queue of usual) if (!(await isLeftAlone(channel, queue))) return false
+    for (const { name } of usual) await channel.purgeQueue(name)
+    return true
+  } catch {
+    return false
+  } finally {
+    await connection.close().catch(() => {})
+  }
+}
+
+/** Deletes the product's queues in a virtual host, for any number of shards a test may have had. */
+export async function deleteQueues(url: string): Promise<void> {
+  const connection = await connect(url)
+  const channel = await connection.createChannel()
+  for (const name of [...usual.map((queue) => queue.name), ...others]) await channel.deleteQueue(name)
+  await connection.close()
+}
+
+async function isLeftAlone(channel: Channel, { name, arguments: its }: QueueDeclaration): Promise<boolean> {
+  for (let look = 0; look < LOOKS; look++) {
+    const { consumerCount } = await channel.assertQueue(name, { durable: true, arguments: its })
+    if (consumerCount === 0) return true
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  return false
+}
