@@ -17,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'signalbox-repeat-'))
 const runs: Failure[][] = []
 for (let run = 1; run <= times; run++) {
   console.log(`run ${run} of ${times}`)
+  const began = Date.now()
   const file = join(folder, `${run}.json`)
   const { status, signal } = spawnSync(process.execPath, ['--import', 'tsx', 'test/run.ts', ...args], {
     cwd: root,
@@ -25,6 +26,7 @@ for (let run = 1; run <= times; run++) {
   })
   if (signal !== null) break // somebody ended us: what is known so far is told
   runs.push(failures(file, status))
+  console.log(`run ${run} took ${Math.round((Date.now() - began) / 1000)} s`)
 }
 rmSync(folder, { recursive: true, force: true })
 const lines = flakyLines(runs)
