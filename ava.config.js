@@ -7,10 +7,15 @@ const longest = [
   'test/e2e/browser/tapes-and-trade.test.ts',
   'test/e2e/browser/list-tools.test.ts',
   'test/examples/webhooks-walkthrough.test.ts',
+  'test/workers/alerter/alerter.test.ts',
+  'test/workers/sweeper/watchdog.test.ts',
   'test/faults/database-away.test.ts',
   'test/faults/broker-cluster.test.ts',
   'test/faults/readiness.test.ts',
   'test/fuzz/every-route.test.ts',
+  'test/faults/soak.test.ts',
+  'test/faults/slow-confirms.test.ts',
+  'test/faults/other-shards.test.ts',
 ]
 
 function place(file) {
