@@ -6,6 +6,12 @@ MAKEFLAGS += --no-print-directory
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
 
+# What follows one of these is its arguments: `make bench -- pings --quick`. To make they are goals, which do nothing.
+ifneq ($(filter test-repeat soak bench,$(firstword $(MAKECMDGOALS))),)
+ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
+.DEFAULT: ; @:
+endif
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
@@ -37,15 +43,8 @@ test: $(STAMP) ## formatting, lint, types and all tests (with Docker: in contain
 test-unit: $(STAMP) ## the tests of pure rules: no PostgreSQL, no RabbitMQ
 	@npm run -s test -- --unit
 
-# `make test-repeat -- 10` says the number as a target of its own, which is then there and does nothing.
-NUMBERS := $(foreach goal,$(MAKECMDGOALS),$(if $(shell expr '$(goal)' : '^[1-9][0-9]*$$' >/dev/null && echo yes),$(goal)))
-ifneq ($(NUMBERS),)
-.PHONY: $(NUMBERS)
-$(NUMBERS): ; @:
-endif
-
 test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): names what fails now and then
-	@npm run -s test-repeat -- $(or $(N),$(firstword $(NUMBERS)),10)
+	@npm run -s test-repeat -- $(or $(N),$(ARGUMENTS),10)
 
 fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at most; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
@@ -53,8 +52,11 @@ fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at mos
 fuzz-presentations: $(STAMP) ## 10,000 mutated presentations, none of which may verify; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/presentations.test.ts
 
+# The benchmark has a suite of this name.
+ifeq ($(filter memory,$(ARGUMENTS)),)
 memory: $(STAMP) ## what 10,000 idle connections hold (10,500 open files), slow readers, watchers and large mails
 	@npm run -s test -- test/faults/memory.test.ts
+endif
 
 monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or that of the path)
 	@PROMTOOL=$${PROMTOOL:-promtool} npm run -s test -- test/examples/monitoring.test.ts
@@ -62,12 +64,8 @@ monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or t
 pooler: $(STAMP) ## the product behind pgbouncer (PGBOUNCER, or that of the path)
 	@PGBOUNCER=$${PGBOUNCER:-pgbouncer} npm run -s test -- test/faults/pooler.test.ts
 
-# `make soak -- --minutes 10 --seed 7` says the options as targets of their own, like the numbers above.
-.PHONY: --minutes --seed
---minutes --seed: ; @:
-
 soak: $(STAMP) ## two hours of load with a fault every five minutes, on servers of its own, and the books (`make soak -- --minutes 10`)
-	@npm run -s soak -- $(filter-out soak,$(MAKECMDGOALS))
+	@npm run -s soak -- $(ARGUMENTS)
 
 cluster-faults: $(STAMP) ## each fault of three brokers and of two database servers once: gap, refused, lost, doubled, false downs
 	@npm run -s soak -- --once --only broker:,database:
@@ -81,8 +79,8 @@ backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a data
 e2e: $(STAMP) ## the stories through the whole product
 	@npm run -s test -- 'test/e2e/**/*.test.ts'
 
-bench: $(STAMP) ## benchmarks, each as a ratio against its limit or rival in the same run
-	@npm run -s bench
+bench: $(STAMP) ## benchmarks, each as a ratio against its limit or rival in the same run (`make bench -- pings --quick`)
+	@npm run -s bench -- $(ARGUMENTS)
 
 openapi: $(STAMP) ## write docs/openapi.json anew
 	@npm run -s admin -- openapi --write

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process'
+import test from 'ava'
+import { root } from '../support/imports.ts'
+
+/** `make test` runs us: what it was told is not for a make of our own. */
+const { MAKEFLAGS: _flags, MFLAGS: _old, MAKELEVEL: _level, ...env } = process.env
+
+function make(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync('make', args, { cwd: root, env, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+/** The npm scripts that make would run. */
+function scripts(...args: string[]): string[] {
+  return make('-n', ...args).stdout.match(/^npm run .*\S/gm) ?? []
+}
+
+const handedOn = [
+  ['bench', ['pings', '--quick']],
+  ['bench', ['pings', 'sweep']],
+  ['soak', ['--minutes', '10', '--seed', '7']],
+  ['soak', ['--once', '--only', 'broker:,database:']],
+  ['test-repeat', ['10']],
+  ['test-repeat', ['3', 'test/repository']],
+] as const
+for (const [target, args] of handedOn) {
+  const line = `${target} -- ${args.join(' ')}`
+  test(`make ${line} runs that and nothing else`, (t) =>
+    t.deepEqual(scripts(target, '--', ...args), [`npm run -s ${line}`]))
+}
+
+test('a suite that does not exist is refused with one line that names those that do, and each of these can be run alone', (t) => {
+  // Without its name every suite would run.
+  t.deepEqual(scripts('bench', '--', 'nosuch'), ['npm run -s bench -- nosuch'])
+  const { status, stderr } = make('bench', '--', 'nosuch')
+  t.is(status, 2)
+  const [, names = ''] = /^there is no suite nosuch; there are (.+)$/m.exec(stderr) ?? []
+  t.true(names.includes('pings'))
+  for (const name of names.split(', ')) t.deepEqual(scripts('bench', '--', name), [`npm run -s bench -- ${name}`])
+})
+
+test('a goal that does not exist is refused where nothing takes it as an argument', (t) => {
+  t.is(make('-n', 'lint', 'nosuch').status, 2)
+})
