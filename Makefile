@@ -1,16 +1,17 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status migrate lint format typecheck unused test test-unit test-repeat fuzz fuzz-presentations memory monitoring pooler soak cluster-faults backlog backup-drill e2e bench openapi assurance secrets release-files check
 
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
 
-# What follows one of these is its arguments: `make bench -- pings --quick`. To make they are goals, which do nothing.
+# What follows `test-repeat`, `soak` or `bench` is its arguments: `make bench -- pings --quick`. To make they are goals,
+# which then do nothing, whatever else has their name: `memory` is a suite of the benchmark too.
 ifneq ($(filter test-repeat soak bench,$(firstword $(MAKECMDGOALS))),)
 ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
 .DEFAULT: ; @:
-endif
+else
+.PHONY: help up down status migrate lint format typecheck unused test test-unit fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi assurance secrets release-files check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -43,29 +44,20 @@ test: $(STAMP) ## formatting, lint, types and all tests (with Docker: in contain
 test-unit: $(STAMP) ## the tests of pure rules: no PostgreSQL, no RabbitMQ
 	@npm run -s test -- --unit
 
-test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): names what fails now and then
-	@npm run -s test-repeat -- $(or $(N),$(ARGUMENTS),10)
-
 fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at most; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
 
 fuzz-presentations: $(STAMP) ## 10,000 mutated presentations, none of which may verify; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/presentations.test.ts
 
-# The benchmark has a suite of this name.
-ifeq ($(filter memory,$(ARGUMENTS)),)
 memory: $(STAMP) ## what 10,000 idle connections hold (10,500 open files), slow readers, watchers and large mails
 	@npm run -s test -- test/faults/memory.test.ts
-endif
 
 monitoring: $(STAMP) ## alert rules and dashboard, with promtool (PROMTOOL, or that of the path)
 	@PROMTOOL=$${PROMTOOL:-promtool} npm run -s test -- test/examples/monitoring.test.ts
 
 pooler: $(STAMP) ## the product behind pgbouncer (PGBOUNCER, or that of the path)
 	@PGBOUNCER=$${PGBOUNCER:-pgbouncer} npm run -s test -- test/faults/pooler.test.ts
-
-soak: $(STAMP) ## two hours of load with a fault every five minutes, on servers of its own, and the books (`make soak -- --minutes 10`)
-	@npm run -s soak -- $(ARGUMENTS)
 
 cluster-faults: $(STAMP) ## each fault of three brokers and of two database servers once: gap, refused, lost, doubled, false downs
 	@npm run -s soak -- --once --only broker:,database:
@@ -78,9 +70,6 @@ backup-drill: $(STAMP) ## write a backup (BACKUP_FOLDER), restore it into a data
 
 e2e: $(STAMP) ## the stories through the whole product
 	@npm run -s test -- 'test/e2e/**/*.test.ts'
-
-bench: $(STAMP) ## benchmarks, each as a ratio against its limit or rival in the same run (`make bench -- pings --quick`)
-	@npm run -s bench -- $(ARGUMENTS)
 
 openapi: $(STAMP) ## write docs/openapi.json anew
 	@npm run -s admin -- openapi --write
@@ -98,6 +87,19 @@ unused: $(STAMP) ## files, exports and dependencies that nobody uses
 	@npm run -s unused
 
 check: test ## what continuous integration runs
+
+endif
+
+.PHONY: test-repeat soak bench
+
+test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): names what fails now and then
+	@npm run -s test-repeat -- $(or $(N),$(ARGUMENTS),10)
+
+soak: $(STAMP) ## two hours of load with a fault every five minutes, on servers of its own, and the books (`make soak -- --minutes 10`)
+	@npm run -s soak -- $(ARGUMENTS)
+
+bench: $(STAMP) ## benchmarks, each as a ratio against its limit or rival in the same run (`make bench -- pings --quick`)
+	@npm run -s bench -- $(ARGUMENTS)
 
 # A stamp of our own: npm leaves none that tells an interrupted installation from a finished one.
 $(STAMP): package.json package-lock.json

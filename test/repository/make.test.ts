@@ -22,6 +22,7 @@ const handedOn = [
   ['soak', ['--once', '--only', 'broker:,database:']],
   ['test-repeat', ['10']],
   ['test-repeat', ['3', 'test/repository']],
+  ['test-repeat', ['3', 'fuzz', 'memory', 'check', 'help']],
 ] as const
 for (const [target, args] of handedOn) {
   const line = `${target} -- ${args.join(' ')}`

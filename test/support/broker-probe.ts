@@ -1,4 +1,5 @@
 import { type ConfirmChannel, connect, type GetMessage, type Options } from 'amqplib'
+import { inspectQueues } from '#shared/platform/broker/inspect-queues.ts'
 import { eventually } from './eventually.ts'
 
 /** A bare connection to a test's broker, to look into queues and to send what the product itself never would. */
@@ -9,6 +10,7 @@ export interface BrokerProbe extends AsyncDisposable {
   /** Messages ready; RabbitMQ says 0 as well when the queue's leader does not answer it within a quarter of a second. */
   depth(queue: string): Promise<number>
   consumers(queue: string): Promise<number>
+  exists(queue: string): Promise<boolean>
   /** takes everything out of a queue once it holds that many messages */
   take(queue: string, count: number): Promise<GetMessage[]>
 }
@@ -26,6 +28,7 @@ export async function openBrokerProbe(url: string): Promise<BrokerProbe> {
     },
     depth: async (queue) => (await channel.checkQueue(queue)).messageCount,
     consumers: async (queue) => (await channel.checkQueue(queue)).consumerCount,
+    exists: async (queue) => (await inspectQueues(connection, [queue])).has(queue),
     async take(queue, count) {
       const taken: GetMessage[] = []
       await eventually(`${count} messages in ${queue}`, async () => {
