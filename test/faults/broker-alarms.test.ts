@@ -5,7 +5,7 @@ import { nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -27,6 +27,7 @@ test('F04, F12: a broker out of memory or disk, or with full queues, makes us re
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepted = () => ledger.count('accepted')

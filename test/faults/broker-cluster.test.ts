@@ -3,7 +3,7 @@ import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { rabbitNode } from '../../stack/local-rabbit.ts'
 import { runCommand } from '../../stack/run-command.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { type OwnRabbit, type OwnRabbitCluster, startRabbitCluster } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -48,7 +48,7 @@ async function openClustered() {
   let isOver = false
   const loads = doors.map(({ base }) => {
     const ledger = new Ledger()
-    const load = { base: () => base, checks: checks.map(({ uuid }) => uuid), connections: 2, ledger }
+    const load = { base: () => base, checks: checks.map(({ uuid }) => uuid), connections: 2, ledger, ...STEADILY }
     const done = sendPings({ ...load, more: () => !isOver && ledger.entries.size < 60_000, timeoutMs: 10_000 })
     return { ledger, done }
   })
@@ -69,7 +69,7 @@ async function openClustered() {
       isOver = true
       await Promise.all(loads.map(({ done }) => done))
       const all = new Ledger()
-      for (const { ledger } of loads) for (const [rid, entry] of ledger.entries) all.entries.set(rid, entry)
+      for (const { ledger } of loads) all.include(ledger)
       return all
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -3,7 +3,7 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { freePort } from '../../stack/free-port.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -55,6 +55,7 @@ test('F02, F03: processes outlive a broker that is absent, stopped and killed, a
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = (what: string) => {

@@ -4,7 +4,7 @@ import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
@@ -28,6 +28,7 @@ for (const point of evaluatorPoints) {
       checks: checks.map(({ uuid }) => uuid),
       connections: 8,
       ledger,
+      ...STEADILY,
       // On until it died, and then some more.
       more: () => !isOver || left-- > 0,
     })

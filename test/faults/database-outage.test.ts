@@ -2,7 +2,7 @@ import test from 'ava'
 import { migrateLatest } from '#shared/platform/database/migrate.ts'
 import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -35,6 +35,7 @@ test('F13, F14: a database that is killed, cuts sessions or turns read-only cost
     checks: checks.map(({ uuid }) => uuid),
     connections: 4,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = (what: string) => {

@@ -6,7 +6,7 @@ import { query } from '#shared/platform/database/sql.ts'
 import { createTimelineFence, ReplacedServerError } from '#shared/platform/database/timeline-fence.ts'
 import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -69,6 +69,7 @@ test('F14: a fail-over to a standby costs nothing that was accepted, and is over
     checks: checks.map(({ uuid }) => uuid),
     connections: 2,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 60_000,
   })
   const accepts = (what: string) => {

@@ -10,7 +10,7 @@ import { addWebhook, tell } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createVhost } from '../support/services.ts'
@@ -37,6 +37,7 @@ test('F07: pings whose confirms are lost are refused, and counted at most once',
     checks: checks.map(({ uuid }) => uuid),
     connections: 8,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   const accepts = () => {

@@ -4,7 +4,7 @@ import { addWebhook, tell } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
@@ -61,6 +61,7 @@ test('F06: queues, bindings and exchanges that are deleted under load come back,
     checks: [check.uuid],
     connections: 4,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   await eventually('pings to be accepted again', () => ledger.count('accepted') > 50)

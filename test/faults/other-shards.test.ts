@@ -14,7 +14,7 @@ import { freePort } from '../../stack/free-port.ts'
 import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
@@ -65,7 +65,7 @@ test('pings flow through two listeners while one queue becomes four, and then tw
     const ledger = ledgers[index] ?? new Ledger()
     const targets = checks.map(({ uuid }) => uuid)
     const more = () => !isOver && ledger.entries.size < 40_000
-    return sendPings({ base: () => base, checks: targets, connections: 2, ledger, more })
+    return sendPings({ base: () => base, checks: targets, connections: 2, ledger, more, ...STEADILY })
   })
   try {
     for (const [to, generation] of [
@@ -95,7 +95,7 @@ test('pings flow through two listeners while one queue becomes four, and then tw
     await Promise.all(loads)
   }
   const sent = new Ledger()
-  for (const { entries } of ledgers) for (const [rid, entry] of entries) sent.entries.set(rid, entry)
+  for (const ledger of ledgers) sent.include(ledger)
   t.is(sent.count('accepted'), sent.entries.size, 'no ping was refused')
   t.deepEqual(await auditPings(product, sent), [])
   t.is((await product.db('flips').where({ to_status: 'down' })).length, 0)

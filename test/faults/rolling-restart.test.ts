@@ -3,7 +3,7 @@ import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { freePort } from '../../stack/free-port.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
@@ -53,6 +53,7 @@ test('F25: a rolling restart under load resets no connection and refuses no ping
     checks: checks.map(({ uuid }) => uuid),
     connections: 6,
     ledger,
+    ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
   for (const index of backends.keys()) {

@@ -25,20 +25,35 @@ interface Entry {
 
 /** Every ping a load sent, under its own run id. */
 export class Ledger {
-  readonly entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, Entry>()
+  readonly #counts: Record<Fate, number> = { accepted: 0, refused: 0, unknown: 0 }
   /** HTTP statuses and error codes, counted */
   readonly answers = new Map<string, number>()
+
+  /** by run id */
+  get entries(): ReadonlyMap<string, Entry> {
+    return this.#entries
+  }
 
   record(rid: string, check: string, answer: number | string): void {
     const key = String(answer)
     this.answers.set(key, (this.answers.get(key) ?? 0) + 1)
-    this.entries.set(rid, { check, fate: fateOf(answer) })
+    this.#add(rid, { check, fate: fateOf(answer) })
+  }
+
+  /** Takes over what another one recorded. */
+  include(other: Ledger): void {
+    for (const [rid, entry] of other.entries) this.#add(rid, entry)
+    for (const [answer, count] of other.answers) this.answers.set(answer, (this.answers.get(answer) ?? 0) + count)
   }
 
   count(fate: Fate): number {
-    let count = 0
-    for (const entry of this.entries.values()) if (entry.fate === fate) count += 1
-    return count
+    return this.#counts[fate]
+  }
+
+  #add(rid: string, entry: Entry): void {
+    this.#entries.set(rid, entry)
+    this.#counts[entry.fate] += 1
   }
 }
 
@@ -58,6 +73,8 @@ export interface PingLoad {
   more: () => boolean
   /** in milliseconds; after it the fate of a ping is unknown */
   timeoutMs?: number
+  /** milliseconds from an answer to the next ping of its connection; none by default */
+  restMs?: number
 }
 
 /** Pings checks over kept-alive connections, each one after the other. @returns when all are answered */
@@ -72,6 +89,7 @@ export async function sendPings(load: PingLoad): Promise<void> {
       load.ledger.record(rid, check, answer)
       // A client that is turned away comes back a little later, not at full speed.
       if (answer !== 200) await sleep(25)
+      else if (load.restMs) await sleep(load.restMs)
     }
   }
   await Promise.all(Array.from({ length: load.connections }, oneAfterTheOther))
@@ -172,6 +190,12 @@ export async function compareEntries(db: Knex, ledger: Ledger): Promise<Comparis
   }
   return { found, lost, doubled, strangers: [...times.keys()] }
 }
+
+/**
+ * For loads that last as long as a fault does: with each pause of a server they are all under way within some
+ * milliseconds, and leave the processors to those who mend it.
+ */
+export const STEADILY = { restMs: 5 }
 
 /** For loads of no fixed length: every ping stays in its check's log, where the audit looks for it. */
 export const LONG_LOG = { PING_LOG_LIMIT: '100000' }
