@@ -17,6 +17,8 @@ interface Entry<T> {
   value: T
   /** milliseconds, of a clock that no one sets */
   readAt: number
+  /** whether it is being looked up ahead, or was in vain */
+  isAsked: boolean
 }
 
 interface PendingLookup<T> {
@@ -32,11 +34,18 @@ const KEPT_MS = 24 * 3_600_000
 const PATIENCE_MS = 1_000
 /** After a look-up failed, memory stands in at once for so long. */
 const AWAY_MS = 2_000
+/** The part of its time after which what is in use is looked up ahead. */
+const AGEING = 0.5
+/** What is looked up ahead within so long is looked up together: nobody waits for it. */
+const GATHER_MS = 20
+/** Looked up ahead in one query. */
+const MOST_AHEAD = 1_000
 
 /**
  * A bounded memory of answers to one question. Misses of one event-loop turn are looked up together. Entries are
- * dropped or expire when a change is announced, and expire in case the announcement was lost. What has expired is looked
- * up anew; only while that fails it still counts, so that pings of known checks are taken while the database is away.
+ * dropped or expire when a change is announced, and expire in case the announcement was lost. What is in use is looked up
+ * ahead of that, many at once, so that pings of busy checks do not wait. What has expired is looked up anew; only while
+ * that fails it still counts, so that pings of known checks are taken while the database is away.
  */
 class LookupCache<T extends object | string | null> {
   readonly #entries = new Map<string, Entry<T>>()
@@ -51,6 +60,9 @@ class LookupCache<T extends object | string | null> {
   #generation = 0
   #expiredAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
+  /** to be looked up ahead */
+  readonly #ageing: string[] = []
+  #isAhead = false
 
   constructor(options: {
     size: number
@@ -70,7 +82,10 @@ class LookupCache<T extends object | string | null> {
     if (entry === undefined) return undefined
     const now = performance.now()
     const age = now - entry.readAt
-    if (entry.readAt > this.#expiredAt && age < (isFound(entry.value) ? this.#freshMs : MISSED_MS)) return entry.value
+    if (entry.readAt > this.#expiredAt && age < (isFound(entry.value) ? this.#freshMs : MISSED_MS)) {
+      if (age > this.#freshMs * AGEING && !entry.isAsked) this.#lookUpAhead(key, entry)
+      return entry.value
+    }
     return now - this.#failedAt < AWAY_MS ? this.#standIn(key) : undefined
   }
 
@@ -149,10 +164,35 @@ class LookupCache<T extends object | string | null> {
   /** A plain map that drops what was looked up longest ago: bookkeeping of uses would cost more per ping than the rest. */
   #keep(key: string, value: T): void {
     this.#entries.delete(key)
-    this.#entries.set(key, { value, readAt: performance.now() })
+    this.#entries.set(key, { value, readAt: performance.now(), isAsked: false })
     if (this.#entries.size <= this.#size) return
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined) this.#entries.delete(oldest)
+  }
+
+  #lookUpAhead(key: string, entry: Entry<T>): void {
+    entry.isAsked = true
+    this.#ageing.push(key)
+    if (!this.#isAhead) this.#gatherAhead()
+  }
+
+  /** One at a time: a database that does not answer is not asked ever more. */
+  #gatherAhead(): void {
+    this.#isAhead = true
+    setTimeout(() => {
+      const keys = this.#ageing.splice(0, MOST_AHEAD)
+      const generation = this.#generation
+      const keep = (answers: Map<string, T>) => {
+        if (generation !== this.#generation) return
+        for (const key of keys) this.#keep(key, answers.get(key) ?? this.#absent)
+      }
+      const next = () => {
+        this.#isAhead = false
+        if (this.#ageing.length > 0) this.#gatherAhead()
+      }
+      // Where it fails, whoever asks after its time is over finds out how the database is.
+      this.#lookUp(keys).then(keep).then(next, next)
+    }, GATHER_MS).unref()
   }
 
   #lookUpPending(): void {

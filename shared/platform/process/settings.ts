@@ -99,7 +99,7 @@ export const settings = {
   ),
   CHECK_CACHE_SECONDS: setting(
     integer(1, 3600),
-    'Longest time for which an ingress answers pings by what it knows of a check without asking the database. While the database is away it goes on for a day.',
+    'Longest time for which an ingress answers pings by what it knows of a check without asking the database; of checks that are pinged it asks ahead, after half of it. While the database is away it goes on for a day.',
     { fallback: '30' },
   ),
   PING_BODY_LIMIT: setting(integer(0, 1_000_000), 'Bytes of a ping body that are stored and searched.', {

@@ -1,10 +1,11 @@
 import test from 'ava'
 import { createCheckCache, type KnownCheck } from '../../../ingress/ping/check-cache.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const known = (checkId: number): KnownCheck => ({ checkId, uuid: `check ${checkId}`, projectId: 1 })
 
 /** A cache whose look-ups are answered when, and in the order in which, the test says. */
-function openSlowCache() {
+function openSlowCache(freshMs = 60_000) {
   const lookUps: { uuids: string[]; answer(value: KnownCheck): void }[] = []
   const cache = createCheckCache(
     {
@@ -14,7 +15,7 @@ function openSlowCache() {
         }),
       bySlug: async () => new Map(),
     },
-    60_000,
+    freshMs,
   )
   return { lookUps, byUuid: cache.byUuid, forget: cache.forget }
 }
@@ -73,4 +74,78 @@ test('a look-up that failed is begun anew', async (t) => {
   await t.throwsAsync(byUuid.find('a'), { message: /away/ })
   await t.throwsAsync(byUuid.find('a'), { message: /away/ })
   t.is(failing.count, 2)
+})
+
+test('what is in use is looked up ahead, all in one query, while it still answers', async (t) => {
+  const { lookUps, byUuid } = openSlowCache(4_000)
+  const asked = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
+  await turn()
+  lookUps[0]?.answer(known(1))
+  await Promise.all(asked)
+  const peekBoth = () => t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(1), known(1)])
+  await eventually('a second look-up', () => {
+    peekBoth()
+    return lookUps.length > 1
+  })
+  t.deepEqual(lookUps[1]?.uuids, ['a', 'b'])
+  for (let n = 0; n < 3; n++) {
+    peekBoth()
+    await turn()
+  }
+  lookUps[1]?.answer(known(2))
+  await turn()
+  t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(2), known(2)])
+  t.is(lookUps.length, 2, 'once, however often it is used meanwhile')
+})
+
+test('while a look-up ahead is not answered there is no other', async (t) => {
+  const { lookUps, byUuid } = openSlowCache(4_000)
+  const asked = ['a', 'b'].map((uuid) => byUuid.find(uuid))
+  await turn()
+  lookUps[0]?.answer(known(1))
+  await Promise.all(asked)
+  await eventually('a second look-up', () => byUuid.peek('a') && lookUps.length > 1)
+  t.deepEqual(byUuid.peek('b'), known(1))
+  await eventually('the time of b to be over', () => byUuid.peek('b') === undefined)
+  t.is(lookUps.length, 2)
+  lookUps[1]?.answer(known(2))
+  await eventually('a third look-up', () => lookUps.length > 2)
+  t.deepEqual(lookUps[2]?.uuids, ['b'])
+})
+
+test('what was looked up ahead before a change is not remembered after it', async (t) => {
+  const { lookUps, byUuid, forget } = openSlowCache(4_000)
+  const asked = byUuid.find('a')
+  await turn()
+  lookUps[0]?.answer(known(1))
+  await asked
+  await eventually('a second look-up', () => {
+    t.deepEqual(byUuid.peek('a'), known(1))
+    return lookUps.length > 1
+  })
+  forget({ kind: 'check', uuid: 'a', projectId: 1 })
+  lookUps[1]?.answer(known(1))
+  await turn()
+  t.is(byUuid.peek('a'), undefined)
+})
+
+test('a look-up ahead that fails costs nobody an answer, and is not begun again at once', async (t) => {
+  let isAway = false
+  let tries = 0
+  const { byUuid } = createCheckCache(
+    {
+      byUuid: async (uuids) => {
+        tries += 1
+        if (isAway) throw new Error('the database is away')
+        return new Map(uuids.map((uuid) => [uuid, known(1)]))
+      },
+      bySlug: async () => new Map(),
+    },
+    2_000,
+  )
+  await byUuid.find('a')
+  isAway = true
+  await eventually('its time to be over', () => byUuid.peek('a') === undefined)
+  t.is(tries, 2)
+  t.deepEqual(await byUuid.find('a'), known(1), 'memory stands in')
 })
