@@ -5,9 +5,12 @@ import type { Knex } from 'knex'
  * a check down. Whoever stores a flip holds the lock of its check already, and a check takes its flips along by a
  * trigger, whatever release removes it, and with the rights of whoever does: before the check goes, since a tenant sees
  * the flips of a check that he sees (docs/adr/0033).
+ * Both tables are locked at once, in the order of those who write them: with a weaker lock first, a transaction that has
+ * read checks and is about to write them would wait for this one, and this one for it.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    LOCK TABLE checks, flips IN ACCESS EXCLUSIVE MODE;
     CREATE FUNCTION checks_take_flips() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         DELETE FROM flips WHERE check_id = OLD.id;

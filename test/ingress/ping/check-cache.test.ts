@@ -20,6 +20,9 @@ function openSlowCache(freshMs = 60_000) {
   return { lookUps, byUuid: cache.byUuid, forget: cache.forget }
 }
 
+/** The half of it in which a look-up ahead is made is longer than a busy machine keeps a process waiting. */
+const AGEING_MS = 8_000
+
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('whoever asks for what is being looked up waits for that, so that answers keep their order', async (t) => {
@@ -77,7 +80,7 @@ test('a look-up that failed is begun anew', async (t) => {
 })
 
 test('what is in use is looked up ahead, all in one query, while it still answers', async (t) => {
-  const { lookUps, byUuid } = openSlowCache(4_000)
+  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
   const asked = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
   await turn()
   lookUps[0]?.answer(known(1))
@@ -99,7 +102,7 @@ test('what is in use is looked up ahead, all in one query, while it still answer
 })
 
 test('while a look-up ahead is not answered there is no other', async (t) => {
-  const { lookUps, byUuid } = openSlowCache(4_000)
+  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
   const asked = ['a', 'b'].map((uuid) => byUuid.find(uuid))
   await turn()
   lookUps[0]?.answer(known(1))
@@ -114,7 +117,7 @@ test('while a look-up ahead is not answered there is no other', async (t) => {
 })
 
 test('what was looked up ahead before a change is not remembered after it', async (t) => {
-  const { lookUps, byUuid, forget } = openSlowCache(4_000)
+  const { lookUps, byUuid, forget } = openSlowCache(AGEING_MS)
   const asked = byUuid.find('a')
   await turn()
   lookUps[0]?.answer(known(1))
@@ -141,7 +144,7 @@ test('a look-up ahead that fails costs nobody an answer, and is not begun again 
       },
       bySlug: async () => new Map(),
     },
-    2_000,
+    AGEING_MS,
   )
   await byUuid.find('a')
   isAway = true
