@@ -79,7 +79,7 @@ export async function applyBatches(
   const ruled = await readRuled(run, locked, pings)
   const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
   moveStreams(run, positions)
-  recordPings(run, withinLog(evaluation, logLimit), logLimit)
+  recordPings(run, withinLog(evaluation, logLimit), { logLimit })
   for (const check of evaluation.late) {
     settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
     const facts = ruled.get(check.id)
@@ -99,7 +99,8 @@ export async function applyBatches(
  * The same for checks that are known from the last time, without reading them: what is stored only where nobody has
  * changed them since. Runs the checks' states on even where nothing comes of it, so that they are to be forgotten then.
  * @param known all checks of the batches, in the order of their ids
- * @returns null when the caller's transaction must not commit: something was changed, or needs more than the checks
+ * @returns null when the caller's transaction must not commit: something was changed, or needs more than the checks.
+ * It may also fail as `isPlaceTaken` knows.
  */
 export async function applyToKnown(
   run: RunPrepared,
@@ -117,7 +118,7 @@ export async function applyToKnown(
   // In one round trip; the server takes the locks in this order.
   const [writer, saved] = await Promise.all([advanceStreams(run, moves), saveUntouched(run, checks, xids)])
   if (!writer || saved < checks.length) return null
-  recordPings(run, withinLog(evaluation, logLimit), logLimit)
+  recordPings(run, withinLog(evaluation, logLimit), { logLimit, expectFree: true })
   return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
 }
 

@@ -106,6 +106,7 @@ export function classifyMail(check: LockedCheck, text: MailText | null): PingTyp
 
 /** What of a batch is kept at all: when one batch holds more pings of a check than its log, the older ones are not. */
 export function withinLog(evaluation: Evaluation, logLimit: number): RecordedPing[] {
+  if (evaluation.pings.length <= logLimit) return evaluation.pings
   const newest = new Map(evaluation.changed.map((check) => [check.id, check.nPings]))
   return evaluation.pings.filter((ping) => ping.n > (newest.get(ping.checkId) ?? 0) - logLimit)
 }

@@ -1,4 +1,5 @@
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 
@@ -54,15 +55,15 @@ export async function saveUntouched(
   return await run.count(SAVE_UNTOUCHED, [...stateColumns(checks), xids.map((xid) => xid % 2 ** 32)])
 }
 
-function stateColumns(checks: readonly LockedCheck[]): (readonly (string | number | null)[])[] {
+function stateColumns(checks: readonly LockedCheck[]): (readonly (string | number | null)[] | null)[] {
   return [
     checks.map((check) => check.id),
     checks.map((check) => check.status),
     checks.map((check) => check.nPings),
     checks.map((check) => check.lastPing),
-    checks.map((check) => check.lastStart),
-    checks.map((check) => check.lastStartRid),
-    checks.map((check) => check.lastDuration),
+    sparseColumn(checks.map((check) => check.lastStart)),
+    sparseColumn(checks.map((check) => check.lastStartRid)),
+    sparseColumn(checks.map((check) => check.lastDuration)),
     checks.map((check) => check.alertAfter),
   ]
 }

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
+import pg from 'pg'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
@@ -139,22 +141,47 @@ const DATABASE_CLOCK: Prepared = {
  * Stores pings, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of
  * it, so that no clean-up ever has to look for that one (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
+ * @param options `expectFree`: what overwrites nothing, as the ring goes round for the first time, is stored without
+ * looking for what it would overwrite. Where a place is taken after all, as after a change of the limit, the
+ * transaction fails with what `isPlaceTaken` says yes to.
  */
-export function recordPings(run: RunPrepared, pings: readonly RecordedPing[], logLimit: number): void {
-  const stored = pings.filter((ping) => ping.storedBody !== undefined)
-  const carried = stored.length === 0 ? pings : pings.filter((ping) => ping.storedBody === undefined)
-  run.later(RECORD_PINGS, [
-    ...columnsOf(carried, logLimit),
-    carried.map((ping) => ping.body),
-    carried.map((ping) => ping.ignored),
-  ])
+export function recordPings(
+  run: RunPrepared,
+  pings: readonly RecordedPing[],
+  { logLimit, expectFree = false }: { logLimit: number; expectFree?: boolean },
+): void {
+  const stored: RecordedPing[] = []
+  const first: RecordedPing[] = []
+  const others: RecordedPing[] = []
+  for (const ping of pings) {
+    if (ping.storedBody !== undefined) stored.push(ping)
+    else if (expectFree && ping.n <= logLimit) first.push(ping)
+    else others.push(ping)
+  }
+  if (first.length > 0) run.later(ADD_PINGS, carriedColumns(first, logLimit))
+  if (others.length > 0) run.later(RECORD_PINGS, carriedColumns(others, logLimit))
   // One statement each: a body may take a second to copy, and the time of a statement is limited.
   for (const ping of stored)
     run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
 
+/** Whether a transaction failed because a ping was expected to overwrite none, and would have. */
+export function isPlaceTaken(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === 'pings_pkey'
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+function carriedColumns(pings: readonly RecordedPing[], logLimit: number): Parameters<RunPrepared>[1] {
+  return [
+    ...columnsOf(pings, logLimit),
+    sparseColumn(pings.map((ping) => ping.body)),
+    sparseColumn(pings.map((ping) => ping.ignored)),
+  ]
+}
+
 /** All columns but the body, in the order of the statements. */
-function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[])[] {
+function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[] | null)[] {
   return [
     pings.map((ping) => ping.checkId),
     pings.map((ping) => ping.n % logLimit),
@@ -162,11 +189,11 @@ function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly 
     pings.map((ping) => ping.type),
     pings.map((ping) => ping.at),
     pings.map((ping) => ping.scheme),
-    pings.map((ping) => ping.remoteAddr),
+    sparseColumn(pings.map((ping) => ping.remoteAddr)),
     pings.map((ping) => ping.method),
     pings.map((ping) => ping.ua),
-    pings.map((ping) => ping.rid),
-    pings.map((ping) => ping.exitStatus),
+    sparseColumn(pings.map((ping) => ping.rid)),
+    sparseColumn(pings.map((ping) => ping.exitStatus)),
   ]
 }
 
@@ -182,14 +209,15 @@ const OVERWRITE = `
     rid = excluded.rid, exit_status = excluded.exit_status, body = excluded.body,
     ignored = excluded.ignored`
 
-const RECORD_PINGS: Prepared = {
-  name: 'record-pings',
-  text: `
+const INSERT_PINGS = `
     INSERT INTO pings (${COLUMNS})
     SELECT check_id, slot, n, type, ${timestampOf('at')}, scheme, remote_addr, method, ua, rid, exit_status, body,
            ignored
-    FROM ${UNNESTED}, $12::bytea[], $13::text[]) AS t(${COLUMNS}) ${OVERWRITE}`,
-}
+    FROM ${UNNESTED}, $12::bytea[], $13::text[]) AS t(${COLUMNS})`
+
+const ADD_PINGS: Prepared = { name: 'add-pings', text: INSERT_PINGS }
+
+const RECORD_PINGS: Prepared = { name: 'record-pings', text: `${INSERT_PINGS} ${OVERWRITE}` }
 
 /** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */
 const RECORD_STORED_BODY: Prepared = {

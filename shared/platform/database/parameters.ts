@@ -44,3 +44,11 @@ function elementOf(value: Element): string {
 
 /** What needs no quotes: nothing of it has a meaning in an array. */
 const PLAIN = /^(?!null$)[0-9a-z][0-9a-z.:_-]*$/
+
+/**
+ * A column of several that `unnest` puts beside each other, for values that are seldom there. A column without any is
+ * null as a whole, which `unnest` fills up with nulls: to write and read each of them would cost as much as a value.
+ */
+export function sparseColumn<T>(values: readonly (T | null)[]): readonly (T | null)[] | null {
+  return values.every((value) => value === null) ? null : values
+}

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { openDatabase } from '#shared/platform/database/db.ts'
-import { parameterOf } from '#shared/platform/database/parameters.ts'
+import { parameterOf, sparseColumn } from '#shared/platform/database/parameters.ts'
 import { type Prepared, preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { createDatabase } from '../../support/services.ts'
 
@@ -40,6 +40,25 @@ test('arrays reach the database as they are', async (t) => {
     const values = [TEXTS, numbers, bodies, flags, [], at, bodies[0] ?? null, 'NULL']
     const [row] = await preparedTransaction(db, (run) => run(ECHO, values))
     t.deepEqual(row, { texts: TEXTS, numbers, bodies, flags, nothing: [], at, body: bodies[0], text: 'NULL' })
+  } finally {
+    await db.destroy()
+  }
+})
+
+test('a column without any value is the same as one of nulls', async (t) => {
+  await using database = await createDatabase()
+  const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
+  try {
+    const ROWS: Prepared = {
+      name: 'rows',
+      text: 'SELECT * FROM unnest($1::int[], $2::uuid[], $3::text[]) AS t(id, rid, word)',
+    }
+    const columns = [[1, 2], sparseColumn([null, null]), sparseColumn([null, 'a'])]
+    t.is(columns[1], null)
+    t.deepEqual(await preparedTransaction(db, (run) => run(ROWS, columns)), [
+      { id: 1, rid: null, word: null },
+      { id: 2, rid: null, word: 'a' },
+    ])
   } finally {
     await db.destroy()
   }

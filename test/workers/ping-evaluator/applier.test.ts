@@ -26,8 +26,8 @@ async function openChecks(t: ExecutionContext, count: number) {
   return { db, ids: checks.map(({ id }) => id), applier: openApplier(db), send: openStream() }
 }
 
-function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}): Applier {
-  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit: 5 } })
+function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}, pingLogLimit = 5): Applier {
+  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit } })
 }
 
 function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): AcceptedPing {
@@ -48,6 +48,10 @@ async function reads(db: Knex): Promise<number> {
     "SELECT coalesce(sum(generic_plans + custom_plans), 0)::int AS n FROM pg_prepared_statements WHERE name = 'lock-checks'",
   )
   return rows[0]?.n ?? 0
+}
+
+async function numbersOf(db: Knex, id: number): Promise<number[]> {
+  return (await db('pings').where({ check_id: id }).orderBy('n').pluck('n')).map(Number)
 }
 
 async function stateOf(db: Knex, id: number) {
@@ -163,6 +167,18 @@ async function openStreamsTwice(applier: Applier, id: number) {
   const send = openStream()
   return [await applier.apply(send(aPing(id))), await applier.apply(send(aPing(id)))]
 }
+
+test('a log whose limit was raised goes on where a place is taken that should be free', async (t) => {
+  const { db, ids, applier, send } = await openChecks(t, 2)
+  const [id = 0, other = 0] = ids
+  for (let n = 1; n <= 6; n++) await applier.apply(send(aPing(id)))
+  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 5, 6], 'of five places, 5 and 6 have taken the first two')
+  const larger = openApplier(db, undefined, 8)
+  for (let n = 7; n <= 9; n++) t.like(await larger.apply(send(aPing(id), aPing(other))), { applied: 2 })
+  t.deepEqual(await numbersOf(db, id), [2, 3, 4, 7, 8, 9], '8 and 9 want the same two')
+  t.deepEqual(await numbersOf(db, other), [1, 2, 3])
+  t.like(await stateOf(db, id), { n_pings: 9 })
+})
 
 test('what did not commit is neither stored nor remembered', async (t) => {
   const { db, ids } = await openChecks(t, 1)
