@@ -36,6 +36,7 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
   const down = await sweep(db, options.overdue)
   const plain = await sweepPlainly(db, options)
   const isFull = options.overdue === 100_000
+  const empty = Object.fromEntries(Object.keys(down).map((column) => [column, '']))
   return [
     { name: `${options.overdue} of ${options.checks} looked at in vain`, ...inVain, limit: '20 us, 1.2 kB', goal: '' },
     {
@@ -45,7 +46,7 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
       goal: isFull ? '1.3 s' : '',
     },
     {
-      ...Object.fromEntries(Object.keys(down).map((column) => [column, ''])),
+      ...empty,
       name: 'the same by a plain statement, without flips',
       seconds: plain.toFixed(2),
       'checks/s': Math.round(options.overdue / plain),
@@ -53,7 +54,7 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
       goal: '',
     },
     {
-      ...Object.fromEntries(Object.keys(down).map((column) => [column, ''])),
+      ...empty,
       name: 'overdue at once, beside the plain statement',
       seconds: (Number(down.seconds) / plain).toFixed(2),
       limit: BESIDE_PLAIN.limit,

@@ -42,13 +42,17 @@ function openStream() {
   return (...pings: AcceptedPing[]) => [{ shard: 0, batch: { stream, seq: ++seq, pings } }]
 }
 
-/** How often checks were read with their locks. */
-async function reads(db: Knex): Promise<number> {
+/** How often a statement was run. */
+async function runsOf(db: Knex, statement: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { n: number }[] }>(
-    "SELECT coalesce(sum(generic_plans + custom_plans), 0)::int AS n FROM pg_prepared_statements WHERE name = 'lock-checks'",
+    'SELECT coalesce(sum(generic_plans + custom_plans), 0)::int AS n FROM pg_prepared_statements WHERE name = ?',
+    [statement],
   )
   return rows[0]?.n ?? 0
 }
+
+/** How often checks were read with their locks. */
+const reads = (db: Knex) => runsOf(db, 'lock-checks')
 
 async function numbersOf(db: Knex, id: number): Promise<number[]> {
   return (await db('pings').where({ check_id: id }).orderBy('n').pluck('n')).map(Number)
@@ -167,6 +171,15 @@ async function openStreamsTwice(applier: Applier, id: number) {
   const send = openStream()
   return [await applier.apply(send(aPing(id))), await applier.apply(send(aPing(id)))]
 }
+
+test('a ping that overwrites none is stored without looking, one that does with a look', async (t) => {
+  const { db, ids, applier, send } = await openChecks(t, 1)
+  const [id = 0] = ids
+  for (let n = 1; n <= 8; n++) await applier.apply(send(aPing(id)))
+  t.is(await runsOf(db, 'add-pings'), 4, 'the second to the fifth')
+  t.is(await runsOf(db, 'record-pings'), 4, 'the first, of a check that was not known, and those after the fifth')
+  t.is(await reads(db), 1)
+})
 
 test('a log whose limit was raised goes on where a place is taken that should be free', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 2)
