@@ -116,6 +116,23 @@ test('while a look-up ahead is not answered there is no other', async (t) => {
   t.deepEqual(lookUps[2]?.uuids, ['b'])
 })
 
+test('a thousand are looked up ahead in one query, the others in the next', async (t) => {
+  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
+  const uuids = Array.from({ length: 1_001 }, (_, n) => `check ${n}`)
+  const asked = uuids.map((uuid) => byUuid.find(uuid))
+  await turn()
+  lookUps[0]?.answer(known(1))
+  await Promise.all(asked)
+  await eventually('a second look-up', () => {
+    for (const uuid of uuids) byUuid.peek(uuid)
+    return lookUps.length > 1
+  })
+  t.deepEqual(lookUps[1]?.uuids, uuids.slice(0, 1_000))
+  lookUps[1]?.answer(known(2))
+  await eventually('a third look-up', () => lookUps.length > 2)
+  t.deepEqual(lookUps[2]?.uuids, uuids.slice(1_000))
+})
+
 test('what was looked up ahead before a change is not remembered after it', async (t) => {
   const { lookUps, byUuid, forget } = openSlowCache(AGEING_MS)
   const asked = byUuid.find('a')
