@@ -1,46 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import type { Knex } from 'knex'
-import type { AcceptedPing } from '#shared/contracts/ping-batch.ts'
-import { openDatabase } from '#shared/platform/database/db.ts'
 import { nowMicros } from '#shared/time.ts'
-import { Applier } from '../../../workers/ping-evaluator/applier.ts'
-import { randomOf } from '../../fuzz/random.ts'
-import { createDatabase } from '../../support/services.ts'
+import type { Applier } from '../../../workers/ping-evaluator/applier.ts'
+import { aPing, openApplier, openChecks, openStream } from './open-applier.ts'
 
 const HOUR = 3_600_000_000
 const SECOND = 1_000_000
-
-/** A database with checks, an evaluator's applier and one listener. The only connection counts what is asked of it. */
-async function openChecks(t: ExecutionContext, count: number) {
-  const database = await createDatabase()
-  const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
-  t.teardown(async () => {
-    await db.destroy()
-    await database.drop()
-  })
-  const [organisation] = await db('organisations').insert({ name: 'o' }).returning('id')
-  const [project] = await db('projects').insert({ organisation_id: organisation?.id, name: 'p' }).returning('id')
-  const rows = Array.from({ length: count }, () => ({ project_id: project?.id }))
-  const checks = await db('checks').insert(rows).returning<{ id: number }[]>('id')
-  return { db, ids: checks.map(({ id }) => id), applier: openApplier(db), send: openStream() }
-}
-
-function openApplier(db: Knex, crashPoint: (name: string) => void = () => {}, pingLogLimit = 5): Applier {
-  return new Applier({ db, crashPoint, clock: { now: nowMicros } as never, config: { pingLogLimit } })
-}
-
-function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): AcceptedPing {
-  const request = { scheme: 'http', remoteAddr: null, method: 'GET', ua: '', body: null }
-  return { checkId, kind: 'success', exitStatus: null, receivedAt: nowMicros(), rid: null, ...request, ...changes }
-}
-
-/** What one listener sends. */
-function openStream() {
-  const stream = randomUUID()
-  let seq = 0
-  return (...pings: AcceptedPing[]) => [{ shard: 0, batch: { stream, seq: ++seq, pings } }]
-}
 
 /** How often a statement was run. */
 async function runsOf(db: Knex, statement: string): Promise<number> {
@@ -244,59 +209,4 @@ async function undone(db: Knex): Promise<number> {
     'SELECT xact_rollback::int AS n FROM pg_stat_database WHERE datname = current_database()',
   )
   return rows[0]?.n ?? 0
-}
-
-const SEED = 20_261_123
-const STORIES = 150
-const RUNS = [null, randomUUID(), randomUUID()]
-const EDITS = [
-  { status: 'paused', alert_after: null },
-  { grace_seconds: 77 },
-  { kind: 'cron', schedule: '* * * * *' },
-  { manual_resume: true },
-]
-
-test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
-  const { db, ids } = await openChecks(t, 2 * STORIES)
-  for (let story = 0; story < STORIES; story++) {
-    const random = randomOf(SEED, story)
-    const [known = 0, read = 0] = ids.slice(2 * story)
-    const applier = openApplier(db)
-    const [send, sendToRead] = [openStream(), openStream()]
-    let at = nowMicros() - HOUR
-    for (let acts = 3 + random.int(9); acts > 0; acts--) {
-      if (random.oneIn(5)) {
-        await db('checks').whereIn('id', [known, read]).update(random.pick(EDITS))
-        continue
-      }
-      at += 10 * SECOND
-      // Some were overtaken on their way.
-      const receivedAt = at - random.pick([0, 0, 0, 0, 3, 40]) * SECOND
-      const kind = random.pick(['success', 'success', 'start', 'fail', 'log'] as const)
-      const ping = { kind, rid: random.pick(RUNS), receivedAt }
-      const isTwice = random.oneIn(2)
-      const pings = (id: number) => [aPing(id, ping), ...(isTwice ? [aPing(id, { ...ping, kind: 'log' })] : [])]
-      await applier.apply(send(...pings(known)))
-      await openApplier(db).apply(sendToRead(...pings(read)))
-      const [one, two] = await db('checks').whereIn('id', [known, read]).orderBy('id')
-      t.deepEqual(withoutNames(one), withoutNames(two), `story ${story}`)
-    }
-    t.deepEqual(await allOf(db, known), await allOf(db, read), `story ${story}`)
-  }
-})
-
-/** What pings write of a check beside it. */
-async function allOf(db: Knex, id: number) {
-  const tables = [
-    await db('pings').where({ check_id: id }).orderBy('n'),
-    await db('flips').where({ check_id: id }).orderBy('id'),
-    await db('check_marks').where({ check_id: id }),
-  ]
-  return tables.map((rows) => rows.map(withoutNames))
-}
-
-/** A row without what no two checks have in common. */
-function withoutNames(row: object): object {
-  const own = ['id', 'uuid', 'badge_key', 'created_at', 'check_id', 'processed_at']
-  return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)))
 }

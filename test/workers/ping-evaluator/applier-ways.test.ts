@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import type { Knex } from 'knex'
+import { nowMicros } from '#shared/time.ts'
+import { randomOf } from '../../fuzz/random.ts'
+import { aPing, openApplier, openChecks, openStream } from './open-applier.ts'
+
+const HOUR = 3_600_000_000
+const SECOND = 1_000_000
+const SEED = 20_261_123
+const STORIES = 150
+const RUNS = [null, randomUUID(), randomUUID()]
+const EDITS = [
+  { status: 'paused', alert_after: null },
+  { grace_seconds: 77 },
+  { kind: 'cron', schedule: '* * * * *' },
+  { manual_resume: true },
+]
+
+test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
+  const { db, ids } = await openChecks(t, 2 * STORIES)
+  for (let story = 0; story < STORIES; story++) {
+    const random = randomOf(SEED, story)
+    const [known = 0, read = 0] = ids.slice(2 * story)
+    const applier = openApplier(db)
+    const [send, sendToRead] = [openStream(), openStream()]
+    let at = nowMicros() - HOUR
+    for (let acts = 3 + random.int(9); acts > 0; acts--) {
+      if (random.oneIn(5)) {
+        await db('checks').whereIn('id', [known, read]).update(random.pick(EDITS))
+        continue
+      }
+      at += 10 * SECOND
+      // Some were overtaken on their way.
+      const receivedAt = at - random.pick([0, 0, 0, 0, 3, 40]) * SECOND
+      const kind = random.pick(['success', 'success', 'start', 'fail', 'log'] as const)
+      const ping = { kind, rid: random.pick(RUNS), receivedAt }
+      const isTwice = random.oneIn(2)
+      const pings = (id: number) => [aPing(id, ping), ...(isTwice ? [aPing(id, { ...ping, kind: 'log' })] : [])]
+      await applier.apply(send(...pings(known)))
+      await openApplier(db).apply(sendToRead(...pings(read)))
+      const [one, two] = await db('checks').whereIn('id', [known, read]).orderBy('id')
+      t.deepEqual(withoutNames(one), withoutNames(two), `story ${story}`)
+    }
+    t.deepEqual(await allOf(db, known), await allOf(db, read), `story ${story}`)
+  }
+})
+
+/** What pings write of a check beside it. */
+async function allOf(db: Knex, id: number) {
+  const tables = [
+    await db('pings').where({ check_id: id }).orderBy('n'),
+    await db('flips').where({ check_id: id }).orderBy('id'),
+    await db('check_marks').where({ check_id: id }),
+  ]
+  return tables.map((rows) => rows.map(withoutNames))
+}
+
+/** A row without what no two checks have in common. */
+function withoutNames(row: object): object {
+  const own = ['id', 'uuid', 'badge_key', 'created_at', 'check_id', 'processed_at']
+  return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)))
+}
