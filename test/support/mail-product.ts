@@ -111,7 +111,8 @@ export async function openSmtpSession(
     },
   }
   if (waitForBanner) {
-    await session.reply()
+    const banner = await session.reply()
+    if (!banner.startsWith('220')) throw new Error(`greeted with: ${banner}`)
     await session.command('EHLO client.example.org')
   }
   return session

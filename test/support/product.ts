@@ -15,9 +15,9 @@ import { freePort } from '../../stack/free-port.ts'
 import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { eventually } from './eventually.ts'
+import { loadWorkers, withAlerter } from './named-workers.ts'
 import { createDatabase, createVhost } from './services.ts'
 import { compileCache, readTypescript } from './typescript-process.ts'
-import { withAlerter } from './with-alerter.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -202,11 +202,8 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     },
     async workers(names, override) {
       const { openWorkers } = await import('../../workers/open-workers.ts')
-      const { workers } = await import('../../workers/registry.ts')
       const own = new AsyncDisposableStack()
-      const chosen = names ? workers.filter(({ name }) => withAlerter(names).includes(name)) : workers
-      const unknown = (names ?? []).filter((wanted) => !workers.some(({ name }) => name === wanted))
-      if (unknown.length > 0) throw new Error(`there are no such workers: ${unknown.join(', ')}`)
+      const chosen = names ? await loadWorkers(names) : (await import('../../workers/registry.ts')).workers
       const deps = await openWorkers(own, chosen, config, log, override)
       await deps.broker.connected()
       resources.use(own)

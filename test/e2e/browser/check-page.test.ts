@@ -3,11 +3,11 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { addMailedCheck, furnish } from './furnished.ts'
+import { addMailedCheck, type FurnishedPaths, furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
 let app: HttpProduct
-let paths: Record<string, string>
+let paths: FurnishedPaths
 
 test.before(async () => {
   app = await openInstallation()
@@ -17,7 +17,7 @@ test.before(async () => {
 })
 test.after.always(() => app?.[Symbol.asyncDispose]())
 
-async function open(page: Page, name: string): Promise<string[]> {
+async function open(page: Page, name: keyof FurnishedPaths): Promise<string[]> {
   const broken: string[] = []
   page.on('pageerror', (error) => broken.push(error.message))
   page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
@@ -49,7 +49,7 @@ test.serial('a ping opens over the log, leads to its neighbours, and is a page w
   t.true(await drawer.getByText('all tables dumped').isVisible())
   await drawer.getByRole('link', { name: 'Ping #7' }).click()
   await drawer.getByRole('heading', { name: 'Ping #7' }).waitFor()
-  t.is(new URL(page.url()).pathname, paths.check ?? '')
+  t.is(new URL(page.url()).pathname, paths.check)
   await page.keyboard.press('Escape')
   t.false(await drawer.isVisible())
   t.deepEqual(broken, [])
@@ -179,7 +179,7 @@ test.serial('“Ping now” pings from the page and from the menu of a row, and 
   await page.locator('summary[aria-label="More of By hand"]').click()
   await page.getByRole('button', { name: 'Ping By hand now' }).click()
   await page.getByText('Pinged').waitFor()
-  t.is(new URL(page.url()).pathname, paths.checks ?? '')
+  t.is(new URL(page.url()).pathname, paths.checks)
   await eventually('both pings', () => app.deps.db('checks').where({ name: 'By hand', n_pings: 2 }).first('id'))
   t.deepEqual(broken, [])
 })
@@ -188,7 +188,7 @@ test.serial('a check that is down says since when, why, and who was told or was 
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await open(page, 'check')
-  await page.goto(`${app.url}${(paths.ping ?? '').replace(/\/pings.*/, '')}`)
+  await page.goto(`${app.url}${(paths.ping).replace(/\/pings.*/, '')}`)
   const sentence = (await page.locator('.sentence').textContent()) ?? ''
   t.regex(
     sentence,

@@ -2,8 +2,19 @@ import type { HttpProduct } from '../../support/product.ts'
 
 const key = 'hcw_onlyForTests000000000000000a'
 
-/** A project with something of everything in it. @returns the addresses of its pages, by what they show */
-export async function furnish(app: HttpProduct): Promise<Record<string, string>> {
+/** What the pages of a furnished project show. */
+export const FURNISHED = [
+  ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
+  ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
+  ...['policies', 'new policy', 'policy', 'incidents', 'simulator', 'windows', 'new window', 'window'],
+  ...['settings', 'status notes', 'status', 'projects', 'people', 'audit', 'account', 'second factor'],
+] as const
+
+/** The addresses of a furnished project's pages, by what they show. */
+export type FurnishedPaths = Record<(typeof FURNISHED)[number], string>
+
+/** A project with something of everything in it. @returns the addresses of its pages */
+export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
   const { db, secrets } = app.deps
   const project = await db('projects').first('id', 'uuid')
   const organisation = await db('organisations').first('uuid')

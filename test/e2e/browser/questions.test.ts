@@ -5,12 +5,12 @@ import { signedIn } from '../../ingress/web/people.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { furnish } from './furnished.ts'
+import { type FurnishedPaths, furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 import { addEndpoint, openRiskInstallation, signInAsOwner } from './risk-installation.ts'
 
 let app: HttpProduct
-let paths: Record<string, string>
+let paths: FurnishedPaths
 
 test.before(async () => {
   app = await openInstallation()
@@ -131,7 +131,7 @@ test.serial('without scripts several checks are deleted only after a page has sa
   t.regex(question, /^Delete 2 checks with their logs: (Mail queue, Smoke test|Smoke test, Mail queue)\?/)
   await page.getByRole('link', { name: 'Cancel' }).click()
   t.is(await written(), before)
-  t.is(new URL(page.url()).pathname, paths.checks ?? '', 'back where they were chosen')
+  t.is(new URL(page.url()).pathname, paths.checks, 'back where they were chosen')
   await remove(['Smoke test'])
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText('1 check deleted').waitFor()

@@ -6,11 +6,11 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { furnish } from './furnished.ts'
+import { type FurnishedPaths, furnish } from './furnished.ts'
 import { openInstallation, setUp, signIn } from './installation.ts'
 
 let app: HttpProduct
-let paths: Record<string, string>
+let paths: FurnishedPaths
 
 test.before(async () => {
   app = await openInstallation()
@@ -87,7 +87,7 @@ test.serial('every page says when pings are being refused', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await openList(page)
-  for (const name of ['checks', 'check', 'integration', 'settings']) {
+  for (const name of ['checks', 'check', 'integration', 'settings'] as const) {
     await page.goto(app.url + paths[name])
     t.true(await page.getByText('Pings are being refused').isVisible(), name)
   }
@@ -224,7 +224,7 @@ test.serial('what was sent is not sent again by loading the page anew', async (t
   await page.getByLabel(/^Type “/).fill('another name')
   await page.getByRole('button', { name: 'Delete project' }).click()
   await page.getByText('that was not the name of the project').waitFor()
-  t.is(new URL(page.url()).pathname, paths.settings ?? '', 'the address is that of the page, not of the form')
+  t.is(new URL(page.url()).pathname, paths.settings, 'the address is that of the page, not of the form')
   await page.reload()
   t.is(await page.getByText('that was not the name of the project').count(), 0)
 })
@@ -267,7 +267,7 @@ test.serial('an integration is switched in its row, where the page is and the fo
   await page.getByText('it tells nobody').waitFor()
   t.is(await control.getAttribute('aria-checked'), 'false')
   t.true(await control.evaluate((element) => element === document.activeElement))
-  t.is(new URL(page.url()).pathname, paths.integrations ?? '')
+  t.is(new URL(page.url()).pathname, paths.integrations)
   await page.keyboard.press('Enter')
   await page.getByText('is switched on').waitFor()
 })

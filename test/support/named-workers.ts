@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import type { Worker } from '../../workers/define-worker.ts'
+
+/** A notifier sends what an alerter has decided: who asks for the one gets both. */
+export function withAlerter(names: readonly string[]): string[] {
+  return names.includes('notifier') && !names.includes('alerter') ? [...names, 'alerter'] : [...names]
+}
+
+/**
+ * Loads workers by their names, and of the others nothing: all of them take a quarter of a second of processor time.
+ * @throws Error when there is no such worker
+ */
+export async function loadWorkers(names: readonly string[]): Promise<Worker[]> {
+  return await Promise.all(withAlerter(names).map(loadWorker))
+}
+
+/** Each is exported by the file that has its name, in the folder that has its name. */
+async function loadWorker(name: string): Promise<Worker> {
+  const file = new URL(`../../workers/${name}/${name}.ts`, import.meta.url)
+  if (!existsSync(file)) throw new Error(`there is no such worker: ${name}`)
+  const exported: Record<string, unknown> = await import(file.href)
+  const worker = Object.values(exported).find((one) => isWorker(one) && one.name === name)
+  if (!worker) throw new Error(`${file} exports no worker ${name}`)
+  return worker as Worker
+}
+
+function isWorker(value: unknown): value is Worker {
+  return typeof value === 'object' && value !== null && 'start' in value && 'name' in value
+}
