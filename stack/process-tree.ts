@@ -8,8 +8,15 @@ import { runCommand } from './run-command.ts'
  */
 export async function killTree(pid: number): Promise<number> {
   sendSignal(pid, 'SIGSTOP')
+  const count = await killBelow(pid)
+  sendSignal(pid, 'SIGKILL')
+  return 1 + count
+}
+
+/** Kills everything below a process, which may be this one. @returns how many there were */
+export async function killBelow(pid: number): Promise<number> {
   const { stdout } = await runCommand(['ps', '-A', '-o', 'pid=,ppid='])
-  const pids = [pid, ...below(pid, parentsOf(stdout))]
+  const pids = below(pid, parentsOf(stdout))
   for (const each of pids) sendSignal(each, 'SIGKILL')
   return pids.length
 }

@@ -43,9 +43,8 @@ test('attempts that are claimed together go to one claimer each, and what is del
   const { db } = product
   const project = await product.project()
   const { deps } = await product.ingress()
-  const channels = await Promise.all(
-    ['a', 'b'].map((name) => addWebhook(deps, project.id, `http://127.0.0.1:9/${name}`)),
-  )
+  const add = (name: string) => addWebhook(deps, project.id, `http://127.0.0.1:9/${name}`)
+  const channels = [await add('a'), await add('b')]
   const notified = { flipId: null, checkId: null, status: 'down' } as const
   const made = async () =>
     await insertNotifications(
