@@ -165,7 +165,7 @@ ${promisesText()}
 
 ## Longer than the suite
 
-The suite takes 14 minutes on two fast cores, and up to 28 on slow ones. What takes longer runs by hand or at night, with a short form in the suite:
+The suite takes 14 minutes on two fast cores, and half an hour on slow ones. What takes longer runs by hand or at night, with a short form in the suite:
 
 | Command | What it does | Short form |
 |---|---|---|

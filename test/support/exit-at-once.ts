@@ -10,7 +10,6 @@ process.once('beforeExit', () => exit())
 // decide how long the channel to the run keeps a process open, not our listening to its end.
 process.once('disconnect', async () => {
   const { killBelow } = await import('../../stack/process-tree.ts')
-  await killBelow(process.pid)
-  exit(1)
+  await killBelow(process.pid).finally(() => exit(1))
 })
 process.channel?.unref()

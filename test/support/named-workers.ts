@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Worker } from '../../workers/define-worker.ts'
 
 /** A notifier sends what an alerter has decided: who asks for the one gets both. */
@@ -16,11 +15,9 @@ export async function loadWorkers(names: readonly string[]): Promise<Worker[]> {
 
 /** Each is exported by the file that has its name, in the folder that has its name. */
 async function loadWorker(name: string): Promise<Worker> {
-  const file = new URL(`../../workers/${name}/${name}.ts`, import.meta.url)
-  if (!existsSync(file)) throw new Error(`there is no such worker: ${name}`)
-  const exported: Record<string, unknown> = await import(file.href)
+  const exported: Record<string, unknown> = await import(`../../workers/${name}/${name}.ts`)
   const worker = Object.values(exported).find((one) => isWorker(one) && one.name === name)
-  if (!worker) throw new Error(`${file} exports no worker ${name}`)
+  if (!worker) throw new Error(`workers/${name}/${name}.ts exports no worker ${name}`)
   return worker as Worker
 }
 

@@ -60,16 +60,8 @@ async function problemsOf(page: Page, path: string): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 })
     await page.emulateMedia({ colorScheme })
     for (const finding of await findings(page, rules)) problems.push(`${colorScheme} at ${width} px: ${finding}`)
-    await shorten(page)
   }
   return problems
-}
-
-/** The operations of the API are set alike, and there are hundreds: once all were looked at, two of a kind will do. */
-async function shorten(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    for (const operation of document.querySelectorAll('.docs article:nth-of-type(n + 3)')) operation.remove()
-  })
 }
 
 const isAccessible = 'is accessible in both themes, and scrolled sideways at no width and no zoom'

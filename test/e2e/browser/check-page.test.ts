@@ -188,7 +188,7 @@ test.serial('a check that is down says since when, why, and who was told or was 
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await open(page, 'check')
-  await page.goto(`${app.url}${(paths.ping).replace(/\/pings.*/, '')}`)
+  await page.goto(`${app.url}${paths.ping.replace(/\/pings.*/, '')}`)
   const sentence = (await page.locator('.sentence').textContent()) ?? ''
   t.regex(
     sentence,

@@ -1,8 +1,12 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import { deadLetterQueueOf, queueOf } from '#shared/contracts/define-message.ts'
 import { messages } from '#shared/contracts/messages.ts'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
 import { workers } from '../../../workers/registry.ts'
+import { root } from '../../support/imports.ts'
+import { loadWorkers } from '../../support/named-workers.ts'
 
 const names = workers.map(({ name }) => name)
 
@@ -16,6 +20,15 @@ for (const message of messages) {
 test('no two messages and no two workers share a name', (t) => {
   t.is(new Set(messages.map(({ name }) => name)).size, messages.length)
   t.is(new Set(names).size, names.length)
+})
+
+test('every worker is in the registry, so that what tests start by name is what the product starts', async (t) => {
+  const folders = readdirSync(join(root, 'workers')).filter((name) =>
+    existsSync(join(root, 'workers', name, `${name}.ts`)),
+  )
+  const missing = (await loadWorkers(folders)).filter((worker) => !workers.includes(worker))
+  t.deepEqual(missing, [])
+  t.deepEqual(folders.toSorted(), names.toSorted(), 'each is where it is looked for')
 })
 
 test('every queue of work has limits, refuses when it is full, and has a dead-letter queue', (t) => {
