@@ -60,7 +60,7 @@ export interface Broker extends AsyncDisposable {
   problems(): string[]
   /** Why nothing can be published now; empty when it can. What is consumed does not count. */
   publishProblems(): string[]
-  /** Resolves once both connections stand. */
+  /** Resolves once both connections stand and something can be published. */
   connected(): Promise<void>
 }
 
@@ -116,10 +116,10 @@ export function openBroker(options: BrokerOptions): Broker {
     },
     inspect: (queues) => consuming.inspect(queues),
     remove: (queues) => consuming.remove(queues),
-    problems: () => [publishing, consuming, ...consumers].flatMap((part) => part.problems()),
-    publishProblems: () => publishing.problems(),
+    problems: () => [publishing, publisher, consuming, ...consumers].flatMap((part) => part.problems()),
+    publishProblems: () => [...publishing.problems(), ...publisher.problems()],
     async connected() {
-      await Promise.all([publishing.connected(), consuming.connected()])
+      await Promise.all([publishing.connected(), publisher.opened(), consuming.connected()])
     },
     async [Symbol.asyncDispose]() {
       // Stop taking, finish what is in flight, then let go of what was published, then the connections.

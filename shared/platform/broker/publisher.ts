@@ -78,6 +78,7 @@ export class Publisher {
   #closing = false
   #published = 0
   #onEmpty: () => void = () => {}
+  #opened = Promise.withResolvers<void>()
   /** Names the current channel: what is published under one epoch reaches a queue in the order of publishing. */
   epoch = ''
 
@@ -99,6 +100,16 @@ export class Publisher {
   attach(model: ChannelModel | null): void {
     this.#model = model
     if (model) this.#tryOpen(model)
+  }
+
+  /** Resolves once a channel is open. */
+  opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  /** Why everything is refused although the connection stands: before its channel is open, and after a channel's loss. */
+  problems(): string[] {
+    return this.#model && !this.#open ? ['broker (publish): its channel is not open'] : []
   }
 
   publish(message: OutgoingMessage): Promise<void> {
@@ -183,6 +194,7 @@ export class Publisher {
     if (this.#open === on) {
       this.#open = null
       this.epoch = ''
+      this.#opened = Promise.withResolvers()
     }
     const lost = new UnavailableError('the connection to the broker was lost')
     for (const pending of [...this.#pending.values()]) if (pending.sentOn === on) pending.settle(lost)
@@ -230,6 +242,7 @@ export class Publisher {
     channel.on('close', () => this.#lose(opened, model))
     this.#open = opened
     this.epoch = randomUUID()
+    this.#opened.resolve()
   }
 
   #reopenLater(model: ChannelModel, error: unknown): void {
