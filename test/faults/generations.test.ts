@@ -126,7 +126,7 @@ test('while one former queue is silent, what follows is not taken, no check goes
 })
 
 test('a number that changes while a sweep reads what listeners have settled is asked for by that sweep', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+  await using product = await openProduct({ env: { PING_SHARDS: '1', DATABASE_TIMEOUT_MS: '60000' } })
   const project = await product.project()
   const { deps } = await product.ingress()
   const worker = await product.workers(['ping-evaluator'])
@@ -170,7 +170,8 @@ test('a former queue is given up only when its consumer has answered and nothing
   const live = async () => (await liveGenerations(product.db)).map(({ generation }) => generation)
   const isThere = async (queue: string) => (await deps.broker.inspect([queue])).has(queue)
   const tick = tickOf(deps)
-  const sweep = async () => await outlivedQueues.run(tick)
+  const sweeps = outlivedQueues()
+  const sweep = async () => await sweeps.run(tick)
   await sweep()
   t.deepEqual(await live(), [0, 1], 'nobody takes from it, so nobody knows what is in it')
 
@@ -181,6 +182,8 @@ test('a former queue is given up only when its consumer has answered and nothing
   await sweep()
   t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
   await probe.take('pings.0.dead', 1)
+  await sweep()
+  t.deepEqual(await live(), [0, 1], 'a broker that is slow to answer says once that there is nothing')
   await eventually('it to be given up', async () => {
     await sweep()
     return (await live()).length === 1
@@ -197,7 +200,11 @@ test('a former queue is given up only when its consumer has answered and nothing
   t.deepEqual([await isThere('pings.0'), await isThere('pings.0.dead')], [true, false], 'what holds something stays')
   await probe.channel.purgeQueue('pings.0')
   await sweep()
-  t.false(await isThere('pings.0'))
+  t.true(await isThere('pings.0'), 'nor is one deleted that was found empty once')
+  await eventually('it to be deleted', async () => {
+    await sweep()
+    return !(await isThere('pings.0'))
+  })
 })
 
 test('what a listener holds when the number changes goes where it was to go', async (t) => {

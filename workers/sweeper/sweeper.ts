@@ -75,7 +75,7 @@ export const sweeper: Worker = {
       unknownNotices,
       dueReports,
       abandonedImports,
-      outlivedQueues,
+      outlivedQueues(),
       servers(),
       ...(watchdogUrl === undefined ? [] : [watchdog(watchdogUrl, http)]),
     ]

@@ -16,7 +16,7 @@ export interface DeadLetterBox extends AsyncDisposable {
    * @returns null when there is no such queue
    */
   look(queue: string): Promise<QueueState | null>
-  /** Messages that a queue gave up. @returns null when it has no dead-letter queue */
+  /** Messages that a queue gave up, looked at in the same way. @returns null when it has no dead-letter queue */
   depth(queue: string): Promise<number | null>
   /**
    * Shows messages in their order, at most `limit`, and does with each what `decide` says; what it keeps goes back.
@@ -37,19 +37,18 @@ const LOOKS = 3
 export async function openDeadLetterBox(url: string): Promise<DeadLetterBox> {
   const connection = await connectOnce(url, 'signalbox-admin')
 
+  const look = async (queue: string) => {
+    let state: QueueState | undefined
+    for (let looks = 0; looks < LOOKS; looks++) {
+      state = (await inspectQueues(connection, [queue])).get(queue)
+      if (!state || state.messages > 0 || state.consumers > 0) break
+    }
+    return state ?? null
+  }
+
   return {
-    async look(queue) {
-      let state: QueueState | undefined
-      for (let looks = 0; looks < LOOKS; looks++) {
-        state = (await inspectQueues(connection, [queue])).get(queue)
-        if (!state || state.messages > 0 || state.consumers > 0) break
-      }
-      return state ?? null
-    },
-    async depth(queue) {
-      const dead = deadLetterQueueOf(queue)
-      return (await inspectQueues(connection, [dead])).get(dead)?.messages ?? null
-    },
+    look,
+    depth: async (queue) => (await look(deadLetterQueueOf(queue)))?.messages ?? null,
     async each(queue, limit, decide, done) {
       const channel = await connection.createConfirmChannel()
       channel.on('error', () => {})

@@ -8,36 +8,50 @@ import type { Sweep } from '../sweep.ts'
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
+ * Sweeps in a row that must find nothing in a queue. RabbitMQ says so as well while the queue's leader does not answer it
+ * within a quarter of a second, and what is deleted then is lost.
+ */
+const TIMES_EMPTY = 3
+
+/**
  * Gives up the queues of a generation that nobody can send to any more (docs/adr/0038), once they are empty and nothing
  * that was given up lies beside them; deletes them after every process has heard of it.
  */
-export const outlivedQueues: Sweep = {
-  name: 'outlived-queues',
-  everySeconds: 10,
-  async run({ deps, barriers }) {
-    for (const one of await outlivedGenerations(deps.reserveDb)) {
-      const queues = queuesOf(one)
-      if ((await barriers.answering(queues, BARRIER_TIMEOUT_MS)).size < queues.length) continue
-      if (await isEmpty(deps, one)) await retireGeneration(deps.reserveDb, one.generation)
+export function outlivedQueues(): Sweep {
+  const timesEmpty = new Map<string, number>()
+
+  /** Looks at queues once, and counts it. @returns those that are there */
+  async function look({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
+    const found = await broker.inspect(names)
+    for (const name of names) {
+      const isEmpty = (found.get(name)?.messages ?? 0) === 0
+      timesEmpty.set(name, isEmpty ? (timesEmpty.get(name) ?? 0) + 1 : 0)
     }
-    for (const one of await retiredGenerations(deps.reserveDb)) await deleteQueues(deps, one)
-  },
-}
+    return names.filter((name) => found.has(name))
+  }
+  const isEmpty = (name: string) => (timesEmpty.get(name) ?? 0) >= TIMES_EMPTY
 
-async function isEmpty({ broker }: WorkerDeps, one: PingGeneration): Promise<boolean> {
-  const names = namesOf(one)
-  const found = await broker.inspect(names)
-  return names.every((name) => (found.get(name)?.messages ?? 0) === 0)
-}
+  async function deleteQueues(deps: WorkerDeps, one: Pick<PingGeneration, 'generation' | 'shards'>) {
+    // What holds something after all is left for a person: doctor names it.
+    const empty = (await look(deps, namesOf(one))).filter(isEmpty)
+    if (empty.length === 0) return
+    await deps.broker.remove(empty)
+    deps.log.info({ queues: empty }, 'pings.queues-deleted')
+  }
 
-async function deleteQueues({ broker, log }: WorkerDeps, one: Pick<PingGeneration, 'generation' | 'shards'>) {
-  const names = namesOf(one)
-  const found = await broker.inspect(names)
-  // What holds something after all is left for a person: doctor names it.
-  const empty = names.filter((name) => found.get(name)?.messages === 0)
-  if (empty.length === 0) return
-  await broker.remove(empty)
-  log.info({ queues: empty }, 'pings.queues-deleted')
+  return {
+    name: 'outlived-queues',
+    everySeconds: 5,
+    async run({ deps, barriers }) {
+      for (const one of await outlivedGenerations(deps.reserveDb)) {
+        const queues = queuesOf(one)
+        if ((await barriers.answering(queues, BARRIER_TIMEOUT_MS)).size < queues.length) continue
+        await look(deps, namesOf(one))
+        if (namesOf(one).every(isEmpty)) await retireGeneration(deps.reserveDb, one.generation)
+      }
+      for (const one of await retiredGenerations(deps.reserveDb)) await deleteQueues(deps, one)
+    },
+  }
 }
 
 function namesOf(one: Pick<PingGeneration, 'generation' | 'shards'>): string[] {
