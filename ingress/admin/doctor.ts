@@ -74,7 +74,10 @@ function settings({ config }: AdminContext): Finding[] {
 async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
     const { version, role } = await describeServer(db)
-    const offset = toSeconds(Math.abs((await readServerClock(db)) - nowMicros()))
+    // The server read its clock at some moment between our asking and its answer.
+    const asked = nowMicros()
+    const clock = await readServerClock(db)
+    const offset = toSeconds(Math.max(0, asked - clock, clock - nowMicros()))
     const pending = await pendingMigrations(db)
     return [
       handling('database', version >= POSTGRES_VERSION, 'answers', 'is older than PostgreSQL 15: upgrade it'),
