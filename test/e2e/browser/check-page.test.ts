@@ -58,7 +58,8 @@ test.serial('a ping opens over the log, leads to its neighbours, and is a page w
   const still = await plain.context.newPage()
   await open(still, 'check')
   await still.getByRole('link', { name: '#8 OK' }).click()
-  t.true(await still.getByRole('heading', { name: 'Ping #8' }).isVisible())
+  await still.getByRole('heading', { name: 'Ping #8' }).waitFor()
+  t.regex(new URL(still.url()).pathname, /pings/)
 })
 
 test.serial('the views of a mail are opened in the drawer by keyboard, and its frame shows all of it', async (t) => {
@@ -161,6 +162,29 @@ test.serial(
   },
 )
 
+test.serial('a preview whose answer comes late does not take the place of a newer one', async (t) => {
+  await using browser = await openBrowser()
+  const page = await browser.context.newPage()
+  await open(page, 'new check')
+  const preview = page.getByRole('region', { name: 'What this means' })
+  const overtaken = Promise.withResolvers<void>()
+  await page.route(/schedule-preview.*[?&]timeout=15&/, async (route) => {
+    await overtaken.promise
+    await route.continue()
+  })
+  const ofFifteen = (request: { url(): string }) => request.url().includes('timeout=15&')
+  const [asked, answered] = [page.waitForRequest(ofFifteen), page.waitForResponse(ofFifteen)]
+  await page.getByLabel('Period', { exact: true }).fill('15')
+  await asked
+  await page.getByLabel('Period', { exact: true }).fill('20')
+  await preview.getByText(/late in 20 /).waitFor()
+  overtaken.resolve()
+  await (await answered).finished()
+  // The page has read that answer by the time it reads another.
+  await page.evaluate(async () => (await fetch('/livez')).text())
+  t.regex((await preview.textContent()) ?? '', /late in 20 /)
+})
+
 test.serial('“Ping now” pings from the page and from the menu of a row, and leaves one where one is', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -210,10 +234,10 @@ test.serial('a check that becomes late says so at that moment, without waiting f
         last_ping: db.raw('now() - make_interval(secs => ?)', [seconds]),
         alert_after: db.raw("now() - make_interval(secs => ?) + interval '2 hours'", [seconds]),
       })
-  await pingedAgo(3580)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(app, page, 'ada@example.com')
+  await pingedAgo(3573)
   const opened = Date.now()
   await page.clock.install({ time: opened })
   // Its events never come: what is left is the time that it knows itself.
@@ -223,6 +247,6 @@ test.serial('a check that becomes late says so at that moment, without waiting f
   t.regex(await sentence.innerText(), /^Up\./)
   await pingedAgo(3640)
   // Less than the thirty seconds after which an open page looks by itself, and no further.
-  await page.clock.pauseAt(opened + 25_000)
+  await page.clock.pauseAt(opened + 29_000)
   await page.locator('.sentence').filter({ hasText: /^Late/ }).waitFor()
 })

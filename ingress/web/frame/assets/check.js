@@ -105,15 +105,18 @@
   const form = document.querySelector('.check-form')
   const PREVIEWED = ['kind', 'timeout', 'timeout_unit', 'grace', 'grace_unit', 'schedule', 'tz']
   let typing = 0
+  let previews = 0
 
   async function preview() {
+    const mine = ++previews
     const data = new FormData(form)
     const query = new URLSearchParams(PREVIEWED.map((name) => [name, String(data.get(name) ?? '')]))
     const answer = await fetch(`/schedule-preview?${query}`, { credentials: 'same-origin' })
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     const fresh = page.querySelector('.preview')
-    if (fresh) document.querySelector('.preview').replaceChildren(...fresh.childNodes)
+    // Answers may come in another order than they were asked for.
+    if (fresh && mine === previews) document.querySelector('.preview').replaceChildren(...fresh.childNodes)
   }
 
   if (form) {
