@@ -17,6 +17,9 @@ const DEMO = {
   poValue: 1_250_000,
 }
 
+/** How often something is asked for again, a second apart. */
+const TRIES = 60
+
 /** Any tool's structured answer: the schemas that the service lists say what is in each. */
 type Answer = Record<string, unknown>
 
@@ -64,16 +67,21 @@ async function watch(client: Client): Promise<void> {
 
 /** A pack and its anchor. Whether to lend is nobody's question here: the answer is evidence. */
 async function lend(client: Client): Promise<void> {
-  const pack = await call<Answer>(client, 'risk_signals_run', { idempotencyKey: randomUUID(), ...DEMO })
+  let pack = await call<Answer>(client, 'risk_signals_run', { idempotencyKey: randomUUID(), ...DEMO })
+  // Slow registries: the call does not wait for them longer than ten seconds.
+  for (let tries = 0; pack.status === 'QUEUED' && tries < TRIES; tries++) {
+    await wait(1_000)
+    pack = await call<Answer>(client, 'risk_signals_get', { packId: pack.packId })
+  }
   console.log(`pack: ${String(pack.packId)} is ${String(pack.signalLevel ?? pack.status)}`)
   const { status: _, ...object } = pack
-  for (let tries = 0; tries < 30; tries++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     const { state, verified } = await call<Answer>(client, 'anchor_verify', { object })
     if (verified === true && state !== 'PENDING') {
       console.log(`anchor: verified, ${String(state)}`)
       return
     }
-    await wait(500)
+    await wait(1_000)
   }
   throw new Error('the anchor is not in the log yet')
 }

@@ -105,6 +105,7 @@ async function ask<T>({ base, token }: Session, path: string, body?: object): Pr
     method: body ? 'POST' : 'GET',
     headers: {
       authorization: `Bearer ${token}`,
+      prefer: 'wait=25', // what is made in a queue is waited for as long as may be asked
       ...(body ? { 'content-type': 'application/json', 'x-idempotency-key': randomUUID() } : {}),
     },
     ...(body ? { body: JSON.stringify(body) } : {}),

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import { down } from '../../stack/down.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { up } from '../../stack/up.ts'
 import { blocksOf, type DocBlock, pages } from '../support/doc-blocks.ts'
+import { freePort } from '../support/free-port.ts'
 import { root, sourcesBelow } from '../support/imports.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 
@@ -36,6 +36,7 @@ test.before(async () => {
     METRICS_PORT: String(await freePort()),
     PING_EMAIL_DOMAIN: 'hc.example.org',
     CHECKPOINT_DIR: join(folder, 'checkpoints'),
+    PUBLISH_TIMEOUT_MS: '20000',
   }
   resources.defer(() => down(join(folder, 'stack'), () => {}))
   await up(env, join(folder, 'stack'), (line) => (printed += `${line}\n`))

@@ -40,6 +40,7 @@ test('two organisations walk through docs/families.md with curl, and every objec
   const [preamble = '', ...steps] = blocks.map(({ text }) =>
     text
       .replace('http://localhost:8080', base)
+      .replace('-H "x-idempotency-key', "-H 'Prefer: wait=25' -H \"x-idempotency-key")
       .replace('npm run -s verify --', `npm --prefix ${root} run -s verify --`)
       .replace('-- $OBJECT.json --proof proof.json', `-- ${folder}/$OBJECT.json --proof ${folder}/proof.json`),
   )

@@ -35,6 +35,7 @@ test('a lender walks through docs/securitisation.md with curl: tape, row, pool, 
     .map(({ text }) => text)
     .join('\n')
     .replace('http://localhost:8080', base)
+    .replace('-H "x-api-key', "-H 'Prefer: wait=25' -H \"x-api-key")
     .replaceAll(/npm run -s verify -- (\S+)(?: --proof (\S+))?/g, (_, file, proof) =>
       [
         `npm --prefix ${root} run -s verify -- ${folder}/${file}`,

@@ -30,6 +30,7 @@ test('an exporter walks through docs/trade.md with curl, and its bag verifies wi
     .map(({ text }) => text)
     .join('\n')
     .replace('http://localhost:8080', base)
+    .replace('-H "x-idempotency-key', "-H 'Prefer: wait=25' -H \"x-idempotency-key")
     .replaceAll(/npm run -s verify -- (\S+) --evidence-keys keys.json/g, (_, file) =>
       [`npm --prefix ${root} run -s verify -- ${folder}/${file}`, `--evidence-keys ${folder}/keys.json`].join(' '),
     )
