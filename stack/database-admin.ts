@@ -20,9 +20,12 @@ export function databaseName(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
 
+/** A machine that starts a stack or runs the tests is busy; a server that is not there refuses at once. */
+const CONNECT_MS = 30_000
+
 /** Runs a piece of administration on one connection, which is closed whatever happens. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
   client.on('error', () => undefined) // the query in flight reports it
   await client.connect()
   try {

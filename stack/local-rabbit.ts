@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { BrokerControl } from './broker-admin.ts'
 import { freePort } from './free-port.ts'
 import { brokerRefusal, untilAnswers } from './probe.ts'
+import { sendSignal } from './process-identity.ts'
 import { runCommand } from './run-command.ts'
 import { makePrivateFolder, type ServiceUser, serviceUser } from './service-user.ts'
 
@@ -50,12 +51,18 @@ export async function startLocalRabbit(
   })
   child.unref()
   const url = `amqp://guest:guest@127.0.0.1:${port}`
-  await untilAnswers(() => brokerRefusal(url), {
-    what: `RabbitMQ on port ${port}`,
-    timeoutMs: 90_000,
-    gaveUp: () =>
-      child.exitCode === null && child.pid !== undefined ? undefined : lastLines(join(folder, 'output.log')),
-  })
+  try {
+    await untilAnswers(() => brokerRefusal(url), {
+      what: `RabbitMQ on port ${port}`,
+      timeoutMs: 180_000,
+      gaveUp: () =>
+        child.exitCode === null && child.pid !== undefined ? undefined : lastLines(join(folder, 'output.log')),
+    })
+  } catch (error) {
+    // Nobody knows of it yet, so nobody else would end it.
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL')
+    throw error
+  }
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
   return { url, port, pid, control: rabbitControl(bin, folder, port) }
 }

@@ -37,10 +37,13 @@ const FRESH_VHOSTS = { TEST_VHOSTS: 'fresh' }
 const vhosts = given.length > 0 ? named.length : 3 * SIDE_BY_SIDE + withServices.filter(isOfFaults).length
 /** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
 const isRepeat = process.env.TEST_FAILURES !== undefined
-/** after a signal nothing new begins */
-let isOver = false
+/** After a signal nothing new begins, and what has begun, the preparation too, is taken back. */
+const over = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => over.abort(new Error(`the run was ended by ${signal}`)))
+// Also when there is no verdict.
+process.once('exit', () => rmSync(progress, { recursive: true, force: true }))
 const verdict = isUnit ? judge([await runAva([...given, ...files], {}, SIDE_BY_SIDE)]) : await runWithServices()
-rmSync(progress, { recursive: true, force: true })
 if (process.env.TEST_FAILURES) writeFileSync(process.env.TEST_FAILURES, JSON.stringify(verdict.failures))
 // What failed comes last: of a long report often only the end is kept.
 if (verdict.slowest.length > 1) console.log(['the files that took longest:', ...verdict.slowest].join('\n'))
@@ -64,17 +67,17 @@ interface Verdict {
 
 /** What is named, at once; else everything, with the faults last and fewer at a time. */
 async function runWithServices(): Promise<Verdict> {
-  await using run = await prepareRun(vhosts, (line) => console.log(line))
+  await using run = await prepareRun(vhosts, (line) => console.log(line), over.signal)
   const withFresh = { ...run.environment, ...FRESH_VHOSTS }
   if (given.length > 0)
     return judge([await runAva(given, named.some(isOfFaults) ? withFresh : run.environment, SIDE_BY_SIDE)])
   const others = all.filter((file) => !faults.includes(file))
   const runs = [
     await runAva(others, run.environment, SIDE_BY_SIDE),
-    ...(isOver ? [] : [await runAva(faults, withFresh, FAULTS_SIDE_BY_SIDE)]),
+    ...(over.signal.aborted ? [] : [await runAva(faults, withFresh, FAULTS_SIDE_BY_SIDE)]),
   ]
   const first = judge(runs)
-  const again = isRepeat || isOver ? [] : filesToTryAgain(first.failures, all)
+  const again = isRepeat || over.signal.aborted ? [] : filesToTryAgain(first.failures, all)
   if (again.length === 0) return first
   console.log(['once more, alone:', ...again].join('\n'))
   const folder = join(progress, 'again')
@@ -121,10 +124,7 @@ async function runAva(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   using _watch = watchProgress(folder, (line) => console.log(line))
-  const pass = (signal: NodeJS.Signals) => {
-    isOver = true
-    child.kill(signal)
-  }
+  const pass = (signal: NodeJS.Signals) => void child.kill(signal)
   process.on('SIGINT', pass).on('SIGTERM', pass)
   let report = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { IMPORTER_HEAP } from '../../stack/importer-heap.ts'
 import { workers } from '../../workers/registry.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { root } from '../support/imports.ts'
 
 const compose = readFileSync(join(root, 'compose.yaml'), 'utf8')

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { createVhosts, vhostUrl } from '../../stack/broker-admin.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { rabbitBinaries, startLocalRabbit } from '../../stack/local-rabbit.ts'
 import { brokerRefusal } from '../../stack/probe.ts'
 import { identify } from '../../stack/process-identity.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { keepBroker } from '../support/keep-broker.ts'
 
 test('a node that stops answering is started anew with its virtual hosts, and is gone after the run', async (t) => {
-  t.timeout(180_000)
+  t.timeout(230_000)
   const bin = await rabbitBinaries()
   if (!bin) throw new Error('this test needs RabbitMQ installed (Debian: rabbitmq-server)')
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-'))

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
 import { down } from '../../stack/down.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { readState } from '../../stack/state.ts'
 import { status } from '../../stack/status.ts'
 import { up } from '../../stack/up.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -66,7 +66,7 @@ test('make up prints where mails can be read, and make status says when pings ar
   proxy.cut({ refusing: true })
   const broken = await eventually('the refusal to be told', async () => {
     const now = await lines()
-    return now.text.includes('REFUSED') ? now : null
+    return now.text.includes('REFUSED') && /NOT READY: .*broker/.test(now.text) ? now : null
   })
   t.false(broken.isWell)
   t.regex(broken.text, /^ingress {4}runs, pid \d+, NOT READY: .*broker/m)

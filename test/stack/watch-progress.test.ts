@@ -25,7 +25,7 @@ async function watched(source: string): Promise<{ said: string; code: number | n
   writeFileSync(join(folder, 'ava.config.js'), config)
   writeFileSync(join(folder, 'stalls.test.ts'), source)
   const said: string[] = []
-  using _watch = watchProgress(progress, (line) => said.push(line), { reportAfterMs: 6_000, killAfterMs: 12_000 })
+  using _watch = watchProgress(progress, (line) => said.push(line), { reportAfterMs: 6_000, killAfterMs: 30_000 })
   const ava = spawn(process.execPath, [join(root, 'node_modules/ava/entrypoints/cli.js')], {
     cwd: folder,
     env: { PATH: process.env.PATH, TEST_PROGRESS: progress, TEST_STALL_MS: '1000' },

@@ -7,7 +7,7 @@ export interface BrokerProbe extends AsyncDisposable {
   channel: ConfirmChannel
   /** resolves when the broker has the message */
   put(queue: string, body: Buffer, properties?: Options.Publish): Promise<void>
-  /** Messages ready; RabbitMQ says 0 as well when the queue's leader does not answer it within a quarter of a second. */
+  /** messages ready */
   depth(queue: string): Promise<number>
   consumers(queue: string): Promise<number>
   exists(queue: string): Promise<boolean>
@@ -15,19 +15,29 @@ export interface BrokerProbe extends AsyncDisposable {
   take(queue: string, count: number): Promise<GetMessage[]>
 }
 
+/** RabbitMQ says that there is nothing as well when the queue's leader does not answer it within 250 ms. */
+const BELIEVED_MS = 200
+
 export async function openBrokerProbe(url: string): Promise<BrokerProbe> {
   const connection = await connect(url)
   connection.on('error', () => {})
   const channel = await connection.createConfirmChannel()
   channel.on('error', () => {})
+  const look = async (queue: string) => {
+    for (;;) {
+      const asked = performance.now()
+      const found = await channel.checkQueue(queue)
+      if (found.messageCount + found.consumerCount > 0 || performance.now() - asked < BELIEVED_MS) return found
+    }
+  }
   return {
     channel,
     async put(queue, body, properties = {}) {
       channel.sendToQueue(queue, body, properties)
       await channel.waitForConfirms()
     },
-    depth: async (queue) => (await channel.checkQueue(queue)).messageCount,
-    consumers: async (queue) => (await channel.checkQueue(queue)).consumerCount,
+    depth: async (queue) => (await look(queue)).messageCount,
+    consumers: async (queue) => (await look(queue)).consumerCount,
     exists: async (queue) => (await inspectQueues(connection, [queue])).has(queue),
     async take(queue, count) {
       const taken: GetMessage[] = []

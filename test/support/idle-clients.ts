@@ -13,6 +13,9 @@ async function open(index: number): Promise<Socket> {
   const localAddress = `127.0.${1 + Math.floor(index / 200)}.${1 + (index % 200)}`
   const socket = connect({ host: '127.0.0.1', port, localAddress })
   await once(socket, 'connect')
+  // A connection that has been used holds more than one that never spoke, and may be idle for longer.
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await once(socket, 'data')
   return socket
 }
 
@@ -21,9 +24,6 @@ while (sockets.length < count) {
   const at = sockets.length
   sockets.push(...(await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => open(at + n)))))
 }
-// A connection that has been used holds more than one that never spoke.
-for (const socket of sockets) socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
-await Promise.all(sockets.map((socket) => once(socket, 'data')))
 process.send?.('held')
 await once(process, 'message')
 exit()

@@ -63,7 +63,7 @@ async function startAnew(folder: string, url: string, pid: number, vhosts: reado
   const bin = await rabbitBinaries()
   if (!bin) throw new Error('RabbitMQ is not installed any more')
   await killNode(pid)
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   const broker = await startLocalRabbit(bin, folder, Number(new URL(url).port))
   if (vhosts.length > 0) await createVhosts(broker.control, broker.url, vhosts)
   return broker

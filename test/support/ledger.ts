@@ -64,7 +64,7 @@ function fateOf(answer: number | string): Fate {
 
 export interface PingLoad {
   /** asked for each ping, so that a load can move from one ingress to another */
-  base: () => string
+  base: () => string | Promise<string>
   /** uuids */
   checks: readonly string[]
   connections: number
@@ -85,7 +85,7 @@ export async function sendPings(load: PingLoad): Promise<void> {
     while (load.more()) {
       const check = load.checks[sent++ % load.checks.length] ?? ''
       const rid = randomUUID()
-      const answer = await pingOnce(agent, `${load.base()}/ping/${check}?rid=${rid}`, load.timeoutMs ?? 20_000)
+      const answer = await pingOnce(agent, `${await load.base()}/ping/${check}?rid=${rid}`, load.timeoutMs ?? 20_000)
       load.ledger.record(rid, check, answer)
       // A client that is turned away comes back a little later, not at full speed.
       if (answer !== 200) await sleep(25)

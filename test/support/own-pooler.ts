@@ -3,11 +3,11 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '../../stack/free-port.ts'
 import { identify, stopProcess } from '../../stack/process-identity.ts'
 import { runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 import { testLogin } from './template-database.ts'
 
 /** Sessions of each login behind a pooler: fewer than its clients, so that they have to share. */

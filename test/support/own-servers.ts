@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../stack/free-port.ts'
 import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '../../stack/local-postgres.ts'
 import { rabbitBinaries, rabbitNode, startLocalRabbit } from '../../stack/local-rabbit.ts'
 import { identify, sendSignal, stopProcess } from '../../stack/process-identity.ts'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
+import { freePort } from './free-port.ts'
 
 /** A PostgreSQL server of a test's own, to be stopped, killed and started again on the same port and data. */
 export type OwnPostgres = AsyncDisposable & {
@@ -80,7 +80,7 @@ async function ownPostgres(
   let server = await startLocalPostgres(bin, folder, port, options)
   const drop = async () => {
     await stopLocalPostgres(bin, folder, 'immediate')
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
   return {
     url: server.url,
@@ -183,7 +183,7 @@ export async function startRabbit(
   const settle = async () => void (await ctl('eval', 'catch dets:sync(ra_directory_reverse).'))
   const drop = async () => {
     await killNow(broker.pid)
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
   return {
     url: broker.url,

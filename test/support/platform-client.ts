@@ -23,6 +23,9 @@ export interface Reply {
   json: any
 }
 
+/** Answers that are made in a queue are waited for as long as may be asked; what is told when they take longer is asked for by name. */
+const PATIENT = { prefer: 'wait=25' }
+
 /** An API client with a token, speaking plain HTTP. */
 export interface ApiClient {
   credentials: CreatedClient
@@ -82,7 +85,7 @@ export function clientWith(base: string, token: string, credentials: CreatedClie
   return {
     credentials,
     token,
-    get: (path, headers = {}) => send(`${base}${path}`, { headers: { authorization, ...headers } }),
+    get: (path, headers = {}) => send(`${base}${path}`, { headers: { authorization, ...PATIENT, ...headers } }),
     post: (path, body, headers = {}) =>
       send(`${base}${path}`, {
         method: 'POST',
@@ -90,6 +93,7 @@ export function clientWith(base: string, token: string, credentials: CreatedClie
           authorization,
           'content-type': 'application/json',
           'x-idempotency-key': randomUUID(),
+          ...PATIENT,
           ...headers,
         },
         body: typeof body === 'string' ? body : Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),

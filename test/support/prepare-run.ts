@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { dropVhosts } from '../../stack/broker-admin.ts'
 import { withClient } from '../../stack/database-admin.ts'
 import { localBinaries } from '../../stack/local-binaries.ts'
-import { stopProcess } from '../../stack/process-identity.ts'
-import { type Origin, resolveServices } from '../../stack/resolve-services.ts'
+import { type ProcessIdentity, stopProcess } from '../../stack/process-identity.ts'
+import { type Origin, resolveServices, type Starter } from '../../stack/resolve-services.ts'
 import { orderOfOrigins } from '../../stack/service-origins.ts'
 import { testContainers } from './containers.ts'
 import { keepBroker } from './keep-broker.ts'
@@ -20,15 +20,18 @@ const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'o
  * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where PostgreSQL and
  * RabbitMQ are installed or a Docker engine answers, the run has servers of its own.
  * @param vhosts how many virtual hosts to make ahead
+ * @param over aborted when the run is to end: nothing further begins then, and what runs is taken back
  * @returns the environment of the tests; disposing takes back everything made or started here
  */
 export async function prepareRun(
   vhosts: number,
   report: (line: string) => void,
+  over: AbortSignal,
 ): Promise<AsyncDisposable & { environment: Record<string, string> }> {
   await using cleanup = new AsyncDisposableStack()
   const folder = makeRunFolder()
-  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
+  // A server that was just ended may still write.
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
   const containers = testContainers()
   cleanup.defer(() => containers.stop())
@@ -37,12 +40,13 @@ export async function prepareRun(
     databaseUrl: process.env.DATABASE_URL,
     amqpUrl: process.env.AMQP_URL,
     docker: containers,
-    binaries: localBinaries({ folder, postgresOptions: OF_A_RUN, report }),
+    binaries: takenBack(localBinaries({ folder, postgresOptions: OF_A_RUN, report }), cleanup, over),
     order: { postgres: ownFirst(order), rabbitmq: ownFirst(order) },
     report,
   })
-  const { process: database } = postgres
-  if (database) cleanup.defer(async () => void (await stopProcess(database, 'SIGQUIT', 0)))
+  over.throwIfAborted()
+  const ports = join(folder, 'ports')
+  mkdirSync(ports)
   const pool = join(folder, 'vhosts')
   if (broker.process) {
     const { pid } = broker.process
@@ -58,8 +62,10 @@ export async function prepareRun(
   // A broker that outlives the run gets its virtual hosts taken back when no test runs any more.
   if (broker.origin === 'environment' || broker.origin === 'localhost')
     cleanup.defer(() => dropVhosts(control, broker.url, vhostsOf(pool)))
+  over.throwIfAborted()
   const { name: template, isNew } = await ensureTemplate(postgres.url)
   if (isNew) cleanup.defer(() => dropTemplate(postgres.url, template))
+  over.throwIfAborted()
   const kept = cleanup.move()
   return {
     environment: {
@@ -68,8 +74,28 @@ export async function prepareRun(
       TEST_BROKER_CONTROL: JSON.stringify(control),
       TEST_TEMPLATE: template,
       TEST_VHOST_POOL: pool,
+      TEST_PORTS: ports,
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** Servers of our own are taken back from the moment they run: what comes next may fail, or a signal may end it. */
+function takenBack(own: Starter, cleanup: AsyncDisposableStack, over: AbortSignal): Starter {
+  async function started<Found extends { process?: ProcessIdentity | undefined }>(
+    start: () => Promise<Found>,
+    signal: NodeJS.Signals,
+  ): Promise<Found> {
+    over.throwIfAborted()
+    const found = await start()
+    const { process: server } = found
+    if (server) cleanup.defer(async () => void (await stopProcess(server, signal, 10_000)))
+    return found
+  }
+  return {
+    unavailable: (service) => own.unavailable(service),
+    postgres: () => started(() => own.postgres(), 'SIGQUIT'),
+    broker: () => started(() => own.broker(), 'SIGKILL'),
   }
 }
 

@@ -21,11 +21,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `signalbox_test_${randomBytes(6).toString('hex')}`
   await cloneTemplate(server, name)
   const url = databaseUrl(server, name)
-  const database = resource(url, () =>
-    withClient(server, async (client) => {
-      await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
-    }),
-  )
+  const database = resource(url, () => dropDatabase(server, name))
   return { ...database, loginUrl: loginUrl(url, testLogin) }
 }
 
@@ -66,6 +62,19 @@ export async function brokerServer(): Promise<{ url: string; control: BrokerCont
   const found = await answeringBroker()
   if (!found?.control) throw new Error('no RabbitMQ we may administer answers on 127.0.0.1:5672: run `make test`')
   return { url: found.url, control: found.control }
+}
+
+/** PostgreSQL gives those that are still connected five seconds to leave. */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withClient(server, async (client) => {
+        await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
+      })
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError && error.code === '55006') || attempt === 5) throw error
+    }
+  }
 }
 
 async function cloneTemplate(server: string, name: string): Promise<void> {

@@ -28,7 +28,9 @@ export function watchProgress(folder: string, report: (line: string) => void, li
     for (const each of latest.values()) {
       const silentMs = now - each.progressAt
       if (each.exited || silentMs < limits.reportAfterMs || !isAlive(each.pid)) continue
-      if (reported.get(each.pid) !== each.progressAt) {
+      // What hangs has described itself by now, unless it cannot or the machine stood still: then it is given as long again.
+      const isTold = each.stalled !== undefined || silentMs >= 2 * limits.reportAfterMs
+      if (isTold && reported.get(each.pid) !== each.progressAt) {
         reported.set(each.pid, each.progressAt)
         report(stallText(each, silentMs))
       }

@@ -48,12 +48,14 @@ type Problem = 'too busy' | 'too slow' | 'too large'
  * A bounded pool of threads for what would hold up the event loop. Threads start when they are needed, and all but one
  * end when they are not; one that takes too long or too much memory is ended, and the next task has a new one.
  * @param file the module whose export `run` is the entry of a thread (thread-tasks.ts)
+ * @param given limits that differ from the usual ones
  */
 export function openThreads<Tasks extends ThreadTasks>(
   file: URL,
   { log, metrics }: { log: Log; metrics: Pick<Metrics, 'threadTasks'> },
-  limits: ThreadLimits = LIMITS,
+  given: Partial<ThreadLimits> = {},
 ): Threads<Tasks> & AsyncDisposable {
+  const limits = { ...LIMITS, ...given }
   // The first task opens it: a process that never has one does not wait for a thread to start.
   let opened: Piscina | undefined
   /** the deadlines of tasks that wait or run, by the id of their call */
