@@ -2,7 +2,7 @@ import test from 'ava'
 import { nowMicros } from '#shared/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { openProduct } from '../support/product.ts'
+import { openProduct, waitForEveryBarrier } from '../support/product.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
 
 const HOUR = 3_600_000_000
@@ -10,10 +10,11 @@ const HOUR = 3_600_000_000
 test('a check is created, pinged, overdue and well again, and its integrations are told once of each change', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
-  await using product = await openProduct({ env: { SMTP_URL: mail.url } })
+  await using product = await openProduct({ env: { SMTP_URL: mail.url, PUBLISH_TIMEOUT_MS: '30000' } })
   const project = await product.project()
   await product.workers()
-  const { base } = await product.ingress()
+  const { base, deps } = await product.ingress()
+  waitForEveryBarrier(deps)
   // The second listener lives an hour ago: what is pinged there is overdue by now.
   const past = await product.ingress({ now: () => nowMicros() - HOUR })
 

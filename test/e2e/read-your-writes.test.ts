@@ -1,14 +1,15 @@
 import test from 'ava'
-import { openProduct } from '../support/product.ts'
+import { openProduct, waitForEveryBarrier } from '../support/product.ts'
 
 const ROUNDS = 1_000
 
 test('a ping through one ingress is seen by the next read through another, a thousand times', async (t) => {
-  await using product = await openProduct()
+  await using product = await openProduct({ env: { PUBLISH_TIMEOUT_MS: '30000' } })
   const project = await product.project()
   await product.workers(['ping-evaluator'])
   const first = await product.ingress()
   const second = await product.ingress()
+  for (const { deps } of [first, second]) waitForEveryBarrier(deps)
   const headers = { 'X-Api-Key': project.apiKey }
   const created = await fetch(`${first.base}/api/v3/checks/`, { method: 'POST', headers, body: '{"name":"busy"}' })
   const { uuid } = JSON.parse(await created.text())

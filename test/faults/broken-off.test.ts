@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
-import { freePort } from '../../stack/free-port.ts'
 import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { listeningPort, openProduct, type Product } from '../support/product.ts'
 
 const BROKEN_OFF = 4_000

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
@@ -82,9 +82,9 @@ test('F02, F03: processes outlive a broker that is absent, stopped and killed, a
   t.is(ledger.count('refused'), 0, `answers: ${JSON.stringify([...ledger.answers])}`)
   await eventually('both processes to be ready again', isReady, RECOVERY_MS)
   await using probe = await openBrokerProbe(broker.url)
-  for (let shard = 0; shard < product.config.pingShards; shard++) t.is(await probe.consumers(`pings.${shard}`), 1)
-  t.is(await probe.consumers('check.flipped.notifier'), 1)
-  t.is(await probe.consumers('notification.due.notifier'), 1)
+  const shards = Array.from({ length: product.config.pingShards }, (_, shard) => `pings.${shard}`)
+  for (const queue of [...shards, 'check.flipped.notifier', 'notification.due.notifier'])
+    await eventually(`${queue} to have one consumer`, async () => (await probe.consumers(queue)) === 1)
   for (const { output } of [ingress, workers]) {
     t.false(output().includes('process.failed'))
     t.is(output().split('process.ready').length, 2, 'it was never started again')

@@ -6,7 +6,7 @@ import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 test('F15: a locked table delays or refuses every request within its deadline, and health answers meanwhile', async (t) => {
-  await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '1500', DB_POOL: '5' } })
+  await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '5000', DB_POOL: '5' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
@@ -14,7 +14,7 @@ test('F15: a locked table delays or refuses every request within its deadline, a
   t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
   const headers = { 'X-Api-Key': project.apiKey }
   const pings = () =>
-    fetch(`${base}/api/v3/checks/${check.uuid}/pings/`, { headers, signal: AbortSignal.timeout(10_000) })
+    fetch(`${base}/api/v3/checks/${check.uuid}/pings/`, { headers, signal: AbortSignal.timeout(40_000) })
   t.is((await pings()).status, 200)
 
   await using held = await lockTable(product.db, 'pings')

@@ -47,7 +47,7 @@ test('F13, F14: a database that is killed, cuts sessions or turns read-only cost
     await eventually('writes to work', async () => (await write()).status === 201, 60_000)
   }
   await accepts('pings to be accepted')
-  t.is((await write()).status, 201)
+  await eventually('writes to work at first', async () => (await write()).status === 201)
 
   await server.kill()
   await accepts('pings to be accepted without a database')
@@ -74,7 +74,7 @@ test('F13, F14: a database that is killed, cuts sessions or turns read-only cost
     await client.query('ALTER SYSTEM SET default_transaction_read_only = on')
     await client.query('SELECT pg_reload_conf()')
     await eventually('writes to be refused', async () => (await write()).status === 503)
-    t.is((await read()).status, 200, 'what only reads goes on')
+    await eventually('what only reads to go on', async () => (await read()).status === 200)
     await accepts('pings to be accepted while it is read-only')
     await client.query('SET default_transaction_read_only = off')
     await client.query('ALTER SYSTEM RESET default_transaction_read_only')

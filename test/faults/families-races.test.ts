@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { receivable } from '../ingress/risk/financing-support.ts'
 import { createVisitor } from '../ingress/web/visitor.ts'
@@ -61,7 +61,7 @@ test.serial(
   async (t) => {
     await using product = await openProduct()
     const { askAll } = await openPair(product, 'kyb-verifier')
-    const key = { 'x-idempotency-key': randomUUID(), prefer: 'wait=20' }
+    const key = { 'x-idempotency-key': randomUUID(), prefer: 'wait=25' }
     const answers = await askAll(12, (client) =>
       client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' }, key),
     )
@@ -85,7 +85,7 @@ test.serial(
       { pan: 'AAACR5678D' },
     ]
     const answers = await askAll(12, (client, n) =>
-      client.post('/v1/kyb/verifications', bodies[n % 3], { prefer: 'wait=20' }),
+      client.post('/v1/kyb/verifications', bodies[n % 3], { prefer: 'wait=25' }),
     )
     t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
     t.is(new Set(answers.map(({ json }) => json.vei)).size, 1)
@@ -98,7 +98,7 @@ test.serial('one dilution of a pair is measured for all who ask at once, and met
   await using product = await openProduct()
   const { askAll } = await openPair(product, 'dilution-measurer')
   const path = '/v1/risk-signals/anti-dilution?supplierGstin=29AAACR5678D1Z5&buyerGstin=27AAACB1234C1ZF'
-  const answers = await askAll(10, (client) => client.get(path, { prefer: 'wait=20' }))
+  const answers = await askAll(10, (client) => client.get(path, { prefer: 'wait=25' }))
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.is(new Set(answers.map(({ text }) => text)).size, 1)
   t.is((await product.db('usage_units')).length, 1)
@@ -110,7 +110,7 @@ test.serial(
     await using product = await openProduct()
     const { one, two, client } = await openPair(product)
     const ask = async () => {
-      const body = { receivableRef: randomUUID(), receivable: receivable(), buyerEmail: 'buyer@example.com' }
+      const body = { receivableRef: `RCV-${randomInt(1e9)}`, receivable: receivable(), buyerEmail: 'buyer@example.com' }
       const path = new URL((await client.post('/v1/acceptance/requests', body)).json.sandboxUrl).pathname
       const buyer = createVisitor(one)
       await buyer.post(`${path}/code`, {}, path)

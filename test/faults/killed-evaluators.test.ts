@@ -1,7 +1,7 @@
 import test from 'ava'
-import { freePort } from '../../stack/free-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { metricIn, scrape } from '../support/fault-metrics.ts'
+import { freePort } from '../support/free-port.ts'
 import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'

@@ -98,7 +98,7 @@ test.serial(
     const project = await before.project()
     const { base, deps } = await before.ingress()
     const calm = await Promise.all(
-      Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
+      Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 7200, graceSeconds: 3600 })),
     )
     const [failing, dying] = [await addCheck(deps, project.id), await addCheck(deps, project.id)]
     await tell(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])

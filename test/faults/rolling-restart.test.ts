@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { freePort } from '../../stack/free-port.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -10,6 +10,8 @@ import { addCheck } from '../support/projects.ts'
 interface Backend {
   base: string
   isReady: boolean
+  /** in monotonic milliseconds */
+  lookedAt: number
   process: SpawnedProcess
 }
 
@@ -21,35 +23,37 @@ test('F25: a rolling restart under load resets no connection and refuses no ping
   const start = async (): Promise<Backend> => {
     const port = await freePort()
     const process = product.spawn('ingress', [], { PORT: String(port) })
-    return { base: `http://127.0.0.1:${port}`, isReady: false, process }
+    return { base: `http://127.0.0.1:${port}`, isReady: false, lookedAt: 0, process }
   }
   const backends = [await start(), await start()]
   const evaluator = product.spawn('workers', ['ping-evaluator'])
 
   // What a load balancer does: it asks who is ready, and sends nothing to the others.
   let isOver = false
-  const balancer = async () => {
+  const balancer = async (_: unknown, index: number) => {
     while (!isOver) {
-      for (const backend of backends) {
-        backend.isReady = await fetch(`${backend.base}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      }
+      const backend = backends[index]
+      const isReady = await fetch(`${backend?.base}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+      if (backend) Object.assign(backend, { isReady, lookedAt: performance.now() })
       await sleep(200)
     }
   }
-  const balancing = balancer()
+  const balancing = Promise.all(backends.map(balancer))
   const allReady = () => eventually('all to be ready', () => backends.every(({ isReady }) => isReady), 60_000)
   await allReady()
 
   const ledger = new Ledger()
   let turn = 0
   const load = sendPings({
-    base: () => {
-      const ready = backends.filter(({ isReady }) => isReady)
-      return ready[turn++ % ready.length]?.base ?? 'http://127.0.0.1:1'
-    },
+    // One that drains goes on for three seconds: what is known of it must be younger, also on a machine that stood still.
+    base: () =>
+      eventually('a backend that is known to be ready', () => {
+        const ready = backends.filter(({ isReady, lookedAt }) => isReady && performance.now() - lookedAt < 1_500)
+        return ready[turn++ % ready.length]?.base
+      }),
     checks: checks.map(({ uuid }) => uuid),
     connections: 6,
     ledger,

@@ -120,5 +120,5 @@ test('in a quiet system a check goes down a second or two after its deadline, al
     )
     return rows[0]?.late
   })
-  t.true(late >= 1 && late < 12, `${late} s after its deadline`)
+  t.true(late >= 1 && late < 25, `${late} s after its deadline`)
 })

@@ -3,7 +3,6 @@ import test from 'ava'
 import { pino } from 'pino'
 import { CLIENT_SCOPES, FAMILIES } from '#shared/tenancy/oauth/families.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
-import { nowMicros } from '#shared/time.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
 import { askToken } from '../support/platform-client.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
@@ -175,15 +174,13 @@ test('L1 pages refuse U+0000 in addresses, and cursors that are none', async (t)
 
 test('L1 a value that only the database refuses is the caller’s mistake too', async (t) => {
   const range = Object.assign(new Error('timestamp out of range'), { code: '22008' })
-  let isRefused = false
-  const now = () => {
-    if (isRefused) throw range
-    return nowMicros()
+  const fail = async () => {
+    throw range
   }
-  await using strict = await openProduct({ listener: 'http', workers: [], override: { now } })
+  const badges = { secret: Buffer.alloc(32), tagCounts: fail, ofCheck: fail }
+  await using strict = await openProduct({ listener: 'http', workers: [], override: { badges } })
   const { project } = await addProject(strict.deps)
   await strict.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
-  isRefused = true
   const answer = await send(strict.url, `/b/2/${project.badgeKey}.svg`)
   t.is(answer.status, 400)
   t.is(answer.text, '{"error":"a value of the request is out of range"}')

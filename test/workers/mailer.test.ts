@@ -20,7 +20,7 @@ test('a mail with a link is stored with its link, survives a mail server that re
   t.is(smtp.mails.length, 0, 'nothing is sent within the request')
   await deps.outbox.settled()
   await product.workers(['mailer', 'sweeper'])
-  const mail = await smtp.waitFor((one) => one.to.includes('lost@example.com'), 30_000)
+  const mail = await smtp.waitFor((one) => one.to.includes('lost@example.com'))
   const ids = mail.raw.toString().match(/^Message-ID: .+$/gim)
   t.deepEqual(ids, [`Message-ID: <${row.id}@signalbox>`])
   await eventually('the row to go', async () => (await product.db('outgoing_mails').first()) === undefined)

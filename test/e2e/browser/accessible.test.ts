@@ -110,7 +110,7 @@ test.serial('without scripts everything can still be read, and a check be create
   await page.getByRole('link', { name: 'Add check' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Scriptless')
   await page.getByRole('button', { name: 'Create check' }).click()
-  t.true(await page.getByText('Waiting for its first ping').isVisible())
+  await page.getByText('Waiting for its first ping').waitFor()
   t.is(await page.locator('button.copy:visible').count(), 0, 'what needs scripts is not offered')
 })
 

@@ -172,10 +172,11 @@ test.serial(
     const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
     const { responseUri, state } = await resolveRequest(link)
     await page.getByRole('link', { name: 'Look again' }).click()
-    t.true(await page.getByText('A wallet has read the request.').isVisible())
+    await page.getByText('A wallet has read the request.').waitFor()
     await post(responseUri, new URLSearchParams({ state, error: 'access_denied' }))
     await page.getByRole('link', { name: 'Look again' }).click()
-    t.true(await page.getByRole('heading', { name: 'Refused' }).isVisible())
+    await page.getByRole('heading', { name: 'Refused' }).waitFor()
+    await page.waitForLoadState()
     t.is(await page.getByRole('link', { name: 'Look again' }).count(), 0, 'nothing more will change')
   },
 )

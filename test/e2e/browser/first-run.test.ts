@@ -35,6 +35,7 @@ test('from the set-up link to the first check, which goes down, tells somebody, 
   await page.getByLabel('Period', { exact: true }).fill('0')
   await page.getByRole('button', { name: 'Create check' }).click()
   await page.getByText('The period is too small').waitFor()
+  await page.waitForLoadState()
   t.is(await page.evaluate(() => document.activeElement?.id), 'timeout', 'what is wrong has the focus')
   t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'Nightly backup', 'what was typed stays')
   await page.getByLabel('Period', { exact: true }).fill('1')

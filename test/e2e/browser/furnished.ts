@@ -1,3 +1,4 @@
+import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 
 const key = 'hcw_onlyForTests000000000000000a'
@@ -76,6 +77,10 @@ export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
   await ping(queue.ping_url)
   await ping(`${queue.ping_url}/start`)
   await ping(`${smoke.ping_url}/fail`, '<script>alert(1)</script>')
+  await eventually(
+    'the pings to be applied',
+    async () => Number((await db('checks').sum('n_pings as n').first())?.n) >= 11,
+  )
   const base = `/projects/${project?.uuid}`
   return {
     checks: `${base}/checks`,

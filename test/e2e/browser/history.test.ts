@@ -17,7 +17,11 @@ test.before(async () => {
   const project = await findEmptyProject(db)
   if (project === null || project === 'taken') throw new Error('the project is not empty')
   await transaction(db, (tx) => insertDemo(tx, { kind: 'operator', name: 'test' }, project, 90, app.deps))
-  const times = { from_at: db.raw(`now() - interval '50 minutes'`), until_at: db.raw(`now() - interval '20 minutes'`) }
+  // Older than what the sweeper draws from the beats again and again.
+  const times = {
+    from_at: db.raw(`now() - interval '3 days'`),
+    until_at: db.raw(`now() - interval '3 days' + interval '30 minutes'`),
+  }
   await db('gaps').insert({ door: 'sweeper', shards: 1, ...times, kind: 'detection', cause: 'process lost' })
   base = `${app.url}/projects/${(await db('projects').first('uuid'))?.uuid}`
 })

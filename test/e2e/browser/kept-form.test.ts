@@ -20,6 +20,7 @@ test.serial('before the set-up the sign-in page says what to do, and has no form
   t.is(await page.getByLabel('Password').count(), 0)
   await setUp(app, page)
   await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Password').waitFor()
   t.is(await page.getByLabel('Password').count(), 1)
 })
 

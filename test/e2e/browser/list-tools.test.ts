@@ -43,7 +43,7 @@ test.serial('what is typed into the search is looked for without a press of Ente
   await page.goto(list)
   await page.locator('html[data-watching]').waitFor()
   await page.keyboard.press('/')
-  await page.keyboard.type('ledger')
+  await page.keyboard.insertText('ledger')
   await page.waitForURL((url) => url.searchParams.get('q') === 'ledger')
   t.is(await rows(page).count(), 4)
 })
@@ -95,7 +95,7 @@ test.serial('the method of a webhook is chosen among its segments by keyboard or
   const options = (await page.getByRole('region', { name: 'Options' }).textContent()) ?? ''
   t.regex(options, /Method for failuresPUT/)
   t.notRegex(options, /recoveries/)
-  await page.getByRole('link', { name: 'Edit' }).click()
+  await Promise.all([page.waitForEvent('load'), page.getByRole('link', { name: 'Edit' }).click()])
   t.deepEqual(await chosen(), ['option-method_down-PUT'])
   t.true(await page.locator('#option-method_up-').isChecked(), 'nobody chose one for recoveries')
   t.false(await page.locator('details.more').evaluate((part: HTMLDetailsElement) => part.open))

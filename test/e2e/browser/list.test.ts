@@ -50,7 +50,7 @@ test('the list shows fifteen checks of sixty at once, what is down first, and is
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.keyboard.press('/')
   t.is(await page.evaluate(() => document.activeElement?.id), 'q')
-  await page.keyboard.type('ledger')
+  await page.keyboard.insertText('ledger')
   await page.waitForURL(/q=ledger/)
   t.is(await page.locator('.checks tbody tr').count(), 4)
   t.deepEqual(broken, [])

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { CDPSession, Page } from 'playwright-core'
-import { freePort } from '../../../stack/free-port.ts'
 import { openBrowser } from '../../support/browser.ts'
+import { freePort } from '../../support/free-port.ts'
 import { send } from '../../support/send.ts'
 import { openInstallation, password, setUp } from './installation.ts'
 

@@ -135,6 +135,7 @@ test.serial('without scripts several checks are deleted only after a page has sa
   await remove(['Smoke test'])
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText('1 check deleted').waitFor()
+  await page.waitForLoadState()
   t.is(await page.getByRole('link', { name: 'Smoke test' }).count(), 0)
   t.is(await page.getByRole('link', { name: 'Mail queue' }).count(), 1)
 })

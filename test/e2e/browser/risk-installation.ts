@@ -40,11 +40,16 @@ export async function signInAsOwner({ app }: RiskInstallation, page: Page): Prom
   await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'))
 }
 
+/** The page of a pack, which loads itself anew until the pack has its place in the log, and not again. */
+export async function settledPack(page: Page): Promise<void> {
+  await page.getByText(/[0-9]+ in a tree of [0-9]+/).waitFor({ timeout: 60_000 })
+}
+
 /** Requests a sandbox pack on the form as it is offered. @returns its id; the browser is on its page */
 export async function makePack({ base }: RiskInstallation, page: Page): Promise<string> {
   await page.goto(`${base}/packs/new`)
   await page.getByRole('button', { name: 'Request pack' }).click()
-  await page.getByRole('heading', { name: 'Anchor' }).waitFor()
+  await settledPack(page)
   const id = new URL(page.url()).pathname.split('/').at(-1)
   if (!id) throw new Error(`no pack in ${page.url()}`)
   return id

@@ -194,12 +194,13 @@ test.serial('the lines that a check offers are ones that count for it, and an ig
   await page.goto(`${app.url}/checks/${uuid}`)
   await page.getByText('A POST request whose body holds “done” counts as success; any other is ignored.').waitFor()
   for (const why of ['only POST counts for this check', 'it held none of the keywords'])
-    t.true(await page.getByText(why).first().isVisible(), why)
+    await page.getByText(why).first().waitFor()
   const line = (await page.locator('.snippets pre code').first().textContent()) ?? ''
   const { stdout } = await promisify(execFile)('sh', ['-c', line.replace('-o /dev/null', '')])
   t.is(stdout, 'OK')
-  await page.reload()
-  t.is((await app.deps.db('checks').where({ uuid }).first())?.status, 'up', 'the offered line counted')
+  t.truthy(
+    await eventually('the offered line to count', () => app.deps.db('checks').where({ uuid, status: 'up' }).first()),
+  )
 })
 
 test.serial('what was sent is not sent again by loading the page anew', async (t) => {
@@ -279,7 +280,7 @@ test.serial('without scripts nothing is deleted before a page has asked', async 
   await signIn(app, page, 'ada@example.com')
   await page.goto(`${app.url}/checks/${url.slice(-36)}`)
   await page.getByRole('button', { name: 'Delete check' }).click()
-  t.true(await page.getByText('Delete Kept until asked with its whole log').isVisible())
+  await page.getByText('Delete Kept until asked with its whole log').waitFor()
   t.truthy(
     await app.deps
       .db('checks')

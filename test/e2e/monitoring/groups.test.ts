@@ -60,7 +60,7 @@ test('a group says how many of its members failed; those try again by themselves
   t.like(await counted(), { pending: 1, total: 3 })
   const [bad] = await query<{ error: string; isLater: boolean }>(
     app.deps.db,
-    `SELECT n.error, n.next_attempt_at > now() AS "isLater" FROM notifications n JOIN channels c ON c.id = n.channel_id
+    `SELECT n.error, n.next_attempt_at > n.created_at + interval '3 seconds' AS "isLater" FROM notifications n JOIN channels c ON c.id = n.channel_id
      WHERE c.uuid = ?`,
     [members[0] ?? ''],
   )

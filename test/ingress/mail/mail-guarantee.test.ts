@@ -15,7 +15,7 @@ test('a mail is answered 250 only after the broker confirmed: 451 when it cannot
   await using vhost = await createVhost()
   await using proxy = await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) })
   await using mail = await withMailProject(
-    await openProduct({ listener: 'mail', env: { AMQP_URL: proxy.through(vhost.url) } }),
+    await openProduct({ listener: 'mail', env: { AMQP_URL: proxy.through(vhost.url), PUBLISH_TIMEOUT_MS: '5000' } }),
   )
   const check = await mail.addCheck()
   t.is(await send(mail, check.address, 'first'), '250 OK')

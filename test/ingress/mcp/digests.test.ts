@@ -12,15 +12,16 @@ test('the calls of a day are anchored once it has ended, by however many sweeper
   const owner = await openClient(product, base)
   const agent = await connect(base, (await makeKey(owner)).key)
   for (let n = 0; n < 5; n++) await callTool(agent, 'gstin_validate', { gstin: `${n}` })
-  const yesterday = new Date(Date.now() - 86_400_000)
-  await product.db('agent_calls').update({ called_at: yesterday })
+  // Not yesterday, which has not ended before five past midnight.
+  const before = new Date(Date.now() - 2 * 86_400_000)
+  await product.db('agent_calls').update({ called_at: before })
   await callTool(agent, 'gstin_validate', { gstin: 'of today' })
   await Promise.all([product.workers(['sweeper', 'anchor']), product.workers(['sweeper'])])
   const digest = await eventually('the day to be anchored', async () => {
     const { json } = await owner.get('/v1/agents/digests')
     return json.digests[0]
   })
-  t.like(digest, { eventType: 'agents.daily_digest', date: yesterday.toISOString().slice(0, 10), calls: 5 })
+  t.like(digest, { eventType: 'agents.daily_digest', date: before.toISOString().slice(0, 10), calls: 5 })
 
   const { json } = await owner.get('/v1/agents/calls')
   const ofDay = json.calls.filter(({ at }: { at: string }) => at.startsWith(digest.date))

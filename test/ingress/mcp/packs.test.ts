@@ -24,11 +24,16 @@ for (const era of ERAS) {
     const maker = await openClient(product, base)
     const agent = await connect(base, (await makeKey(maker, { scopes: SCOPES })).key, era)
     const args = { idempotencyKey: randomUUID(), ...demoRequest }
-    const { result, isError } = await callTool(agent, 'risk_signals_run', args)
-    t.false(isError, JSON.stringify(result))
-    t.is(result.status, 'READY')
+    const run = await callTool(agent, 'risk_signals_run', args)
+    t.false(run.isError, JSON.stringify(run.result))
+    const { packId } = run.result
+    // The tool waits for ten seconds, and answers with a pack that is not ready then.
+    const result = await eventually('the pack to be ready', async () => {
+      const { result } = await callTool(agent, 'risk_signals_get', { packId })
+      return result.status === 'READY' && result
+    })
     t.is((await callTool(agent, 'risk_signals_run', args)).result.packId, result.packId)
-    t.deepEqual((await callTool(agent, 'risk_signals_get', { packId: result.packId })).result, result)
+    t.deepEqual((await callTool(agent, 'risk_signals_run', args)).result, result)
     const { usage } = (await callTool(agent, 'usage_get')).result
     t.like(usage, [{ family: 'risk-signals', units: 1 }])
     const { text } = await maker.get(`/v1/po/risk-signals/packs/${result.packId}`)

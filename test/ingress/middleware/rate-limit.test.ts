@@ -70,16 +70,18 @@ test('a wrong key is told so, and costs nobody anything', async (t) => {
 })
 
 test('a bucket regains its share by the clock of the database, and never more than it holds', async (t) => {
-  const { db } = app.deps
-  const take = (wanted: number) => takeTokens(db, [{ bucket: 'test', wanted, capacity: 100 }], 1 / 50)
-  t.like((await take(30))[0], { granted: 30, left: 70 })
-  t.is((await take(100))[0]?.granted, 70)
-  await db.raw(`UPDATE rate_limits SET tokens = 0, updated_at = now() - interval '10 seconds' WHERE bucket = 'test'`)
-  t.is((await take(100))[0]?.granted, 20)
-  await db.raw(`UPDATE rate_limits SET updated_at = now() - interval '1 day' WHERE bucket = 'test'`)
-  t.is((await take(500))[0]?.granted, 100)
-  await db.raw(`UPDATE rate_limits SET tokens = 5, updated_at = now() + interval '1 hour' WHERE bucket = 'test'`)
-  t.is((await take(9))[0]?.granted, 5)
+  // Within a transaction the database's clock stands still.
+  await app.deps.db.transaction(async (tx) => {
+    const take = (wanted: number) => takeTokens(tx, [{ bucket: 'test', wanted, capacity: 100 }], 1 / 50)
+    t.like((await take(30))[0], { granted: 30, left: 70 })
+    t.is((await take(100))[0]?.granted, 70)
+    await tx.raw(`UPDATE rate_limits SET tokens = 0, updated_at = now() - interval '10 seconds' WHERE bucket = 'test'`)
+    t.is((await take(100))[0]?.granted, 20)
+    await tx.raw(`UPDATE rate_limits SET updated_at = now() - interval '1 day' WHERE bucket = 'test'`)
+    t.is((await take(500))[0]?.granted, 100)
+    await tx.raw(`UPDATE rate_limits SET tokens = 5, updated_at = now() + interval '1 hour' WHERE bucket = 'test'`)
+    t.is((await take(9))[0]?.granted, 5)
+  })
 })
 
 test('buckets are taken from in one order, so that crowds cannot block each other', async (t) => {

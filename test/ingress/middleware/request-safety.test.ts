@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
 import { openIngress } from '../../../ingress/open-ingress.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
@@ -159,7 +160,11 @@ test('the process says that it lives, and when it is ready', async (t) => {
   // One of its own: nobody reads this product's queues, which after a while is a reason not to be ready.
   await using fresh = await openProduct({ listener: 'http' })
   t.is((await send(fresh.url, '/livez')).text, 'OK')
-  const ready = await send(fresh.url, '/readyz')
+  // A loop that was late for seconds is a reason not to be ready, for some time.
+  const ready = await eventually('it to be ready', async () => {
+    const answer = await send(fresh.url, '/readyz')
+    return answer.status === 200 && answer
+  })
   t.deepEqual([ready.status, jsonOf(ready)], [200, { ready: true }])
 })
 
@@ -172,5 +177,7 @@ test('an ingress whose schema is not current is not ready, and says why to its o
   const ready = await send(`http://127.0.0.1:${server.port}`, '/readyz')
   t.is(ready.status, 503)
   t.is(ready.text, '{"ready":false}')
-  t.regex((await deps.readiness.problems()).join(), /^database: \d+ migrations are pending$/)
+  await eventually('that to be all', async () =>
+    /^database: \d+ migrations are pending$/.test((await deps.readiness.problems()).join()),
+  )
 })

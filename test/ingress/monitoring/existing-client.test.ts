@@ -6,6 +6,9 @@ import { addChannel, addProject } from '../../support/projects.ts'
 // A client that was written for the existing service, as its authors published it.
 const { HealthChecksApiClient, HealthChecksPingClient } = createRequire(import.meta.url)('healthchecks-io-client')
 
+/** Its own five seconds are too few for a busy machine. */
+const PATIENT = { timeout: 60_000, maxContentLength: 1e6 }
+
 let app: HttpProduct
 test.before(async () => {
   app = await openProduct({ listener: 'http' })
@@ -18,7 +21,7 @@ for (const apiVersion of [1, 2, 3]) {
   test(`an existing client goes through everything it can do, version ${apiVersion}`, async (t) => {
     const { project, rwKey } = await addProject(app.deps)
     const channel = await addChannel(app.deps, project.id, 'ops')
-    const client = new HealthChecksApiClient({ apiKey: rwKey, baseUrl: app.url, apiVersion, maxContentLength: 1e6 })
+    const client = new HealthChecksApiClient({ apiKey: rwKey, baseUrl: app.url, apiVersion, ...PATIENT })
 
     const created = await client.createCheck({
       name: 'Nightly',
@@ -30,7 +33,7 @@ for (const apiVersion of [1, 2, 3]) {
     t.like(created, { name: 'Nightly', status: 'new', channels: channel.uuid, timeout: 3600 })
     const uuid = created.ping_url.split('/').at(-1)
 
-    const pings = new HealthChecksPingClient({ uuid, baseUrl: `${app.url}/ping` })
+    const pings = new HealthChecksPingClient({ uuid, baseUrl: `${app.url}/ping`, ...PATIENT })
     await pings.start()
     await pings.success()
     await pings.fail()

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { z } from 'zod'
+import { BUCKETS } from '#shared/monitoring/runs/run.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -112,7 +113,12 @@ test('metrics tell lengths and missed runs only where they are asked for', async
   t.false(plain.text.includes('signalbox_'))
   const { text } = await send(app.url, `/projects/${project.uuid}/metrics/${roKey}?runs=1`)
   t.true(text.startsWith(plain.text.slice(0, 60)))
-  t.regex(text, /signalbox_check_run_seconds_bucket\{name="backup", [^}]*le="1"\} 1\n/)
+  const { runs } = jsonOf(await call('/runs/')) as { runs: { duration: number }[] }
+  const seconds = runs[0]?.duration ?? Number.NaN
+  for (const border of BUCKETS) {
+    const count = seconds <= border ? 1 : 0
+    t.regex(text, new RegExp(`signalbox_check_run_seconds_bucket\\{name="backup", [^}]*le="${border}"\\} ${count}\n`))
+  }
   t.regex(text, /signalbox_check_run_seconds_bucket\{[^}]*le="\+Inf"\} 1\n/)
   t.regex(text, /signalbox_check_missed_total\{name="backup"[^}]*\} 0\n/)
 })

@@ -117,14 +117,19 @@ test('B13 guessing ends in 429 for the guesser, and the client still gets in fro
   t.is(last.json.code, 'RATE_LIMITED')
   t.true(Number(last.headers.get('retry-after')) >= 1)
   const right = { ...grant, client_id: clientId, client_secret: clientSecret }
-  t.is((await askToken(base, right, attacker)).status, 429)
+  // A guess comes free every six seconds, and the right secret may meet it.
+  await eventually(
+    'the right secret to be refused from there too',
+    async () => (await guess()).status === 429 && (await askToken(base, right, attacker)).status === 429,
+  )
   t.is((await askToken(base, right, elsewhere())).status, 200)
 })
 
 test('B13 guessing from many addresses is throttled too, and a right secret still passes', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
-  const statuses = []
-  for (let attempt = 0; attempt < 34; attempt++) {
+  const statuses: number[] = []
+  // Thirty at once, and another every two seconds.
+  for (let attempt = 0; attempt < 120 && statuses.at(-1) !== 429; attempt++) {
     const form = { ...grant, client_id: clientId, client_secret: `guess ${attempt}` }
     statuses.push((await askToken(base, form, elsewhere())).status)
   }

@@ -5,6 +5,7 @@ import { rf1Input, rf2Input, rf3Input } from '#shared/risk/first-financing/finge
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
 import { ensureSandboxKey } from '#shared/risk/invoice-keys/store.ts'
 import { signDemoInvoice } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import { nowMicros } from '#shared/time.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, demoRequest, demoTriple, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
@@ -118,7 +119,8 @@ test.serial(
   'B38 guessing is limited, and every guess is a stored pack and a metered unit of the guesser',
   async (t) => {
     await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '10' } })
-    const { base: address } = await limited.ingress()
+    const now = nowMicros()
+    const { base: address } = await limited.ingress({ now: () => now }) // the limit regains a request every six seconds
     await limited.workers(['pack-composer'])
     const guesser = await openClient(limited, address)
     const answers = await Promise.all(

@@ -115,14 +115,10 @@ test('scenario 11 answers after 12 seconds: 202, and then the verification', asy
   t.is(early.status, 202, early.text)
   const location = String(early.headers.get('location'))
   t.is((await client.get(location)).status, 202)
-  const late = await eventually(
-    'the verification',
-    async () => {
-      const answer = await client.get(location)
-      return answer.status === 200 ? answer : undefined
-    },
-    30_000,
-  )
+  const late = await eventually('the verification', async () => {
+    const answer = await client.get(location)
+    return answer.status === 200 ? answer : undefined
+  })
   t.regex(resultsOf(late)['gstin.status'] ?? '', /^MATCH/)
 })
 

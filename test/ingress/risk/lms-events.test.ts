@@ -100,7 +100,8 @@ test.serial('B34: everything else is 401, and leaves no trace', async (t) => {
   }
   const unknown = await post(body, { 'x-lms-signature': sign(body) }, `${base}/v1/colending/lms-events/${randomUUID()}`)
   t.is(unknown.status, 401)
-  const timed = await post(body, { 'x-lms-timestamp': now(), 'x-lms-signature': sign(`${now()}.${body}`) })
+  const at = now()
+  const timed = await post(body, { 'x-lms-timestamp': at, 'x-lms-signature': sign(`${at}.${body}`) })
   t.is(timed.status, 200, timed.text)
   t.deepEqual(Number((await product.db('colending_events').count('* as n').first())?.n), Number(before?.n) + 1)
 })

@@ -6,8 +6,8 @@ import { queueOf } from '#shared/contracts/define-message.ts'
 import { presentationReceived } from '#shared/contracts/presentation-received.ts'
 import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
-import { freePort } from '../../../stack/free-port.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import { listeningPort, openProduct, type Product } from '../../support/product.ts'
 import { findTexts } from '../../support/stored-texts.ts'
@@ -46,6 +46,9 @@ async function openAll() {
   const ingress = product.spawn('ingress', [], noisy)
   const workers = product.spawn('workers', WORKERS, noisy)
   await listeningPort(ingress)
+  // A wallet is kept waiting for ten seconds, and neither process takes part before it is connected.
+  await eventually('the workers to be ready', () => workers.output().includes('process.ready'))
+  await eventually('the ingress to be ready', async () => (await fetch(`${base}/readyz`)).ok)
   return { product, base, ingress, workers, [Symbol.asyncDispose]: () => product[Symbol.asyncDispose]() }
 }
 

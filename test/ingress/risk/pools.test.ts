@@ -124,7 +124,9 @@ test.serial('receivables are added to a pool while evidence of those before is s
     const made = await owner.post('/pools', { name: 'Growing', receivables: items(2) })
     poolId = made.json.poolId
     await eventually('the builder to stand still', async () => {
-      const { rows } = await tx.raw("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'receivables'::regclass")
+      const { rows } = await tx.raw(
+        "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'receivables'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      )
       return rows.length > 0
     })
     const added = await owner.post(`/pools/${poolId}/receivables`, { receivables: [item('LATER')] })

@@ -157,14 +157,10 @@ test('sandbox scenario 11 is slower than the wait: 202, then the pack by polling
   const again = await client.post('/v1/po/risk-signals', body, key)
   t.is(again.text, first.text)
   t.is(again.headers.get('location'), self)
-  const polled = await eventually(
-    'the slow registry',
-    async () => {
-      const answer = await client.get(self)
-      return answer.status === 202 ? undefined : answer
-    },
-    30_000,
-  )
+  const polled = await eventually('the slow registry', async () => {
+    const answer = await client.get(self)
+    return answer.status === 202 ? undefined : answer
+  })
   t.is(polled.status, 200)
   t.is(polled.json.packId, first.json.packId)
   t.is(PackSchema.parse(polled.json).signalLevel, 'CLEAR')

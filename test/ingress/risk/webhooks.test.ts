@@ -67,7 +67,7 @@ test('a delivery goes out, its attempts are shown, and nothing of the answer but
   t.is(asked.status, 202, asked.text)
   await eventually('the first attempt', async () => {
     const { json } = await live.get(`/v1/webhooks/deliveries/${asked.json.deliveryId}`)
-    return json.attemptLog.length === 1 && json
+    return json.attemptLog.length >= 1 && json
   })
   await live.post(`/v1/webhooks/deliveries/${asked.json.deliveryId}/retry`)
   const delivery = await deliveryIn(live, asked.json.deliveryId, 'DELIVERED')
@@ -219,7 +219,7 @@ test('a deleted endpoint ends its deliveries as cancelled', async (t) => {
   const asked = await live.post(`/v1/webhooks/endpoints/${endpoint.id}/test`)
   await eventually('a failed attempt', async () => {
     const { json } = await live.get(`/v1/webhooks/deliveries/${asked.json.deliveryId}`)
-    return json.attemptLog.length === 1
+    return json.attemptLog.length >= 1
   })
   t.is((await live.delete(`/v1/webhooks/endpoints/${endpoint.id}`)).status, 204)
   await deliveryIn(live, asked.json.deliveryId, 'CANCELLED')

@@ -91,7 +91,7 @@ test('B39: a mail is laid out where nothing runs and nothing is loaded from else
   t.notRegex(page.text, /<iframe[^>]*(allow-|srcdoc)/)
 })
 
-test('a mail is read as its text, as its sender laid it out, and as it was sent, by plain links', async (t) => {
+test.serial('a mail is read as its text, as its sender laid it out, and as it was sent, by plain links', async (t) => {
   const path = `/checks/${check}/pings/2`
   const read = async (view: string) => (await owner.get(view === 'text' ? path : `${path}?view=${view}`)).text
   const parsed = async () => {

@@ -51,7 +51,7 @@ async function addEndpoint(env: ApiEnv, url: string): Promise<string> {
 
 test('a delivery shows its attempts, and is resent and replayed from its page', async (t) => {
   await using sink = await openHttpSink()
-  sink.enqueue({ status: 500 })
+  sink.enqueue({ status: 500, headers: { 'retry-after': '3600' } })
   const live = base.replace('sandbox', 'production')
   const endpoint = await addEndpoint('PRODUCTION', sink.url)
   const owner = person('owner')

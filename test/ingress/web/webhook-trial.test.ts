@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { integrationTried } from '#shared/contracts/integration-tried.ts'
+import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { createTeam, join, type Team } from './people.ts'
@@ -13,7 +14,13 @@ let sink: HttpSink
 let form: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['notifier'], env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
+  app = await openProduct({
+    listener: 'http',
+    workers: ['notifier'],
+    env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+    // A trial is to begin within four seconds, and a busy machine needs more to carry it to the worker.
+    override: { now: () => nowMicros() + microsOfSeconds(15) },
+  })
 })
 test.beforeEach(async (t) => {
   team = await createTeam(app, t.title)
@@ -129,7 +136,15 @@ test.serial('who may only look tries nothing, nor does a form of another site', 
 
 test.serial('after six tests within a minute a project waits, and the form is kept', async (t) => {
   const fields = { ...webhookTo(sink.url), do: 'test-down' }
-  for (let count = 0; count < 6; count++) t.is(resultOf((await owner.post(form, fields)).text)?.[0], 'notice')
+  const tryOnce = async () => resultOf((await owner.post(form, fields)).text)?.[0]
+  t.is(await tryOnce(), 'notice')
+  // One comes free every ten seconds, which this takes on a busy machine.
+  const stopped = { updated_at: app.db.raw(`now() + interval '1 hour'`) }
+  await app
+    .db('rate_limits')
+    .where({ bucket: `trial:${team.project.id}` })
+    .update(stopped)
+  for (let count = 1; count < 6; count++) t.is(await tryOnce(), 'notice')
   const { text } = await owner.post(form, fields)
   t.true(text.includes('There were six tests within a minute.'))
   t.is(fieldsOf(text).name, 'Loan desk')
@@ -145,7 +160,7 @@ test.serial('a test that comes too late for who waited is not sent', async (t) =
   const trial = { trialId: randomUUID(), projectId: team.project.id, status: 'down', sealedConfig } as const
   const reply = deps.replies.wait(trial.trialId, 20_000)
   const { replyTo } = deps.replies
-  await deps.outbox.run((_tx, enqueue) => enqueue(integrationTried, { ...trial, beginBy: deps.now() - 1, replyTo }))
+  await deps.outbox.run((_tx, enqueue) => enqueue(integrationTried, { ...trial, beginBy: nowMicros() - 1, replyTo }))
   t.regex(String(await reply), /Nothing was sent/)
   t.deepEqual(sink.requests, [])
 })

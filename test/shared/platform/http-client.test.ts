@@ -210,7 +210,7 @@ test('a certificate for another name, and one nobody vouches for, are TLS failur
 })
 
 test('a refused connection, an unknown name and plain text where TLS is spoken have their own failures', async (t) => {
-  const closed = await openHttpSink()
+  const closed = await openHttpSink({ host: '127.0.0.9' }) // where nobody else listens
   await closed[Symbol.asyncDispose]()
   await using plain = await openHttpSink()
   await using http = client({
@@ -236,7 +236,7 @@ test('a target that accepts the connection and then stays silent in the TLS hand
 })
 
 test('error texts hold no addresses', async (t) => {
-  const closed = await openHttpSink()
+  const closed = await openHttpSink({ host: '127.0.0.9' }) // where nobody else listens
   await closed[Symbol.asyncDispose]()
   await using http = client()
   const error = await t.throwsAsync(http.request({ method: 'GET', url: closed.url }), { instanceOf: HttpClientError })
@@ -260,11 +260,17 @@ test('a proxy named in the environment is ignored', async (t) => {
 test('a request that nobody answers holds back requests to its own origin only', async (t) => {
   await using slow = await openHttpSink()
   await using quick = await openHttpSink()
-  await using http = client({ maxSocketsPerHost: 1, timeoutMs: 2_000 })
+  await using http = client({ maxSocketsPerHost: 1, timeoutMs: 60_000 })
   slow.respond = () => ({ misbehave: 'hang' })
-  const hanging = [1, 2, 3].map(() => failureOf(http.request({ method: 'GET', url: slow.url })))
+  const stop = new AbortController()
+  const { signal } = stop
+  const hanging = [1, 2, 3].map(() => failureOf(http.request({ method: 'GET', url: slow.url, signal })))
+  await slow.waitFor(1)
   t.is((await http.request({ method: 'GET', url: quick.url })).status, 200)
-  t.deepEqual(await Promise.all(hanging), ['timeout', 'timeout', 'timeout'])
+  stop.abort()
+  t.deepEqual(await Promise.all(hanging), ['aborted', 'aborted', 'aborted'])
+  const late = [1, 2, 3].map(() => failureOf(http.request({ method: 'GET', url: slow.url, timeoutMs: 400 })))
+  t.deepEqual(await Promise.all(late), ['timeout', 'timeout', 'timeout'])
 })
 
 test('a request ends with its signal, and with its own deadline for the connection', async (t) => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
-import { freePort } from '../../../stack/free-port.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { openProduct } from '../../support/product.ts'
 
 /** As many of one address as the port takes. */

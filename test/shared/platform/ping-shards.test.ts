@@ -15,6 +15,9 @@ import { up } from '../../../migrations/20261122080000_keep_number_of_ping_queue
 import { eventually } from '../../support/eventually.ts'
 import { createDatabase } from '../../support/services.ts'
 
+/** Locks are those of the whole server, and tables of copies of one database have the same numbers. */
+const OF_THIS_DATABASE = ' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())'
+
 test('an installation whose pings went through several queues keeps their number when it is updated', async (t) => {
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
@@ -59,7 +62,8 @@ test('of two changes at once one is made, and none whose queues could not be dec
     const one = addGeneration(db, 2, 'tester', () => declared.promise)
     await eventually('the first to hold the table', async () => {
       const { rows } = await db.raw(
-        "SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND granted AND mode LIKE 'Share%Exclusive%'",
+        "SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND granted AND mode LIKE 'Share%Exclusive%'" +
+          OF_THIS_DATABASE,
       )
       return rows.length === 1
     })
@@ -67,7 +71,7 @@ test('of two changes at once one is made, and none whose queues could not be dec
     const other = addGeneration(db, 3, 'tester', async ({ shards }) => void alsoDeclared.push(shards))
     await eventually('the second to wait', async () => {
       const { rows } = await db.raw(
-        "SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND NOT granted",
+        `SELECT FROM pg_locks WHERE relation = 'ping_generations'::regclass AND NOT granted${OF_THIS_DATABASE}`,
       )
       return rows.length === 1
     })

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
-import { freePort } from '../../../stack/free-port.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { openProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { createDatabase } from '../../support/services.ts'
@@ -41,7 +42,9 @@ test.serial('an ingress whose database goes away is ready for pings and for noth
   proxy.cut({ refusing: true })
   await eventually('the process to be unready', async () => (await story.status('/readyz')) === 503)
   await story.isReadyForPings()
-  t.deepEqual(await story.reasons(), { status: 503, database: ['database: cannot be reached (ECONNRESET)'] })
+  await eventually('the reason to be told', async () =>
+    isDeepStrictEqual(await story.reasons(), { status: 503, database: ['database: cannot be reached (ECONNRESET)'] }),
+  )
 
   proxy.restore()
   await eventually('the process to be ready', async () => (await story.status('/readyz')) === 200)
@@ -79,12 +82,10 @@ for (const [why, change, said] of refused) {
     const url = new URL(database.url)
     change(url)
     await using story = await openStory(url.href)
-    const { status, database: reasons } = await story.reasons()
-    t.is(status, 503)
-    t.true(
-      reasons.some((reason) => said.test(reason)),
-      reasons.join(),
-    )
+    const reasons = await eventually('the reason to be told', async () => {
+      const { status, database: found } = await story.reasons()
+      return status === 503 && found.some((reason) => said.test(reason)) && found
+    })
     t.false(reasons.join().includes('127.0.0.1'))
   })
 }

@@ -21,7 +21,7 @@ interface TestLog extends AsyncDisposable {
 
 async function openLog(): Promise<TestLog> {
   const database = await createDatabase()
-  const db = openDatabase({ url: database.url, name: 'test', poolSize: 6, timeoutMs: 5000 })
+  const db = openDatabase({ url: database.url, name: 'test', poolSize: 6, timeoutMs: 30_000 })
   const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
   const secrets = createSecrets(randomBytes(32).toString('hex'))
   const signer = await ensureLogSigner(db, secrets, 'SANDBOX', 'https://log.example')

@@ -23,10 +23,10 @@ test('the first message beyond a monthly limit mails owners and managers once, h
   const note = (month: number) =>
     app.deps.outbox.run((tx, enqueue) => noteMonthlyLimit(tx, enqueue, app.deps, { ...limit, month }))
   await Promise.all(Array.from({ length: 10 }, () => note(november)))
-  await smtp.waitFor(2, 30_000)
+  await smtp.waitFor(2)
   t.deepEqual(smtp.mails.flatMap(({ to }) => to).sort(), ['manager@example.com', 'owner@example.com'])
   t.regex(String(smtp.mails[0]?.raw), /Monthly SMS limit exceeded: further ones of the project "Acme project"/)
   await note(december)
-  await smtp.waitFor(4, 30_000)
+  await smtp.waitFor(4)
   t.is(smtp.mails.length, 4)
 })

@@ -122,6 +122,7 @@ test.serial('a caller that hangs up does not end its job', async (t) => {
       authorization: `Bearer ${client.token}`,
       'content-type': 'application/json',
       'x-idempotency-key': randomUUID(),
+      prefer: 'wait=25',
     },
     signal: gone.signal,
   })

@@ -99,7 +99,7 @@ test('two sweepers send one report, with uptime, downtime, the worst and what is
   await app.db('user_reports').update({ report_at: new Date(Math.max(midnight.getTime(), Date.now() - 1000)) })
   await app.workers(['sweeper', 'mailer'])
   await using _second = await app.workers(['sweeper'])
-  const mail = await smtp.waitFor((one) => one.raw.includes('daily report'), 40_000)
+  const mail = await smtp.waitFor((one) => one.raw.includes('daily report'))
   const text = textOf(mail)
   t.deepEqual(mail.to, ['owner@example.com'])
   t.true(text.includes('Uptime: 75.000 %'), text)
@@ -142,7 +142,7 @@ test('a reminder names what is down, acknowledged ones and those in a window apa
     ends_at: new Date(Date.now() + HOUR),
   })
   await app.workers(['sweeper', 'mailer'])
-  const mail = await smtp.waitFor((one) => one.raw.includes('Reminder:'), 40_000)
+  const mail = await smtp.waitFor((one) => one.raw.includes('Reminder:'))
   const text = textOf(mail)
   t.true(text.includes('Subject: Reminder: 1 check is still down'), text)
   t.regex(text, /backup \(Acme project\): down since 20 Nov 2026, 12:00:00 (EET|GMT\+2)/)

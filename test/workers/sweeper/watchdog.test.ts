@@ -24,7 +24,8 @@ test('the monitor outside is fetched once a minute, by one of several sweepers',
   await using product = await openWatched(sink)
   const { db } = product
   await product.workers(['ping-evaluator'])
-  for (let started = 0; started < 3; started++) await product.workers(['sweeper'])
+  const sweepers: AsyncDisposable[] = []
+  while (sweepers.length < 3) sweepers.push(await product.workers(['sweeper']))
   await sink.waitFor(1)
   await eventually('the answer to be noted', async () => (await readWatchdog(db)).fedAt !== null)
   await nextMinute(db)
@@ -35,6 +36,8 @@ test('the monitor outside is fetched once a minute, by one of several sweepers',
   )
   const turns = async () => await Promise.all(Array.from({ length: 10 }, () => takeWatchdogTurn(db)))
   t.is((await turns()).filter(Boolean).length, 0, 'the minute is not over')
+  // From here on the turn is asked for by us alone.
+  for (const sweeper of sweepers) await sweeper[Symbol.asyncDispose]()
   await nextMinute(db)
   t.is((await turns()).filter(Boolean).length, 1, 'of ten at once one has the turn')
 })

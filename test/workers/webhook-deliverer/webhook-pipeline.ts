@@ -36,6 +36,8 @@ export async function openPipeline(env: Record<string, string> = {}): Promise<Pi
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     NODE_ENV: 'test',
+    DATABASE_TIMEOUT_MS: '30000',
+    PUBLISH_TIMEOUT_MS: '30000',
     ...env,
   }
   const config = loadConfig(settings)
