@@ -33,6 +33,7 @@ class PublicLog implements AsyncDisposable {
       if (typeof file === 'number') response.writeHead(file).end()
       else response.end(file)
     })
+    this.#server.keepAliveTimeout = 120_000 // a monitor that stands still for some seconds keeps its connection
   }
 
   async url(): Promise<string> {

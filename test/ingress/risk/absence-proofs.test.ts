@@ -58,7 +58,7 @@ const file = (name: string, content: unknown) => {
 async function proofFile(txId: string): Promise<string> {
   const anchor = await eventually('the log to include it', async () => {
     const { json } = await send(`${base}/v1/anchors/${txId}`)
-    return json.proof !== null && json
+    return Array.isArray(json.proof) && json
   })
   return file(`${txId}.json`, anchor)
 }

@@ -64,7 +64,12 @@ async function presented(own: ApiClient, more: object = {}, legalName = SECRETS.
   const claims = { legalName, gstin: '29AAACR5678D1Z5' }
   const issued = await own.post('/v1/sandbox/credentials', { holderJwk: holderJwk(holder), vct: VCT, claims })
   await present(asked.json.authorizationRequest, issued.json.credential, holder)
-  return asked.json.presentationId
+  const { presentationId } = asked.json
+  // A wallet is kept waiting for ten seconds and told that it was accepted, also while a slow verifier is still at it.
+  await eventually('it to be verified', async () => {
+    return (await own.get(`/v1/identity/presentations/${presentationId}`)).json.state === 'VERIFIED'
+  })
+  return presentationId
 }
 
 const stateOf = async (own: ApiClient, subjectId: string) => (await own.get(path(subjectId))).json.state

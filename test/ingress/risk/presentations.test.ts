@@ -1,6 +1,7 @@
 import test from 'ava'
 import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { holderJwk, newKeyPair, present, resolveRequest } from '../../support/test-wallet.ts'
@@ -37,7 +38,10 @@ for (const responseMode of ['direct_post', 'direct_post.jwt'])
     t.is(issued.status, 201, issued.text)
     const answer = await present(asked.json.authorizationRequest, issued.json.credential, holder)
     t.deepEqual(answer, { status: 200, text: '{}' })
-    const seen = await own.get(`/v1/identity/presentations/${asked.json.presentationId}`)
+    const seen = await eventually('it to be verified', async () => {
+      const reply = await own.get(`/v1/identity/presentations/${asked.json.presentationId}`)
+      return reply.json.state !== 'RECEIVED' && reply
+    })
     t.like(seen.json, {
       state: 'VERIFIED',
       fields: ['legalName', 'gstin'],

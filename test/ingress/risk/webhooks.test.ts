@@ -274,6 +274,7 @@ test('filters, order and paging are checked', async (t) => {
   const changed = await live.patch(`/v1/webhooks/endpoints/${endpoint.id}`, { eventTypes: ['*'], description: 'all' })
   t.deepEqual(changed.json.eventTypes, ['*'], changed.text)
   t.is(changed.json.ordered, true)
+  await create(live, { url: 'http://127.0.0.1:9009/another' })
   const page = await live.get('/v1/webhooks/endpoints?limit=1')
   t.is(page.json.endpoints.length, 1)
   const next = await live.get(`/v1/webhooks/endpoints?limit=1&cursor=${page.json.nextCursor}`)

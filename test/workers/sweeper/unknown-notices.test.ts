@@ -7,14 +7,17 @@ import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 
+/** The gap of every check ends half an hour before the hour in which this began, whatever the time when it is stored. */
+const GAP_UNTIL = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 1_800_000)
+
 /** A check that was excused so many minutes ago, for a gap of half an hour, until so many hours after it. */
 async function excused(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
   await db.raw(
     `INSERT INTO unknowns (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, excused_at)
      SELECT ?, g.until - interval '30 minutes', g.until, g.until - interval '20 minutes', g.until + interval '1 minute',
             g.until + make_interval(secs => ?::float * 3600), 'GAP', now() - make_interval(mins => ?)
-     FROM (SELECT date_trunc('hour', now()) - interval '30 minutes' AS until) g`,
-    [checkId, hours, minutesAgo],
+     FROM (SELECT ?::timestamptz AS until) g`,
+    [checkId, hours, minutesAgo, GAP_UNTIL],
   )
 }
 
