@@ -56,19 +56,15 @@ const byRegistry = (consentId?: string) => ({
 /** A presentation of the sandbox's issuer, verified. */
 async function presented(own: ApiClient, more: object = {}, legalName = SECRETS.legalName): Promise<string> {
   const holder = await newKeyPair()
-  const asked = await own.post('/v1/identity/presentations', {
-    purpose: 'onboarding',
-    template: 'company-basic',
-    ...more,
-  })
+  const body = { purpose: 'onboarding', template: 'company-basic', ...more }
+  const asked = await own.post('/v1/identity/presentations', body)
   const claims = { legalName, gstin: '29AAACR5678D1Z5' }
   const issued = await own.post('/v1/sandbox/credentials', { holderJwk: holderJwk(holder), vct: VCT, claims })
   await present(asked.json.authorizationRequest, issued.json.credential, holder)
   const { presentationId } = asked.json
-  // A wallet is kept waiting for ten seconds and told that it was accepted, also while a slow verifier is still at it.
-  await eventually('it to be verified', async () => {
-    return (await own.get(`/v1/identity/presentations/${presentationId}`)).json.state === 'VERIFIED'
-  })
+  // A wallet is told that it was accepted while a slow verifier is still at it.
+  const state = async () => (await own.get(`/v1/identity/presentations/${presentationId}`)).json.state
+  await eventually('it to be verified', async () => (await state()) === 'VERIFIED')
   return presentationId
 }
 
