@@ -10,7 +10,7 @@ const HOUR = 3_600_000_000
 test('a check is created, pinged, overdue and well again, and its integrations are told once of each change', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
-  await using product = await openProduct({ env: { SMTP_URL: mail.url, PUBLISH_TIMEOUT_MS: '30000' } })
+  await using product = await openProduct({ env: { SMTP_URL: mail.url } })
   const project = await product.project()
   await product.workers()
   const { base, deps } = await product.ingress()

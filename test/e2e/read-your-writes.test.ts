@@ -4,7 +4,7 @@ import { openProduct, waitForEveryBarrier } from '../support/product.ts'
 const ROUNDS = 1_000
 
 test('a ping through one ingress is seen by the next read through another, a thousand times', async (t) => {
-  await using product = await openProduct({ env: { PUBLISH_TIMEOUT_MS: '30000' } })
+  await using product = await openProduct()
   const project = await product.project()
   await product.workers(['ping-evaluator'])
   const first = await product.ingress()

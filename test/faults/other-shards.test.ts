@@ -54,7 +54,7 @@ test('pings flow through two listeners while one queue becomes four, and then tw
   // Late within some seconds, so that a sweep that looked where the pings are not would take them down.
   const checks = await Promise.all(
     Array.from({ length: 9 }, () =>
-      insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, timeoutSeconds: 4, graceSeconds: 3 }),
+      insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, timeoutSeconds: 2, graceSeconds: 2 }),
     ),
   )
   for (const _ of [1, 2]) product.spawn('workers', ['ping-evaluator'], { PING_SHARDS: '4' })

@@ -18,7 +18,7 @@ const stallLimits: StallLimits = { reportAfterMs: 55_000, killAfterMs: 240_000 }
  * @returns call it to end the watch
  */
 export function watchProgress(folder: string, report: (line: string) => void, limits = stallLimits): Disposable {
-  const reported = new Map<number, number>()
+  const reported = new Map<number, string>()
   const killed = new Set<number>()
   const over = new Map<string, Progress>()
   const look = () => {
@@ -28,10 +28,10 @@ export function watchProgress(folder: string, report: (line: string) => void, li
     for (const each of latest.values()) {
       const silentMs = now - each.progressAt
       if (each.exited || silentMs < limits.reportAfterMs || !isAlive(each.pid)) continue
-      // What hangs has described itself by now, unless it cannot or the machine stood still: then it is given as long again.
-      const isTold = each.stalled !== undefined || silentMs >= 2 * limits.reportAfterMs
-      if (isTold && reported.get(each.pid) !== each.progressAt) {
-        reported.set(each.pid, each.progressAt)
+      // Told again where the process describes itself later, as one does on a machine that stood still.
+      const state = `${each.progressAt} ${each.stalled !== undefined}`
+      if (reported.get(each.pid) !== state) {
+        reported.set(each.pid, state)
         report(stallText(each, silentMs))
       }
       if (silentMs < limits.killAfterMs || killed.has(each.pid)) continue

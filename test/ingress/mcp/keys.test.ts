@@ -130,7 +130,7 @@ test('a key that is revoked through one listener is refused by another that know
     ...{ method: 'DELETE', headers: { authorization: `Bearer ${owner.token}` } },
   })
   t.is(ended.status, 204)
-  await eventually('the other listener to notice', async () => (await ask()) === 401)
+  await eventually('the other listener to notice', async () => (await ask()) === 401, 10_000)
 })
 
 test('a project that another organisation took over is gone from the key', async (t) => {

@@ -68,11 +68,14 @@ test('B10: a revoked key looks like an unknown one, within seconds even where it
   const [key] = await listProjectKeys(app.deps.db, project.id)
   t.is(key?.prefix, rwKey.slice(0, 8))
   t.true(await revokeProjectKey(app.deps.db, project.id, key?.id ?? 0))
+  const revokedAt = Date.now()
   const refused = await eventually('the revocation to be noticed', async () => {
+    const askedAt = Date.now()
     const answer = await list({ 'X-Api-Key': rwKey })
-    return answer.status === 401 ? answer : null
+    if (answer.status === 401) return answer
+    t.true(askedAt - revokedAt < 5_000, 'who asks later is refused, however long the answer takes')
+    return null
   })
-  t.true(app.deps.projectKeys.ttl <= 5_000, 'for no longer is a key remembered')
   const unknown = await list({ 'X-Api-Key': `hcw_${'z'.repeat(28)}` })
   t.deepEqual(jsonOf(refused), jsonOf(unknown))
 })

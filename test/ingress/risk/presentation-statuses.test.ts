@@ -75,7 +75,9 @@ test.serial('a list is asked for once while it holds, and three times where its 
   const asked = await ask(client)
   const credential = await issued({ status: { status_list: { uri: `${iss}/failing`, idx: 0 } } })
   // Three tries take four of the ten seconds that a wallet is kept waiting.
-  t.true([200, 400].includes((await attempt(asked, { credential })).status))
+  const since = performance.now()
+  const { status } = await attempt(asked, { credential })
+  t.true(status === 400 || (status === 200 && performance.now() - since > 9_000), `${status}`)
   const { reasons } = await eventually('its refusal', async () => {
     const { json } = await view(client, asked)
     return json.state === 'REQUEST_FETCHED' && json.reasons?.length > 0 && json
