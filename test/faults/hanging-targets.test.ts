@@ -6,6 +6,8 @@ import { addCheck } from '../support/projects.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
 
 const HANGING = 50
+/** An alert that is not held up goes out within this time (F22). */
+const PROMPT_MS = 10_000
 
 test('F22: fifty webhooks that hang hold up neither a mail nor a webhook to another target', async (t) => {
   await using hanging = await openHttpSink()
@@ -24,24 +26,18 @@ test('F22: fifty webhooks that hang hold up neither a mail nor a webhook to anot
   await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
 
   t.is((await fetch(`${base}/ping/${check.uuid}/fail`)).status, 200)
-  await mail.waitFor(1)
-  await prompt.waitFor(1)
-  // No attempt at those that hang, which takes fifteen seconds, has ended by then: nothing waited for one.
-  const tried = await product
-    .db('notification_attempts as a')
-    .join('notifications as n', 'n.id', 'a.notification_id')
-    .whereIn(
-      'n.channel_id',
-      webhooks.map(({ id }) => id),
-    )
-    .select('a.notification_id')
-  t.deepEqual(tried, [])
-  await hanging.waitFor(1)
+  await mail.waitFor(1, PROMPT_MS)
+  await prompt.waitFor(1, PROMPT_MS)
+  // Not because the others were quicker than expected: they are still at it.
+  const ids = webhooks.map(({ id }) => id)
+  const ended = await product.db('notifications').whereIn('channel_id', ids).whereNot({ state: 'pending' }).select('id')
+  t.deepEqual(ended, [])
+  t.true(hanging.requests.length > 0)
 
   // The recovery is notified of as promptly, while the first messages still hang.
   t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-  await mail.waitFor(2)
-  await prompt.waitFor(2)
+  await mail.waitFor(2, PROMPT_MS)
+  await prompt.waitFor(2, PROMPT_MS)
   t.deepEqual(
     prompt.requests.map(({ path }) => path),
     ['/down', '/up'],

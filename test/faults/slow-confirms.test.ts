@@ -111,14 +111,22 @@ test('in a quiet system a check goes down a second or two after its deadline, al
     ['clean'],
   )
 
+  // Noted as it happens: this test may look later.
+  await product.db.raw(`
+    CREATE TABLE late (seconds float);
+    CREATE FUNCTION note_late() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO late VALUES (extract(epoch FROM clock_timestamp() - NEW.at));
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER note_late AFTER INSERT ON flips FOR EACH ROW WHEN (NEW.to_status = 'down') EXECUTE FUNCTION note_late();
+  `)
   await product.workers(['ping-evaluator', 'sweeper'])
   const check = await addCheck(deps, project.id, PERIOD)
   t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-  const late = await eventually('the check to be down', async () => {
-    const { rows } = await product.db.raw(
-      `SELECT extract(epoch FROM clock_timestamp() - at)::float AS late FROM flips WHERE to_status = 'down'`,
-    )
-    return rows[0]?.late
-  })
-  t.true(late >= 1 && late < 25, `${late} s after its deadline`)
+  const late = await eventually(
+    'the check to be down',
+    async () => (await product.db('late').first('seconds'))?.seconds,
+  )
+  t.true(late >= 1 && late < 12, `${late} s after its deadline`)
 })

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from './exchange.ts'
 import { largestRequests } from './largest-input.ts'
@@ -8,7 +8,7 @@ import { openTarget, type Target } from './target.ts'
 /** The longest turn of the event loop that a request may cause, in milliseconds of the main thread's own time. */
 const MAX_TURN_MS = 100
 /** Routes asked as one tenant: some delete what they can, every key has its rate limit, and an address may sign in so often. */
-const ROUTES_PER_TENANT = 19
+const ROUTES_PER_TENANT = 16
 
 /** How often a route is asked that took too long. */
 const TRIES = 3
@@ -21,45 +21,46 @@ test.after.always(() => target?.[Symbol.asyncDispose]())
 
 test('the largest input of every route holds the event loop for less than 100 ms, and others ping meanwhile', async (t) => {
   t.timeout(300_000)
-  const bystander = await target.tenant()
+  let slow = await askAll(t, target, target.routes)
+  // A machine that others slow down counts more than the work took. A route that holds the loop does so each time, also in
+  // a process that has just begun.
+  for (let tries = 1; slow.length > 0 && tries < TRIES; tries++) {
+    const named = new Set(slow.flatMap(({ routes }) => routes.map(inBraces)))
+    const again = target.routes.filter(({ method, path }) => named.has(`${method} ${path}`))
+    if (again.length < named.size) break
+    await using fresh = await openTarget()
+    slow = await askAll(t, fresh, again)
+  }
+  t.deepEqual(slow, [])
+})
+
+/** Asks routes as largely as they take it, while a bystander pings. @returns the turns that took too long */
+async function askAll(t: ExecutionContext, asked: Target, routes: readonly FuzzRoute[]): Promise<SlowTurn[]> {
+  const bystander = await asked.tenant()
   const ping = Buffer.from(
     `GET /ping/${bystander.variables.uuid} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
   )
   const unanswered: string[] = []
   const pings: string[] = []
-  const output = () => target.processes.ingress?.output() ?? ''
-  /** Asks routes as largely as they take it. @returns the turns that took too long */
-  const askAll = async (routes: readonly FuzzRoute[]): Promise<SlowTurn[]> => {
-    const before = output().length
-    for (let first = 0; first < routes.length; first += ROUTES_PER_TENANT) {
-      const tenant = await target.tenant()
-      for (const { label, bytes } of routes
-        .slice(first, first + ROUTES_PER_TENANT)
-        .flatMap((route) => largestRequests(route, tenant))) {
-        const asked = exchange(target.httpPort, bytes, true)
-        pings.push((await exchange(target.httpPort, ping, true)).answer.slice(9, 12))
-        const { answer, isAnswered } = await asked
+  for (let first = 0; first < routes.length; first += ROUTES_PER_TENANT) {
+    const tenant = await asked.tenant()
+    for (const route of routes.slice(first, first + ROUTES_PER_TENANT)) {
+      for (const { label, bytes } of largestRequests(route, tenant)) {
+        const answering = exchange(asked.httpPort, bytes, true)
+        pings.push((await exchange(asked.httpPort, ping, true)).answer.slice(9, 12))
+        const { answer, isAnswered } = await answering
         if (!isAnswered || /^HTTP\/1\.1 5(?!03)/.test(answer)) unanswered.push(`${label}: ${answer.slice(0, 40)}`)
       }
     }
-    // The watch logs a turn at its next look, so what came before this answer is in the log.
-    await eventually('the process to answer once more', async () => {
-      return (await exchange(target.httpPort, ping, true)).answer.includes(' 200 ')
-    })
-    return slowTurns(output().slice(before))
-  }
-  let slow = await askAll(target.routes)
-  // A machine that others slow down counts more than the work took: a route that holds the loop does so each time.
-  for (let tries = 1; slow.length > 0 && tries < TRIES; tries++) {
-    const named = new Set(slow.flatMap(({ routes }) => routes.map(inBraces)))
-    const again = target.routes.filter(({ method, path }) => named.has(`${method} ${path}`))
-    if (again.length < named.size) break
-    slow = await askAll(again)
   }
   t.deepEqual(unanswered, [])
   t.deepEqual([...new Set(pings)], ['200'])
-  t.deepEqual(slow, [])
-})
+  // The watch logs a turn at its next look, so what came before this answer is in the log.
+  await eventually('the process to answer once more', async () => {
+    return (await exchange(asked.httpPort, ping, true)).answer.includes(' 200 ')
+  })
+  return slowTurns(asked.processes.ingress?.output() ?? '')
+}
 
 interface SlowTurn {
   cpuMs: number

@@ -6,6 +6,7 @@ import { rotateSecret, setClientDisabled } from '#shared/tenancy/organisations/s
 import { eventually } from '../../support/eventually.ts'
 import { askToken, clientWith, makeCredentials, openClient, send } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
+import { stopRefill } from '../../support/stop-refill.ts'
 
 let product: Product
 let base = ''
@@ -128,10 +129,10 @@ test('B13 guessing ends in 429 for the guesser, and the client still gets in fro
 test('B13 guessing from many addresses is throttled too, and a right secret still passes', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const statuses: number[] = []
-  // Thirty at once, and another every two seconds.
-  for (let attempt = 0; attempt < 120 && statuses.at(-1) !== 429; attempt++) {
+  for (let attempt = 0; attempt < 34; attempt++) {
     const form = { ...grant, client_id: clientId, client_secret: `guess ${attempt}` }
     statuses.push((await askToken(base, form, elsewhere())).status)
+    if (attempt === 0) await stopRefill(product.db, `token:client:${clientId}`) // one comes free every two seconds
   }
   t.is(statuses[0], 401)
   t.is(statuses.at(-1), 429)

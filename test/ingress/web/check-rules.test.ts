@@ -1,6 +1,7 @@
 import test from 'ava'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
+import { stopRefill } from '../../support/stop-refill.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
 
@@ -126,11 +127,7 @@ test.serial('the simulator plays a draft against what is in force, of lines that
   t.is((await owner.post(path, { ...asked, check: 'nobody' })).status, 400)
   t.is((await owner.post(path, { ...asked, 'steps[0].wait': 'soon' })).status, 400)
   // One comes free every ten seconds, which this takes on a busy machine.
-  const stopped = { updated_at: app.db.raw(`now() + interval '1 hour'`) }
-  await app
-    .db('rate_limits')
-    .where({ bucket: `simulation:${team.project.id}` })
-    .update(stopped)
+  await stopRefill(app.db, `simulation:${team.project.id}`)
   for (let n = 0; n < 5; n++) await owner.post(path, asked)
   const often = await owner.post(path, asked)
   t.is(often.status, 400)

@@ -4,6 +4,7 @@ import { integrationTried } from '#shared/contracts/integration-tried.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { stopRefill } from '../../support/stop-refill.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
 
@@ -139,11 +140,7 @@ test.serial('after six tests within a minute a project waits, and the form is ke
   const tryOnce = async () => resultOf((await owner.post(form, fields)).text)?.[0]
   t.is(await tryOnce(), 'notice')
   // One comes free every ten seconds, which this takes on a busy machine.
-  const stopped = { updated_at: app.db.raw(`now() + interval '1 hour'`) }
-  await app
-    .db('rate_limits')
-    .where({ bucket: `trial:${team.project.id}` })
-    .update(stopped)
+  await stopRefill(app.db, `trial:${team.project.id}`)
   for (let count = 1; count < 6; count++) t.is(await tryOnce(), 'notice')
   const { text } = await owner.post(form, fields)
   t.true(text.includes('There were six tests within a minute.'))

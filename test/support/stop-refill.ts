@@ -1,0 +1,13 @@
+import type { Knex } from 'knex'
+import { execute } from '#shared/platform/database/sql.ts'
+
+/**
+ * Stops a bucket of a limit from regaining anything for an hour: what is left of it is then a number, however long a busy
+ * machine takes. @throws Error when nothing was taken from it yet
+ */
+export async function stopRefill(db: Knex, bucket: string): Promise<void> {
+  const count = await execute(db, `UPDATE rate_limits SET updated_at = now() + interval '1 hour' WHERE bucket = ?`, [
+    bucket,
+  ])
+  if (count !== 1) throw new Error(`there is no bucket ${bucket}`)
+}
