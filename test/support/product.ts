@@ -173,8 +173,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     API_RATE_LIMIT_PER_MINUTE: '0',
     PUBLIC_RATE_LIMIT_PER_MINUTE: '0',
     SWEEP_SETTLE_SECONDS: '0',
-    // A busy machine stands still for longer than the deadlines that suit an operator; what happens when they pass is the
-    // matter of tests that set their own. A listener that is killed holds back the sweep for the first of them.
+    // For a machine that stands still; tests of deadlines set their own. A killed listener holds the sweep back so long.
     PUBLISH_TIMEOUT_MS: '15000',
     DATABASE_TIMEOUT_MS: '20000',
     NODE_ENV: 'test',
