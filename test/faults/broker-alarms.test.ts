@@ -34,7 +34,7 @@ test('F04, F12: a broker out of memory or disk, or with full queues, makes us re
   const refusals = () => ledger.answers.get('503') ?? 0
   const more = (count: () => number, what: string) => {
     const before = count()
-    return eventually(what, () => count() > before + 20, 60_000)
+    return eventually(what, () => count() > before + 20)
   }
   const isBlocked = async () => (await deps.metrics.brokerBlocked.get()).values[0]?.value === 1
 

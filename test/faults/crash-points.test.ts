@@ -18,7 +18,7 @@ for (const point of evaluatorPoints) {
     const { base, deps } = await product.ingress()
     const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
     const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: point })
-    await eventually('the evaluator to be ready', () => dying.output().includes('process.ready'), 60_000)
+    await eventually('the evaluator to be ready', () => dying.output().includes('process.ready'))
     const ledger = new Ledger()
     let isOver = false
     const died = dying.exited.then(() => (isOver = true))
@@ -55,7 +55,7 @@ test.serial(
 
     const afterSend = product.spawn('workers', ['notifier'], { CRASH_AT: 'after-send' })
     await fetch(`${base}/ping/${check.uuid}/fail`)
-    await sink.waitFor(1, 60_000)
+    await sink.waitFor(1)
     t.is(await afterSend.exited, null)
     const [claimed] = await product.db('notifications').select('id', 'state', 'attempts')
     t.like(claimed, { state: 'pending', attempts: 1 })
@@ -66,7 +66,7 @@ test.serial(
     // acknowledgement could come before the sending.
     await product.db('notifications').update({ lease_until: product.db.fn.now() })
     const beforeAck = product.spawn('workers', ['notifier'], { CRASH_AT: `before-ack-of-${queue}` })
-    await sink.waitFor(2, 60_000)
+    await sink.waitFor(2)
     t.is(await beforeAck.exited, null)
     const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])
     t.deepEqual(ids, [claimed?.id, claimed?.id], 'whoever received it twice can tell')

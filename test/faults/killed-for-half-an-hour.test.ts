@@ -31,7 +31,7 @@ test('F20: the whole service is killed for half an hour with 200 checks pinging:
       product.spawn('workers', [], { METRICS_PORT: String(await freePort()) }),
     ]
     for (const { output } of processes) {
-      await eventually('a process to be ready', () => output().includes('process.ready'), 60_000)
+      await eventually('a process to be ready', () => output().includes('process.ready'))
     }
     return { base: `http://127.0.0.1:${port}`, processes }
   }

@@ -34,20 +34,20 @@ test.serial(
     const copies = ['sweeper', 'sweeper', 'notifier', 'notifier'].map((name) => product.spawn('workers', [name]))
     // One of each kind is frozen while there is work, and goes on when the others have done some of it.
     const [frozenSweeper, , frozenNotifier] = copies
-    await sink.waitFor(1, 60_000)
+    await sink.waitFor(1)
     frozenSweeper?.signal('SIGSTOP')
     frozenNotifier?.signal('SIGSTOP')
     const downs = async () => (await product.db('flips').where({ to_status: 'down' }).select('id')).length
-    await eventually('every check to be down', async () => (await downs()) === CHECKS, 60_000)
+    await eventually('every check to be down', async () => (await downs()) === CHECKS)
     frozenSweeper?.signal('SIGCONT')
     frozenNotifier?.signal('SIGCONT')
-    await sink.waitFor(CHECKS, 60_000)
-    await mail.waitFor(CHECKS, 60_000)
+    await sink.waitFor(CHECKS)
+    await mail.waitFor(CHECKS)
 
     // The recovery comes after whatever might have been sent twice.
     await Promise.all(checks.map(({ uuid }) => fetch(`${base}/ping/${uuid}`)))
-    await sink.waitFor(2 * CHECKS, 60_000)
-    await mail.waitFor(2 * CHECKS, 60_000)
+    await sink.waitFor(2 * CHECKS)
+    await mail.waitFor(2 * CHECKS)
     await eventually('every notification to have ended', async () => {
       const open = await product.db('notifications').where({ state: 'pending' }).select('id')
       return open.length === 0

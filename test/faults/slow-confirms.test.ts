@@ -56,7 +56,7 @@ test('a ping that was in time wins although its confirm takes nearly as long as 
   // One that died without signing off must not stop the sweep.
   const dying = product.spawn('ingress')
   await listeningPort(dying)
-  await eventually('three listeners to be known', async () => (await doors(product)).size === 3, 60_000)
+  await eventually('three listeners to be known', async () => (await doors(product)).size === 3)
   dying.signal('SIGKILL')
   await dying.exited
 
@@ -89,7 +89,7 @@ test('a ping that was in time wins although its confirm takes nearly as long as 
   t.is(await overtaken(product), 0, 'and none was overtaken by a sweep')
 
   // From now on nobody pings: the sweep was held back, not stopped.
-  await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length, 60_000)
+  await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length)
 })
 
 test('in a quiet system a check goes down a second or two after its deadline, also when a listener has signed off', async (t) => {
@@ -99,7 +99,7 @@ test('in a quiet system a check goes down a second or two after its deadline, al
   const { base, deps } = await product.ingress()
   const other = product.spawn('ingress')
   await listeningPort(other)
-  await eventually('both listeners to be known', async () => (await doors(product)).size === 2, 60_000)
+  await eventually('both listeners to be known', async () => (await doors(product)).size === 2)
   t.is(await other.stop(), 0)
   const ended = await product
     .db('beats')

@@ -259,10 +259,10 @@ const resharded = (name: string, meanwhile: (stage: FaultStage) => Promise<void>
   async run(stage) {
     const { db, admin } = stage
     const isOver = async () => (await liveGenerations(db)).slice(0, -1).every(({ isDrained }) => isDrained)
-    await eventually('the change before to be over', isOver, 120_000)
+    await eventually('the change before to be over', isOver)
     const before = (await liveGenerations(db)).at(-1)?.shards ?? 0
     await Promise.all([meanwhile(stage), admin('shards', 'set', '--to', String((before % 4) + 1))])
-    await eventually('the former queues to be read to their end', isOver, 120_000)
+    await eventually('the former queues to be read to their end', isOver)
   },
 })
 

@@ -37,7 +37,7 @@ test('a run that is ended while it prepares takes its servers back', async (t) =
   const ended = once(run, 'exit')
   let said = ''
   for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  await eventually('its second server to be started', () => said.includes('starting a RabbitMQ node'), 120_000)
+  await eventually('its second server to be started', () => said.includes('starting a RabbitMQ node'))
   const data = marked(mark).flatMap((pid) => /-D\0([^\0]+\/postgres\/data)/.exec(read(pid, 'cmdline'))?.[1] ?? [])
   t.is(data.length, 1, 'its PostgreSQL runs')
   run.kill('SIGTERM')

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import { FACT_MS } from './eventually.ts'
 
 /** What is looked for, in this order: the same engine without the windows that nobody sees takes half the processor time. */
 const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
@@ -44,7 +45,7 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
   }
   try {
     const context = await (await mine.browser).newContext(options)
-    context.setDefaultTimeout(30_000)
+    context.setDefaultTimeout(FACT_MS)
     return {
       context,
       async [Symbol.asyncDispose]() {

@@ -251,16 +251,13 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
   }
 }
 
-/** A process loads a thousand modules before it listens: seconds of CPU time on a machine that others use too. */
-const START_MS = 60_000
-
 /** The port that a spawned listener, of HTTP or of mail, says it listens on. */
 export async function listeningPort(spawned: SpawnedProcess): Promise<number> {
   const look = () => {
     const found = /"port":(\d+)[^\n]*(?:http|smtp)\.listening/.exec(spawned.output())
     return found ? Number(found[1]) : undefined
   }
-  return await eventually('the listener to listen', look, START_MS)
+  return await eventually('the listener to listen', look)
 }
 
 function follow(child: ChildProcess): SpawnedProcess {

@@ -42,7 +42,7 @@ export async function signInAsOwner({ app }: RiskInstallation, page: Page): Prom
 
 /** The page of a pack, which loads itself anew until the pack has its place in the log, and not again. */
 export async function settledPack(page: Page): Promise<void> {
-  await page.getByText(/[0-9]+ in a tree of [0-9]+/).waitFor({ timeout: 60_000 })
+  await page.getByText(/[0-9]+ in a tree of [0-9]+/).waitFor()
 }
 
 /** Requests a sandbox pack on the form as it is offered. @returns its id; the browser is on its page */

@@ -14,7 +14,7 @@ test('of a blind check and registration no row, no log line and no message holds
   const ingress = product.spawn('ingress', [], { ...env, PORT: String(port) })
   const workers = product.spawn('workers', [], { ...env, METRICS_PORT: String(await freePort()) })
   for (const { output } of [ingress, workers])
-    await eventually('a process to be ready', () => output().includes('process.ready'), 60_000)
+    await eventually('a process to be ready', () => output().includes('process.ready'))
   const base = `http://127.0.0.1:${port}`
   const client = await openClient(product, base)
   // Every text of it stands nowhere else.

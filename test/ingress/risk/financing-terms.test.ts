@@ -52,7 +52,7 @@ test('two weeks before what is financed lapses its owner is told, once', async (
   await rows(later.registrationId).update({ expires_at: day(15) })
   await rows(soon.registrationId).update({ expires_at: day(13) })
   const told = async () => (await eventsOf(product, own)).filter((type) => type === 'first_financing.lapsed').length
-  await eventually('the notice', async () => (await told()) === 1, 60_000)
+  await eventually('the notice', async () => (await told()) === 1)
   const event = await product.db('events').where({ type: 'first_financing.lapsed' }).first()
   t.deepEqual(JSON.parse(event.body).fields, ['registrationId', 'expiresAt'])
   t.is(event.deal_id, soon.registrationId)

@@ -129,7 +129,7 @@ test('a fault that is not of the message never counts against it, and shows in a
   await worker.put('broken')
   const [letter] = await worker.probe.take(`${queue}.dead`, 1)
   t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'Error 23514')
-  await eventually('the patient one to be done', async () => faults.length === 0 && (await waiting()) === 0, 60_000)
+  await eventually('the patient one to be done', async () => faults.length === 0 && (await waiting()) === 0)
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
 })
 

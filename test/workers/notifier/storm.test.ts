@@ -27,7 +27,7 @@ test('hundreds of alerts to one host all arrive, once each, at the first attempt
   await tell(product.db, [other], [await addWebhook(deps, one.id, `${sink.url}/one`)])
   await product.db('checks').update({ status: 'up', alert_after: new Date(Date.now() - 60_000) })
   await product.workers()
-  await sink.waitFor(CROWD + 1, 60_000)
+  await sink.waitFor(CROWD + 1)
   await eventually('all to be recorded', async () => {
     const rows = await product.db('notifications').where({ state: 'delivered' })
     return rows.length === CROWD + 1

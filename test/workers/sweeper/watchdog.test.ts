@@ -19,7 +19,7 @@ const nextMinute = (db: Knex) =>
 const isSaid = (db: Knex, why: RegExp) =>
   eventually(`${why} to be said`, async () => why.test((await readWatchdog(db)).problem ?? ''))
 
-test('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
+test.serial('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -42,7 +42,7 @@ test('the monitor outside is fetched once a minute, by one of several sweepers',
   t.is((await turns()).filter(Boolean).length, 1, 'of ten at once one has the turn')
 })
 
-test('it is not fetched before every sweep has come to its end, and the shards have answered', async (t) => {
+test.serial('it is not fetched before every sweep has come to its end, and the shards have answered', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -60,7 +60,7 @@ test('it is not fetched before every sweep has come to its end, and the shards h
   await eventually('all to be well', async () => (await readWatchdog(db)).problem === null)
 })
 
-test('it is not fetched while a door takes no pings', async (t) => {
+test.serial('it is not fetched while a door takes no pings', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -76,7 +76,7 @@ test('it is not fetched while a door takes no pings', async (t) => {
   await sink.waitFor(1)
 })
 
-test('it is not fetched while a change waits that no alerter hands on', async (t) => {
+test.serial('it is not fetched while a change waits that no alerter hands on', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -99,7 +99,7 @@ test('it is not fetched while a change waits that no alerter hands on', async (t
   await sink.waitFor(({ path }) => path === '/chat')
 })
 
-test('a monitor that does not answer is said, and is tried again a minute later', async (t) => {
+test.serial('a monitor that does not answer is said, and is tried again a minute later', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -114,7 +114,7 @@ test('a monitor that does not answer is said, and is tried again a minute later'
   t.is(sink.requests.at(-1)?.path, '/elsewhere', 'a redirect is followed')
 })
 
-test('each kind of work is late when it has been due for more than two minutes, and not before', async (t) => {
+test.serial('each kind of work is late when it has been due for more than two minutes, and not before', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
   const { project } = await addProject(deps)
