@@ -18,7 +18,10 @@ export async function findings(page: Page, rules: readonly string[] = []): Promi
         run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
       }
     }
-    const { violations } = await axe.run(only.length === 0 ? {} : { runOnly: { type: 'rule', values: only } })
+    const { violations } = await axe.run({
+      resultTypes: ['violations'],
+      ...(only.length > 0 && { runOnly: { type: 'rule', values: only } }),
+    })
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)

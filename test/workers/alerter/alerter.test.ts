@@ -82,6 +82,13 @@ test('two alerters tell of thousands of changes once each, and those of one chec
     await addFlips(product, checks, 'up', 'down')
     await addFlips(product, checks, 'down', 'up')
   }
+  // What a flip says itself is when the transaction began that handed it on, which may have waited for the other.
+  await product.db.raw(`
+    CREATE TABLE handed_on (flip_id bigint, at timestamptz DEFAULT clock_timestamp(), tx bigint DEFAULT txid_current());
+    CREATE FUNCTION note_handed_on() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO handed_on (flip_id) VALUES (NEW.id); RETURN NULL; END';
+    CREATE TRIGGER handed_on AFTER UPDATE OF processed_at ON flips
+      FOR EACH ROW EXECUTE FUNCTION note_handed_on()`)
   await product.workers(['alerter'])
   await product.workers(['alerter', 'sweeper'])
   // A thousand after the other: together they take a slow machine longer than one fact may.
@@ -91,8 +98,11 @@ test('two alerters tell of thousands of changes once each, and those of one chec
     .rows
   t.deepEqual({ rows: Number(told.rows), flips: Number(told.flips) }, { rows: 4000, flips: 4000 })
   const { rows: overtaken } = await product.db.raw(`
-    SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id AND b.processed_at < a.processed_at`)
+    SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id
+      JOIN handed_on f ON f.flip_id = a.id JOIN handed_on g ON g.flip_id = b.id
+    WHERE g.tx <> f.tx AND g.at < f.at`)
   t.is(overtaken.length, 0)
+  t.is((await product.db('handed_on').select('flip_id')).length, 4000)
 })
 
 test('a page of checks taken down is one message, and so are the flips of one batch', async (t) => {
