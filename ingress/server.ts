@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
+import { hasBody, lingerBehind } from './linger.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { openPlainConnections, type PlainHandler } from './plain/plain-connections.ts'
 
@@ -60,6 +61,7 @@ export async function openHttpServer(
     (request: IncomingMessage, response: ServerResponse) => {
       // The parser goes on with what came in the same packet: a request hidden behind a refused one must not run.
       if (refused.has(request.socket)) return
+      if (hasBody(request)) lingerBehind(request, () => refused.add(request.socket))
       const refusal = unsafeRequestStatus(request)
       if (refusal !== null) {
         refused.add(request.socket)
