@@ -21,11 +21,14 @@ export type BinariesOptions = {
   running?: { postgres?: ProcessIdentity | undefined; rabbitmq?: ProcessIdentity | undefined }
   /** server settings for PostgreSQL */
   postgresOptions?: Readonly<Record<string, string>>
+  /** further arguments of the broker's Erlang machine */
+  brokerErlang?: string
   report: (line: string) => void
 }
 
 /** Servers of our own from installed packages; as root on Debian and Ubuntu, packages are installed when missing. */
-export function localBinaries({ folder, ports = {}, running = {}, postgresOptions, report }: BinariesOptions): Starter {
+export function localBinaries(options: BinariesOptions): Starter {
+  const { folder, ports = {}, running = {}, postgresOptions, brokerErlang = '', report } = options
   return {
     unavailable: async (service) => {
       const found = service === 'postgres' ? await postgresBinaries() : await rabbitBinaries()
@@ -51,7 +54,9 @@ export function localBinaries({ folder, ports = {}, running = {}, postgresOption
       }
       report('starting a RabbitMQ node of our own')
       const port = ports.rabbitmq ?? (await freePort()) // the node's name and data hang on it
-      const { url, control, pid } = await startLocalRabbit(bin, join(folder, 'rabbitmq'), port)
+      const { url, control, pid } = await startLocalRabbit(bin, join(folder, 'rabbitmq'), port, {
+        erlang: brokerErlang,
+      })
       return { url, control, process: await identify(pid) }
     },
   }

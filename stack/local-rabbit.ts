@@ -21,26 +21,35 @@ export async function rabbitBinaries(): Promise<string | undefined> {
   return code === 0 ? join(stdout.trim(), '..') : undefined
 }
 
+export interface RabbitOptions {
+  /** lines of rabbitmq.conf */
+  settings?: readonly string[]
+  /** what the nodes of one cluster have in common; one of its own when left out */
+  cookie?: string | undefined
+  /** of those that come with the server */
+  plugins?: readonly string[]
+  /** further arguments of the Erlang machine */
+  erlang?: string
+}
+
 /**
  * Starts a broker of our own on the loopback: its own node name, cookie, data and logs in `folder`. The port mapper
  * (epmd) is one per machine; ours joins the one that runs, and leaves it running.
- * @param settings lines of rabbitmq.conf
- * @param cookie what the nodes of one cluster have in common; one of its own when left out
- * @param plugins of those that come with the server
  * @throws Error with the end of the broker's output
  */
 export async function startLocalRabbit(
   bin: string,
   folder: string,
   port: number,
-  settings: readonly string[] = [],
-  cookie = randomBytes(20).toString('hex'),
-  plugins: readonly string[] = [],
+  options: RabbitOptions = {},
 ): Promise<LocalRabbit> {
   const user = await serviceUser('rabbitmq')
   makePrivateFolder(folder, user)
-  prepareNode(folder, { port, settings, cookie, plugins }, user)
-  const environment = { ...nodeEnvironment(folder, port), RABBITMQ_DIST_PORT: String(await freePort()) }
+  prepareNode(folder, port, options, user)
+  const environment = {
+    ...nodeEnvironment(folder, port, options.erlang),
+    RABBITMQ_DIST_PORT: String(await freePort()),
+  }
   const output = openSync(join(folder, 'output.log'), 'w')
   const child = spawn(join(bin, 'rabbitmq-server'), [], {
     ...user,
@@ -83,12 +92,8 @@ export function rabbitNode(port: number): string {
  */
 const ADVANCED = '[{aten, [{poll_interval, 1000}]}].\n'
 
-function prepareNode(
-  folder: string,
-  node: { port: number; settings: readonly string[]; cookie: string; plugins: readonly string[] },
-  user: ServiceUser | undefined,
-): void {
-  const { port, settings, cookie, plugins } = node
+function prepareNode(folder: string, port: number, options: RabbitOptions, user: ServiceUser | undefined): void {
+  const { settings = [], cookie = randomBytes(20).toString('hex'), plugins = [] } = options
   const write = (name: string, text: string, mode: number) => {
     writeFileSync(join(folder, name), text, { mode })
     if (user) chownSync(join(folder, name), user.uid, user.gid)
@@ -104,7 +109,7 @@ function prepareNode(
   write('rabbitmq.conf', [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings, ''].join('\n'), 0o600)
 }
 
-function nodeEnvironment(folder: string, port: number): Record<string, string> {
+function nodeEnvironment(folder: string, port: number, erlang = ''): Record<string, string> {
   return {
     HOME: folder,
     RABBITMQ_NODENAME: rabbitNode(port),
@@ -118,7 +123,7 @@ function nodeEnvironment(folder: string, port: number): Record<string, string> {
     RABBITMQ_CONF_ENV_FILE: join(folder, 'rabbitmq-env.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
     // Busy-waiting schedulers of an idle broker would take a core from everything else on a small machine.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+sbwt none +sbwtdcpu none +sbwtdio none ${erlang}`.trim(),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_FLAGS: '-kernel inet_dist_use_interface {127,0,0,1}',
   }

@@ -172,7 +172,7 @@ export async function startRabbit(
   const bin = await rabbitBinaries()
   if (!bin) throw new Error('fault tests need RabbitMQ installed (Debian: rabbitmq-server)')
   const port = await freePort()
-  let broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
+  let broker = await startLocalRabbit(bin, folder, port, { settings, cookie, plugins })
   const ctl = (...args: string[]) =>
     mustRun([...(broker.control.rabbitmqctl ?? []), ...args], { env: { ...process.env, ...broker.control.env } })
   const stop = async () => {
@@ -202,7 +202,7 @@ export async function startRabbit(
     freeze: (isOn) =>
       void process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), isOn ? 'SIGSTOP' : 'SIGCONT'),
     start: async () => {
-      broker = await startLocalRabbit(bin, folder, port, settings, cookie, plugins)
+      broker = await startLocalRabbit(bin, folder, port, { settings, cookie, plugins })
     },
     stopApp: async () => void (await ctl('stop_app')),
     startApp: async () => void (await ctl('start_app')),

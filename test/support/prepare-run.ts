@@ -17,6 +17,12 @@ import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
+ * Each of the hundreds of queues that tests hand on looks after itself once a minute, not every five seconds: together
+ * that takes a twentieth of the machine. What is asked for is counted at once all the same.
+ */
+const BROKER_OF_A_RUN = '-rabbit quorum_tick_interval 60000'
+
+/**
  * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where PostgreSQL and
  * RabbitMQ are installed or a Docker engine answers, the run has servers of its own.
  * @param vhosts how many virtual hosts to make ahead
@@ -40,7 +46,11 @@ export async function prepareRun(
     databaseUrl: process.env.DATABASE_URL,
     amqpUrl: process.env.AMQP_URL,
     docker: containers,
-    binaries: takenBack(localBinaries({ folder, postgresOptions: OF_A_RUN, report }), cleanup, over),
+    binaries: takenBack(
+      localBinaries({ folder, postgresOptions: OF_A_RUN, brokerErlang: BROKER_OF_A_RUN, report }),
+      cleanup,
+      over,
+    ),
     order: { postgres: ownFirst(order), rabbitmq: ownFirst(order) },
     report,
   })
