@@ -13,7 +13,7 @@ const LINGER_MS = 2_000
 export function lingerBehind(request: IncomingMessage, ending: () => void): void {
   const { socket } = request
   const close = () => Socket.prototype.destroySoon.call(socket)
-  // What Node calls behind the last answer of a connection, and nobody else.
+  // What Node calls behind the last answer of a connection, and we behind the answer to a body that was cut.
   socket.destroySoon = () => {
     if (request.complete || socket.destroyed) return close()
     ending()
@@ -24,9 +24,4 @@ export function lingerBehind(request: IncomingMessage, ending: () => void): void
       .once('close', () => clearTimeout(timer))
       .resume()
   }
-}
-
-/** Whether a body belongs to a request. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

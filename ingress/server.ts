@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
-import { hasBody, lingerBehind } from './linger.ts'
+import { lingerBehind } from './linger.ts'
+import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { openPlainConnections, type PlainHandler } from './plain/plain-connections.ts'
 

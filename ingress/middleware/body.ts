@@ -4,6 +4,11 @@ import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } 
 /** The longest body of the management API and of `/v1`, in bytes (monitoring behaviour 5.4). */
 const MAX_BODY_BYTES = 2_621_440
 
+/** Whether a body belongs to a request. GET and HEAD may carry one too; nearly none do. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /**
  * The whole body, as sent. Refuses before buffering what is announced as too long, and while reading what turns out so.
  * @throws PayloadTooLargeError; the connection closes after the answer

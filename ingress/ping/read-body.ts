@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasBody } from '../middleware/body.ts'
 
 /** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
 const BODY_HARD_CAP = 1024 * 1024
@@ -16,10 +17,9 @@ interface PingBody {
  */
 export type ReadBody = () => Promise<Buffer | null>
 
-/** How the body of a request is read; null for one without. GET and HEAD may carry a body too; nearly none do. */
+/** How the body of a request is read; null for one without. */
 export function bodyReader(request: IncomingMessage, response: ServerResponse, limit: number): ReadBody | null {
-  const { headers } = request
-  if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return null
+  if (!hasBody(request)) return null
   return async () => {
     const { body, isCut } = await readPingBody(request, limit)
     if (isCut) {
