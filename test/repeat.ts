@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { wasEnded } from './support/ended-run.ts'
 import { type Failure, flakyLines } from './support/failures.ts'
 import { root } from './support/imports.ts'
 
@@ -19,13 +20,13 @@ for (let run = 1; run <= times; run++) {
   console.log(`run ${run} of ${times}`)
   const began = Date.now()
   const file = join(folder, `${run}.json`)
-  const { status, signal } = spawnSync(process.execPath, ['--import', 'tsx', 'test/run.ts', ...args], {
+  const exit = spawnSync(process.execPath, ['--import', 'tsx', 'test/run.ts', ...args], {
     cwd: root,
     env: { ...process.env, TEST_FAILURES: file },
     stdio: 'inherit',
   })
-  if (signal !== null) break // somebody ended us: what is known so far is told
-  runs.push(failures(file, status))
+  if (wasEnded(exit)) break // what is known so far is told
+  runs.push(failures(file, exit.status))
   console.log(`run ${run} took ${Math.round((Date.now() - began) / 1000)} s`)
 }
 rmSync(folder, { recursive: true, force: true })

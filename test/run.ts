@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countTests, type TestCount } from './support/count-tests.ts'
+import { exitCodeOf } from './support/ended-run.ts'
 import { type Failure, failureLine, failuresOf } from './support/failures.ts'
 import { reaches, root, sourcesBelow } from './support/imports.ts'
 import { prepareRun } from './support/prepare-run.ts'
@@ -40,7 +41,10 @@ const isRepeat = process.env.TEST_FAILURES !== undefined
 /** After a signal nothing new begins, and what has begun, the preparation too, is taken back. */
 const over = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => over.abort(new Error(`the run was ended by ${signal}`)))
+  process.on(signal, () => {
+    over.abort(new Error(`the run was ended by ${signal}`))
+    process.once('exit', () => (process.exitCode = exitCodeOf(signal)))
+  })
 // Also when there is no verdict.
 process.once('exit', () => rmSync(progress, { recursive: true, force: true }))
 const verdict = isUnit ? judge([await runAva([...given, ...files], {}, SIDE_BY_SIDE)]) : await runWithServices()

@@ -21,29 +21,32 @@ function marked(mark: string): string[] {
   )
 }
 
-test('a run that is ended while it prepares takes its servers back', async (t) => {
+test('a run that is ended while it prepares takes its servers back, and is not begun again', async (t) => {
   if (process.platform !== 'linux') {
     t.pass('there is no /proc to look into')
     return
   }
   t.timeout(230_000)
   const mark = randomUUID()
-  const run = spawn(process.execPath, ['--import', 'tsx', 'test/run.ts', 'test/stack/count-tests.test.ts'], {
+  const repeat = spawn(process.execPath, ['--import', 'tsx', 'test/repeat.ts', '2', 'test/stack/count-tests.test.ts'], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, STACK_SERVICES: 'binaries', ENDED_RUN: mark },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.teardown(() => run.kill('SIGKILL'))
-  const ended = once(run, 'exit')
+  t.teardown(() => repeat.kill('SIGKILL'))
+  const ended = once(repeat, 'exit')
   let said = ''
-  for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  for (const stream of [repeat.stdout, repeat.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
   await eventually('its second server to be started', () => said.includes('starting a RabbitMQ node'))
   const data = marked(mark).flatMap((pid) => /-D\0([^\0]+\/postgres\/data)/.exec(read(pid, 'cmdline'))?.[1] ?? [])
   t.is(data.length, 1, 'its PostgreSQL runs')
-  run.kill('SIGTERM')
+  const run = marked(mark).find((pid) => read(pid, 'cmdline').includes('\0test/run.ts\0'))
+  process.kill(Number(run), 'SIGTERM')
   const [code] = await ended
   t.is(code, 1, said)
   t.regex(said, /the run was ended by SIGTERM/)
+  t.notRegex(said, /run 2 of 2/)
+  t.regex(said, /nothing failed in 0 runs/, 'what was under way says nothing about the tests')
   t.notRegex(said, /passed/, 'no test process began')
   await eventually('all of it to be gone', () => marked(mark).length === 0)
   t.false(existsSync(data[0] ?? ''), 'nor is its folder left')
