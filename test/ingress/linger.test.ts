@@ -2,15 +2,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
 import { eventually } from '../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../support/product.ts'
+import type { HttpProduct } from '../support/product.ts'
+import { sharedProduct } from '../support/shared-product.ts'
 import { aPingedProject } from './ping/listeners.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const BODY_BYTES = 300_000

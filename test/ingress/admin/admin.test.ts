@@ -8,16 +8,14 @@ import type { AdminContext } from '../../../ingress/admin/command.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { newKeyPair } from '../../support/test-wallet.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const context = async (): Promise<AdminContext & AsyncDisposable> => ({

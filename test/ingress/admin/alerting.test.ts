@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 interface Made {

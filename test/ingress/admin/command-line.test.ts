@@ -5,14 +5,12 @@ import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { settingsDocument } from '../../../ingress/admin/settings.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 interface Ended {

@@ -4,15 +4,13 @@ import { query } from '#shared/platform/database/sql.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addProject } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: [] })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 async function reseal(settings: { sealFormat?: 'v1' } = {}) {

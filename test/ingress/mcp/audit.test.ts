@@ -2,17 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import { openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addProjectOf, callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const digestOf = (args: object) => createHash('sha256').update(canonicalize(args)).digest('hex')
 

@@ -10,20 +10,19 @@ import { addWebhook, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ env: { ALLOW_PRIVATE_TARGETS: 'true' }, isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['ping-evaluator', 'alerter', 'notifier', 'sweeper'])
+  product = await sharedProduct({ workers: ['alerter', 'notifier', 'sweeper'] })
+  base = product.url
   owner = await openClient(product, base, { env: 'PRODUCTION' })
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const READ = ['agents:invoke', 'monitoring:read']
 const WRITE = [...READ, 'monitoring:write']

@@ -5,19 +5,19 @@ import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { createAgentDirectory } from '../../../ingress/mcp/agent-directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, askToken, clientWith, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ env: { MCP_ALLOWED_ORIGINS: 'https://assistant.example' }, isBound: true })
-  base = (await product.ingress()).base
+  product = await sharedProduct({ env: { MCP_ALLOWED_ORIGINS: 'https://assistant.example' } })
+  base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const discover = {
   jsonrpc: '2.0',

@@ -5,20 +5,21 @@ import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { tools } from '../../../ingress/mcp/tools.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addProjectOf, callTool, connect, ERAS, makeKey } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer', 'kyb-verifier', 'dilution-measurer', 'financing-registrar'])
+  product = await sharedProduct({
+    workers: ['pack-composer', 'kyb-verifier', 'dilution-measurer', 'financing-registrar'],
+  })
+  base = product.url
   owner = await openClient(product, base, { env: 'PRODUCTION' })
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 /** All scopes that a live key can have. */
 const SCOPES = [...new Set(['agents:invoke', ...tools.map(({ scope }) => scope)])]

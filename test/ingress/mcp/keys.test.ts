@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, askToken, clientWith, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addProjectOf, callTool, connect, makeKey, rawPost } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
   owner = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const DAY_MS = 86_400_000
 const scopes = ['agents:invoke']

@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { callTool, connect, ERAS, makeKey } from './agents.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer', 'anchor'])
+  product = await sharedProduct({ workers: ['pack-composer', 'anchor'] })
+  base = product.url
   owner = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const SCOPES = ['agents:invoke', 'risk-signals:run', 'risk-signals:read', 'usage:read']
 

@@ -5,7 +5,8 @@ import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { tools } from '../../../ingress/mcp/tools.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { check as askCheck, receivable, register } from '../risk/financing-support.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
@@ -39,17 +40,16 @@ const ASKED: Record<string, ((ids: Record<string, string>) => Record<string, str
 const SCOPES = [...new Set(['agents:invoke', ...tools.map(({ scope }) => scope)])]
 const readOnly = SCOPES.filter((scope) => scope !== 'monitoring:write')
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 const ids: Record<string, string> = {}
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers([
-    ...['ping-evaluator', 'alerter', 'pack-composer', 'kyb-verifier', 'acceptance-recorder', 'financing-registrar'],
-  ])
+  product = await sharedProduct({
+    workers: [...['alerter', 'pack-composer', 'kyb-verifier', 'acceptance-recorder', 'financing-registrar']],
+  })
+  base = product.url
   owner = await openClient(product, base, { name: 'Both', env: 'PRODUCTION' })
   const project = await addProjectOf(product, owner)
   const check = await insertCheck(product.db, project.id, DEFAULT_SETTINGS)
@@ -75,7 +75,6 @@ test.before(async () => {
     receivableRef: 'MINE-1',
   })
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 test('every tool stands in the matrix, in its order, with schemas of both its ends', async (t) => {
   t.deepEqual(

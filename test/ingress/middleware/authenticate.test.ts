@@ -1,16 +1,14 @@
 import test from 'ava'
 import { listProjectKeys, revokeProjectKey } from '#shared/monitoring/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const list = (headers: Record<string, string | string[]>) => send(app.url, '/api/v3/checks/', { headers })

@@ -1,15 +1,13 @@
 import test from 'ava'
 import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addKey, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', env: { API_RATE_LIMIT_PER_MINUTE: '10' } })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct({ env: { API_RATE_LIMIT_PER_MINUTE: '10' } })
 })
 
 const list = (key: string, headers = {}) =>

@@ -7,13 +7,11 @@ import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 /** Writes bytes as they are and reads until the server closes. */

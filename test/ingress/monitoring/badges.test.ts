@@ -2,16 +2,14 @@ import test from 'ava'
 import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { execute } from '#shared/platform/database/sql.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', env: { SITE_NAME: 'Our <checks>' } })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct({ env: { SITE_NAME: 'Our <checks>' } })
 })
 
 async function badgesOf(key: string): Promise<Record<string, BadgeUrls>> {

@@ -19,7 +19,7 @@ import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
 import { openTransportContext } from '../../support/transport-context.ts'
-import { createTeam, join } from '../web/people.ts'
+import { createTeam, emailOf, join } from '../web/people.ts'
 
 let app: HttpProduct
 let smtp: SmtpSink
@@ -179,15 +179,15 @@ test.serial(
       /"email" \(email\) of the project "Bounced project" was disabled: Delivery failed \(status=3D5\.1\.1\)\./,
     )
     t.regex(told, /List-Unsubscribe:/)
-    t.is(noticesTo('owner@example.com').length, 0)
+    t.is(noticesTo(emailOf(team, 'owner')).length, 0)
 
     await app.db('channels').where({ project_id: projectId }).update({ disabled_at: app.db.fn.now() })
-    await comesBack(projectId, 'manager@example.com')
-    const owner = await eventually('the owner to be told', () => noticesTo('owner@example.com')[0])
+    await comesBack(projectId, emailOf(team, 'manager'))
+    const owner = await eventually('the owner to be told', () => noticesTo(emailOf(team, 'owner'))[0])
     t.notRegex(owner, /Unsubscribe/)
-    for (const address of ['manager@example.com', 'member@example.com', 'gone@bounced.example'])
+    for (const address of [emailOf(team, 'manager'), emailOf(team, 'member'), 'gone@bounced.example'])
       t.is(noticesTo(address).length, 0, address)
-    for (const address of ['ops@bounced.example', 'owner@example.com']) t.is(noticesTo(address).length, 1, address)
+    for (const address of ['ops@bounced.example', emailOf(team, 'owner')]) t.is(noticesTo(address).length, 1, address)
   },
 )
 

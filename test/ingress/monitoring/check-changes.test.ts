@@ -1,14 +1,12 @@
 import test from 'ava'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { aProject, type View } from './owned-project.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 test('a new check has the published defaults and every field', async (t) => {

@@ -3,13 +3,11 @@ import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 async function namesIn(path: string, key: string): Promise<unknown[]> {

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import test from 'ava'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addProject } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 // A client that was written for the existing service, as its authors published it.
 const { HealthChecksApiClient, HealthChecksPingClient } = createRequire(import.meta.url)('healthchecks-io-client')
@@ -11,10 +12,7 @@ const PATIENT = { timeout: 60_000, maxContentLength: 1e6 }
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 for (const apiVersion of [1, 2, 3]) {

@@ -1,17 +1,15 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { parseExposition } from './exposition.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 test('a scrape has every check, tag and total, with labels escaped', async (t) => {

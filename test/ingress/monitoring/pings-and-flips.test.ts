@@ -1,16 +1,14 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '10' } })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct({ env: { PING_LOG_LIMIT: '10' } })
 })
 
 interface PingView {

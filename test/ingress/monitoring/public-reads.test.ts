@@ -2,15 +2,15 @@ import test from 'ava'
 import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { saveStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { currentTenant } from '#shared/platform/database/tenant.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true, workers: [] })
+  app = await sharedProduct()
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 /** For whom each statement about checks and what hangs on them is run; null for all tenants. */
 function watchReads() {

@@ -4,9 +4,10 @@ import test from 'ava'
 import { badgeSignature } from '#shared/monitoring/badges/signature.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { execute } from '#shared/platform/database/sql.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 interface Case {
   name: string
@@ -38,10 +39,7 @@ const DIFFERENT: Readonly<Record<string, number | null>> = {
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '100' } })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct({ env: { PING_LOG_LIMIT: '100' } })
 })
 
 for (const vector of cases) {

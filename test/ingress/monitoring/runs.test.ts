@@ -2,16 +2,14 @@ import test from 'ava'
 import { z } from 'zod'
 import { BUCKETS } from '#shared/monitoring/runs/run.ts'
 import { query } from '#shared/platform/database/sql.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const A = '00000000-0000-4000-8000-00000000000a'

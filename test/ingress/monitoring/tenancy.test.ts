@@ -9,16 +9,14 @@ import { query } from '#shared/platform/database/sql.ts'
 import { monitoringRoutes } from '../../../ingress/monitoring/routes.ts'
 import type { Route } from '../../../ingress/route.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject, type TestProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const keyed = monitoringRoutes.filter((route) => route.security.length > 0)

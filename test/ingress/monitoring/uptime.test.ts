@@ -1,16 +1,14 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { projectReports } from '#shared/monitoring/reports/report-store.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 test('the time of a check: up, down, unknown, in maintenance, off; by both names and keys', async (t) => {

@@ -13,23 +13,23 @@ import { rotateTokenKeys } from '#shared/tenancy/oauth/store.ts'
 import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type ApiClient, clientWith, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let secrets: Secrets
 let base = ''
 let client: ApiClient
 let privateKey: KeyObject
 
 test.before(async () => {
-  product = await openProduct()
+  product = await sharedProduct()
   secrets = createSecrets(product.config.secretKey)
-  base = (await product.ingress()).base
+  base = product.url
   client = await openClient(product, base)
   const row = await product.db('token_keys').where({ alg: 'ES256', role: 'CURRENT' }).first('sealed_private_jwk')
   privateKey = createPrivateKey({ key: JSON.parse(secrets.open('token-key', row.sealed_private_jwk)), format: 'jwk' })
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const part = (value: object | string) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')

@@ -5,17 +5,17 @@ import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
 import { rotateSecret, setClientDisabled } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { askToken, clientWith, makeCredentials, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { stopRefill } from '../../support/stop-refill.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct()
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const grant = { grant_type: 'client_credentials' }
 

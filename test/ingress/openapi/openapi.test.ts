@@ -3,15 +3,13 @@ import test from 'ava'
 import { openApiText } from '../../../ingress/admin/openapi.ts'
 import { documentedRoutes, openApiDocument } from '../../../ingress/openapi.ts'
 import type { Route } from '../../../ingress/route.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: [] })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 interface Operation {

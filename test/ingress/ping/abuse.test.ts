@@ -2,16 +2,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 /** Writes bytes as they are and reads until the server closes. */

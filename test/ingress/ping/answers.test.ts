@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 import { type Answer, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { aPingedProject } from './listeners.ts'
 
 const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
@@ -10,10 +11,7 @@ const RID = '0b9a2c5e-0a55-4a43-9d4c-6f5f0c1e7a11'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 /** The headers that the specification names, absent ones as undefined. */

@@ -3,16 +3,14 @@ import test from 'ava'
 import { z } from 'zod'
 import { query } from '#shared/platform/database/sql.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
 import { type Answer, jsonOf as anyJson, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const jsonOf = (answer: Answer) => z.record(z.string(), z.unknown()).parse(anyJson(answer))

@@ -9,28 +9,27 @@ import { beginEpoch } from '#shared/risk/first-financing/keys-store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { act, blindFingerprints, check, eventsOf, receivable, register } from './financing-support.ts'
 
 const ABSENCE = '/v1/first-financing/absence-proofs'
 const SNAPSHOTS = '/v1/first-financing/snapshots'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 let other: ApiClient
 const folder = mkdtempSync(join(tmpdir(), 'absence-'))
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['financing-registrar', 'anchor', 'sweeper'])
+  product = await sharedProduct({ workers: ['financing-registrar', 'anchor', 'sweeper'] })
+  base = product.url
   owner = await openClient(product, base)
   other = await openClient(product, base)
 })
 test.after.always(async () => {
   rmSync(folder, { recursive: true, force: true })
-  await product[Symbol.asyncDispose]()
 })
 
 /** An hour passes for the snapshots, until the next one stands. */

@@ -4,20 +4,19 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, clientWith, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { eventsOf, receivable, scenarioGstin } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let lender: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['acceptance-recorder', 'dilution-measurer'])
+  product = await sharedProduct({ workers: ['acceptance-recorder', 'dilution-measurer'] })
+  base = product.url
   lender = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const newRef = () => `RCV-${randomInt(1e9)}`
 const said = (receivableRef: string, action: string, change: object = {}) => ({

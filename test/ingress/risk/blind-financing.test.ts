@@ -3,10 +3,11 @@ import test from 'ava'
 import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { act, blindFingerprints, blindOf, check, receivable, register } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let a: ApiClient
 let b: ApiClient
@@ -17,16 +18,14 @@ const evaluate = (client: ApiClient, body: object) => client.post(EVALUATE, body
 const element = () => blindOf(randomBytes(20)).blinded
 
 test.before(async () => {
-  product = await openProduct({
-    isBound: true,
+  product = await sharedProduct({
     env: { FINANCING_ELEMENTS_PER_DAY: '100', FINANCING_CHECKS_PER_DAY: '20' },
+    workers: ['financing-registrar'],
   })
-  base = (await product.ingress()).base
-  await product.workers(['financing-registrar'])
+  base = product.url
   a = await openClient(product, base)
   b = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 test.serial('the key of the epoch is anchored, and the first who asks has it made', async (t) => {
   const { status, json } = await a.get('/v1/first-financing/oprf/key')

@@ -1,18 +1,17 @@
 import test from 'ava'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { BUREAU_FILES, borrower, imported, SEGMENTS_HEADER, upload } from './imports-support.ts'
 
-let product: Product
+let product: HttpProduct
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  const { base } = await product.ingress()
-  await product.workers(['tape-importer'])
+  product = await sharedProduct({ workers: ['tape-importer'] })
+  const base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const at = (style: string) => ({ path: `${BUREAU_FILES}?style=${style}`, type: 'text/plain' })
 

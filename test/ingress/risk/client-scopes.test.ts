@@ -4,17 +4,17 @@ import { CLIENT_SCOPES, type ClientScope, type Family } from '#shared/tenancy/oa
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { platformRoutes } from '../../../ingress/risk/routes.ts'
 import { askToken, clientWith } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { openWebhooksClient } from './webhooks-client.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 /** Clients of one organisation, each with a family and what it was given beside it. */
 const open = (name: string, family: Family, scopes: readonly ClientScope[]) =>

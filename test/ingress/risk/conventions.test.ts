@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { type ApiClient, demoRequest, demoTriple, openClient, type Reply, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer'])
+  product = await sharedProduct({ workers: ['pack-composer'] })
+  base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const run = (body: unknown, headers: Record<string, string> = {}) => client.post('/v1/po/risk-signals', body, headers)
 

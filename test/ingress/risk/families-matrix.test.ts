@@ -6,12 +6,13 @@ import { veiOf } from '#shared/risk/identifiers/vei.ts'
 import { platformRoutes } from '../../../ingress/risk/routes.ts'
 import { fileOf, importsOf, root, sourcesBelow } from '../../support/imports.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { act, blindOf, receivable, register } from './financing-support.ts'
 import { BUREAU_FILES, borrower, imported, SEGMENTS_HEADER, SMALL_TAPE } from './imports-support.ts'
 import { issuePack } from './trade-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ApiClient
 let stranger: ApiClient
@@ -56,16 +57,17 @@ const HOSTILE: Record<string, string> = {
 }
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers([
-    'financing-registrar',
-    'kyb-verifier',
-    'acceptance-recorder',
-    'provenance-composer',
-    'identity-verifier',
-    'tape-importer',
-  ])
+  product = await sharedProduct({
+    workers: [
+      'financing-registrar',
+      'kyb-verifier',
+      'acceptance-recorder',
+      'provenance-composer',
+      'identity-verifier',
+      'tape-importer',
+    ],
+  })
+  base = product.url
   owner = await openClient(product, base)
   stranger = await openClient(product, base)
   const disputer = await openClient(product, base)
@@ -130,7 +132,6 @@ test.before(async () => {
     receivableRef: 'MINE-1',
   })
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const unknownOf = (name: string) => {
   if (name === 'n') return '0'

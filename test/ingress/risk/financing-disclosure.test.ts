@@ -1,17 +1,16 @@
 import test from 'ava'
 import { openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { check, eventsOf, receivable, register } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['financing-registrar'])
+  product = await sharedProduct({ workers: ['financing-registrar'] })
+  base = product.url
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 const openOrganisation = () => openClient(product, base)
 interface Match {

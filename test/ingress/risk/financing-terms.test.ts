@@ -1,18 +1,20 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { act, check, eventsOf, receivable, register } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({ isBound: true, env: { FINANCING_OPEN_REGISTRATIONS: '2' } })
-  base = (await product.ingress()).base
-  await product.workers(['financing-registrar', 'sweeper'])
+  product = await sharedProduct({
+    env: { FINANCING_OPEN_REGISTRATIONS: '2' },
+    workers: ['financing-registrar', 'sweeper'],
+  })
+  base = product.url
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 test('who registers and cancels in a loop pays for each, and holds no more at once than the setting lets', async (t) => {
   const own = await openClient(product, base)

@@ -4,22 +4,21 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { act, check, eventsOf, receivable, register, scenarioGstin } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let a: ApiClient
 let b: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['financing-registrar'])
+  product = await sharedProduct({ workers: ['financing-registrar'] })
+  base = product.url
   a = await openClient(product, base)
   b = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 test('A registers, B sees that it exists and the month, A finances, releases, and B can register', async (t) => {
   const invoice = receivable()

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { holderJwk, newKeyPair, post, present } from '../../support/test-wallet.ts'
 
 let product: HttpProduct
@@ -9,10 +10,9 @@ let client: ApiClient
 const SECRETS = { reason: 'she asked by letter' }
 
 test.before(async () => {
-  product = await openProduct({ listener: 'http', workers: [], isBound: true })
+  product = await sharedProduct()
   client = await openClient(product, product.url)
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 const path = (subjectId: string, what = '') => `/v1/identity/subjects/${subjectId}${what}`
 const makeSubject = async (): Promise<string> =>

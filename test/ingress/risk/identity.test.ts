@@ -4,7 +4,8 @@ import { inflateList, statusAt } from '#shared/risk/credentials/status-list.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { findTexts } from '../../support/stored-texts.ts'
 import { holderJwk, newKeyPair, present } from '../../support/test-wallet.ts'
 import { eventsOf } from './financing-support.ts'
@@ -22,14 +23,9 @@ const SECRETS = {
 }
 
 test.before(async () => {
-  product = await openProduct({
-    listener: 'http',
-    workers: ['presentation-verifier', 'identity-verifier', 'sweeper'],
-    isBound: true,
-  })
+  product = await sharedProduct({ workers: ['presentation-verifier', 'identity-verifier', 'sweeper'] })
   client = await openClient(product, product.url)
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 const path = (subjectId: string, what = '') => `/v1/identity/subjects/${subjectId}${what}`
 

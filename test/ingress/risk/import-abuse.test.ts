@@ -3,20 +3,19 @@ import { connect } from 'node:net'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { HEADER, imported, note, SMALL_TAPE, TAPES, upload } from './imports-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['tape-importer'])
+  product = await sharedProduct({ workers: ['tape-importer'] })
+  base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const MIB = 1024 * 1024
 const rows = (count: number, tag: string) => Array.from({ length: count }, (_, n) => note(`${tag}-${n}`))

@@ -7,25 +7,24 @@ import test from 'ava'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { HEADER, imported, note, TAPES } from './imports-support.ts'
 import { verify } from './pools-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 const folder = mkdtempSync(join(tmpdir(), 'import-proofs-'))
 const ROWS = 700
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['tape-importer', 'anchor'])
+  product = await sharedProduct({ workers: ['tape-importer', 'anchor'] })
+  base = product.url
   client = await openClient(product, base)
 })
 test.after.always(async () => {
   rmSync(folder, { recursive: true })
-  await product[Symbol.asyncDispose]()
 })
 
 const importRows = async (prefix: string) => {

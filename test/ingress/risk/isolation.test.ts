@@ -11,21 +11,20 @@ import {
   openClient,
   type Reply,
 } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let one: ApiClient
 let other: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer'])
+  product = await sharedProduct({ workers: ['pack-composer'] })
+  base = product.url
   one = await openClient(product, base)
   other = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 /** What is left of an answer without what differs for every request. */
 function bare({ status, json }: Reply) {

@@ -6,20 +6,19 @@ import { microsOfDate } from '#shared/time.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { eventsOf, scenarioGstin } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['kyb-verifier'])
+  product = await sharedProduct({ workers: ['kyb-verifier'] })
+  base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const business = {
   gstin: '29AAACR5678D1Z5',

@@ -3,22 +3,22 @@ import test from 'ava'
 import { pathToken } from '#shared/risk/colending/lms-signature.ts'
 import { grantFamilies, revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: Awaited<ReturnType<typeof openClient>>
 let url = ''
 let key: Buffer
 
 test.before(async () => {
-  product = await openProduct()
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
   client = await openClient(product, base)
   url = `${base}/v1/colending/lms-events/${client.credentials.lmsIntegrationId}`
   key = Buffer.from(String(client.credentials.lmsSecret).slice('whsec_'.length), 'base64')
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const sign = (body: string, encoding: 'hex' | 'base64' = 'hex', by: Buffer | string = key) =>
   createHmac('sha256', by).update(body).digest(encoding)

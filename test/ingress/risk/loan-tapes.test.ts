@@ -4,20 +4,19 @@ import { canonicalize } from '#shared/canonical/jcs.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { leafHash, verifyInclusion } from '#shared/transparency/anchoring/merkle.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { HEADER, imported, note, SMALL_TAPE, TAPES, upload } from './imports-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['tape-importer'])
+  product = await sharedProduct({ workers: ['tape-importer'] })
+  base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 test('a tape with a banner, a totals row and one bad cell says which cell, and never what stood there', async (t) => {
   const own = await openClient(product, base)

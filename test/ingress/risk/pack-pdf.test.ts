@@ -9,18 +9,17 @@ import { findPdfStatement } from '#shared/risk/packs/pdf/store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { NO_POPPLER, readPdf } from '../../support/risk-poppler.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct()
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer', 'anchor', 'dilution-measurer'])
+  product = await sharedProduct({ workers: ['pack-composer', 'anchor', 'dilution-measurer'] })
+  base = product.url
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 async function makePack(client: ApiClient): Promise<{ packId: string; text: string }> {
   const asked = await client.post('/v1/po/risk-signals', demoRequest, { prefer: 'respond-async' })

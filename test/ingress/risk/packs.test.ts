@@ -3,17 +3,16 @@ import test from 'ava'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { demoRequest, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pack-composer'])
+  product = await sharedProduct({ workers: ['pack-composer'] })
+  base = product.url
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 test('a token and a request give a pack that is as the contract says', async (t) => {
   const client = await openClient(product, base)

@@ -10,10 +10,11 @@ import { makeBag } from '#shared/transparency/provenance/bag.ts'
 import { readZip, writeZip } from '#shared/transparency/provenance/zip.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { consumerOf, item, items, verify } from './pools-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ReturnType<typeof consumerOf>
 /** A pool of five with one cut, and an evaluation of it. */
@@ -28,9 +29,8 @@ const RULES = [
 ]
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pool-builder', 'anchor'])
+  product = await sharedProduct({ workers: ['pool-builder', 'anchor'] })
+  base = product.url
   owner = consumerOf(base, await openClient(product, base))
   const receivables = [
     item('=HYPERLINK("x")'),
@@ -48,7 +48,6 @@ test.before(async () => {
 })
 test.after.always(async () => {
   rmSync(folder, { recursive: true })
-  await product[Symbol.asyncDispose]()
 })
 
 const get200 = (path: string) =>

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { platformRoutes } from '../../../ingress/risk/routes.ts'
 import { openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { consumerOf, item, items } from './pools-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ReturnType<typeof consumerOf>
 let stranger: ReturnType<typeof consumerOf>
@@ -15,9 +16,8 @@ const ids = { poolId: '', cutId: '', runId: '' }
 const RULES = [{ id: 'small', field: 'amountInr', op: 'le', value: 150_000 }]
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pool-builder'])
+  product = await sharedProduct({ workers: ['pool-builder'] })
+  base = product.url
   owner = consumerOf(base, await openClient(product, base))
   stranger = consumerOf(base, await openClient(product, base))
   const made = await owner.post('/pools', { name: 'Pool 7', receivables: [item('R-1', { documentNumber: 'MINE/1' })] })
@@ -27,7 +27,6 @@ test.before(async () => {
   const run = await owner.post(`/pools/${ids.poolId}/eligibility`, { rules: RULES }, { prefer: 'wait=25' })
   ids.runId = run.json.runId
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const routes = platformRoutes.filter(({ path }) => path.startsWith('/v1/securitisation/'))
 for (const { method, path } of routes) {

@@ -8,23 +8,22 @@ import { leafHash, verifyInclusion } from '#shared/transparency/anchoring/merkle
 import { toHex } from '#shared/transparency/anchoring/text.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { consumerOf, item, items, verify as runVerify } from './pools-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let owner: ReturnType<typeof consumerOf>
 const folder = mkdtempSync(join(tmpdir(), 'pools-'))
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['pool-builder', 'anchor'])
+  product = await sharedProduct({ workers: ['pool-builder', 'anchor'] })
+  base = product.url
   owner = consumerOf(base, await openClient(product, base))
 })
 test.after.always(async () => {
   rmSync(folder, { recursive: true })
-  await product[Symbol.asyncDispose]()
 })
 
 test('vector 9.8: root and path of three payload hashes', async (t) => {

@@ -3,7 +3,8 @@ import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { holderJwk, newKeyPair, present, resolveRequest } from '../../support/test-wallet.ts'
 import { eventsOf } from './financing-support.ts'
 
@@ -14,10 +15,9 @@ const VCT = 'https://credentials.example/company'
 const company = { legalName: 'Synthetic Components Private Limited', gstin: '29AAACR5678D1Z5' }
 
 test.before(async () => {
-  product = await openProduct({ listener: 'http', workers: ['presentation-verifier'], isBound: true })
+  product = await sharedProduct({ workers: ['presentation-verifier'] })
   client = await openClient(product, product.url)
 })
-test.after.always(() => product?.[Symbol.asyncDispose]())
 
 const ask = (own: ApiClient, more: object = {}) =>
   own.post('/v1/identity/presentations', { purpose: 'onboarding', template: 'company-basic', ...more })

@@ -4,18 +4,17 @@ import { indianDay } from '#shared/risk/packs/calendar.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient, type Reply } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let client: ApiClient
 
 test.before(async () => {
-  product = await openProduct()
-  const { base } = await product.ingress()
-  await product.workers(['pack-composer'])
+  product = await sharedProduct({ workers: ['pack-composer'] })
+  const base = product.url
   client = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 /** A registration whose PAN ends in these two digits. */
 function withDigits(prefix: string, digits: string, suffix: string): string {

@@ -4,21 +4,21 @@ import { recordReceivable } from '#shared/risk/receivables/store.ts'
 import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let client: Awaited<ReturnType<typeof openClient>>
 let ref = ''
 
 test.before(async () => {
-  product = await openProduct()
-  base = (await product.ingress()).base
+  product = await sharedProduct()
+  base = product.url
   client = await openClient(product, base)
   ref = `INV/${randomUUID()}`.replace('/', '-')
   await record(client, ref)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 async function record(owner: typeof client, reference: string, supplier = '29AAACR5678D1Z5'): Promise<void> {
   const organisation = await product.db('organisations').where({ uuid: owner.credentials.organisationId }).first('id')

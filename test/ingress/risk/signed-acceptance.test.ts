@@ -2,20 +2,19 @@ import { hash, randomInt } from 'node:crypto'
 import test from 'ava'
 import { CompactSign, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { receivable } from './financing-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let lender: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['acceptance-recorder', 'kyb-verifier'])
+  product = await sharedProduct({ workers: ['acceptance-recorder', 'kyb-verifier'] })
+  base = product.url
   lender = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const documentSha256 = hash('sha256', 'a signed delivery note', 'hex')
 const buyerGstin = '27AAACB1234C1ZF'

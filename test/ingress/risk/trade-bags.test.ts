@@ -7,23 +7,22 @@ import { evidenceKey } from '#shared/transparency/provenance/dsse.ts'
 import { readZip } from '#shared/transparency/provenance/zip.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { issuePack } from './trade-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let exporter: ApiClient
 const folder = mkdtempSync(join(tmpdir(), 'trade-'))
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['provenance-composer', 'anchor'])
+  product = await sharedProduct({ workers: ['provenance-composer', 'anchor'] })
+  base = product.url
   exporter = await openClient(product, base)
 })
 test.after.always(async () => {
   rmSync(folder, { recursive: true })
-  await product[Symbol.asyncDispose]()
 })
 
 const file = (name: string, content: string | Buffer) => {

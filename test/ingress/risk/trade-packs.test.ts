@@ -3,21 +3,20 @@ import test from 'ava'
 import { evidenceKey, signEnvelope } from '#shared/transparency/provenance/dsse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { eventsOf } from './financing-support.ts'
 import { EBRC, issuePack, SHIPPING_BILL, tradeDocument } from './trade-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let exporter: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['provenance-composer', 'anchor'])
+  product = await sharedProduct({ workers: ['provenance-composer', 'anchor'] })
+  base = product.url
   exporter = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const verify = (body: unknown, client = exporter) => client.post('/v1/trade/packs/verify', body)
 /** The bytes of a bag once the log includes its pack. */

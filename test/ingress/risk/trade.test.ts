@@ -3,20 +3,19 @@ import test from 'ava'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { EBRC, SHIPPING_BILL, tradeDocument } from './trade-support.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let exporter: ApiClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['provenance-composer'])
+  product = await sharedProduct({ workers: ['provenance-composer'] })
+  base = product.url
   exporter = await openClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 const resultOf = (json: { results: { key: string; result: string }[] }) =>
   Object.fromEntries(json.results.map(({ key, result }) => [key, result]))

@@ -5,22 +5,21 @@ import { canonicalize } from '#shared/canonical/jcs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { demoRequest } from '../../support/platform-client.ts'
-import { openProduct, type Product } from '../../support/product.ts'
+import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { openWebhooksClient, type WebhooksClient } from './webhooks-client.ts'
 
-let product: Product
+let product: HttpProduct
 let base = ''
 let live: WebhooksClient
 let sandbox: WebhooksClient
 
 test.before(async () => {
-  product = await openProduct({ isBound: true })
-  base = (await product.ingress()).base
-  await product.workers(['webhook-deliverer', 'pack-composer', 'sweeper'])
+  product = await sharedProduct({ workers: ['webhook-deliverer', 'pack-composer', 'sweeper'] })
+  base = product.url
   live = await openWebhooksClient(product, base, { env: 'PRODUCTION' })
   sandbox = await openWebhooksClient(product, base)
 })
-test.after.always(() => product[Symbol.asyncDispose]())
 
 async function create(client: WebhooksClient, body: object) {
   const answer = await client.post('/v1/webhooks/endpoints', body)

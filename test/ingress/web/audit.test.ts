@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import test from 'ava'
 import { auditParts, auditWords, nounsOf } from '../../../ingress/web/organisations/audit-words.ts'
 import { root, sourcesBelow } from '../../support/imports.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join as joinTeam, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -12,11 +13,10 @@ let team: Team
 let owner: Visitor
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
   team = await createTeam(app, 'Acme')
   owner = await joinTeam(app, team, 'owner', 'ada@example.com')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 /** The actions that the sources write into the log, as they stand there. */
 function writtenActions(): string[] {

@@ -3,7 +3,8 @@ import test from 'ava'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { blindFingerprints, receivable, register } from '../risk/financing-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -15,14 +16,13 @@ let member: Visitor
 let reader: Visitor
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['financing-registrar'] })
+  app = await sharedProduct({ workers: ['financing-registrar'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['first-financing'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   member = await join(app, team, 'member')
   reader = await join(app, team, 'read-only')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 async function submit(fields: Record<string, string>) {
   const path = `${base}/financing/check-blind`

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { checkSorts } from '#shared/monitoring/pages/check-list.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { createTeam, join } from './people.ts'
 
 const CHECKS = 120
@@ -11,7 +12,7 @@ let owner: Awaited<ReturnType<typeof join>>
 let list = ''
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
   const team = await createTeam(app, 'Acme')
   list = `/projects/${team.project.uuid}/checks`
   const names = Array.from({ length: CHECKS }, (_, n) => ({ name: `job ${n % 7}`, tags: n % 3 === 0 ? 'prod' : '' }))
@@ -19,7 +20,6 @@ test.before(async () => {
   await app.deps.db('checks').where({ name: 'job 3' }).update({ status: 'down' })
   owner = await join(app, team, 'owner')
 })
-test.after.always(() => app[Symbol.asyncDispose]())
 
 for (const sort of checkSorts) {
   test(`a list of three pages by ${sort} is walked to its end and back, and says where one is`, async (t) => {

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { stopRefill } from '../../support/stop-refill.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
@@ -11,16 +12,14 @@ let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper'] })
+  app = await sharedProduct({ workers: ['sweeper'] })
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}`
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
-})
+}
 
 const rulesOf = async (uuid: string) =>
   await app
@@ -30,6 +29,7 @@ const rulesOf = async (uuid: string) =>
     .first('policy_id', 'severity', 'parents', 'parents_mode')
 
 test.serial('a policy is assigned to a check, whatever its tags', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'web' })
   await owner.post(`${base}/policies/new`, {
     name: 'Night',
@@ -49,6 +49,7 @@ test.serial('a policy is assigned to a check, whatever its tags', async (t) => {
 })
 
 test.serial('parents are chosen and seen, with what is doubtful about them; rings are refused by name', async (t) => {
+  await setUp()
   const router = await addCheck(owner, team, { name: 'router', timeout: '2', timeout_unit: 'days' })
   const web = await addCheck(owner, team, { name: 'web' })
   const path = `/checks/${web}/rules`
@@ -81,6 +82,7 @@ test.serial('parents are chosen and seen, with what is doubtful about them; ring
 })
 
 test.serial('a viewer changes no rules and simulates nothing; a stranger finds neither', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'web' })
   const viewer = await join(app, team, 'read-only', `viewer${team.organisationId}@example.com`)
   const stranger = await join(app, await createTeam(app, 'far off'), 'owner', 'far-off@example.com')
@@ -94,6 +96,7 @@ test.serial('a viewer changes no rules and simulates nothing; a stranger finds n
 })
 
 test.serial('the simulator plays a draft against what is in force, of lines that somebody thinks up', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
   const chat = await addChannel(app.deps, team.project.id, 'Chat')
   const id = await app.db('checks').where({ uuid: check }).first('id')

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -11,23 +12,22 @@ let owner: Visitor
 let list: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   list = `/projects/${team.project.uuid}/checks`
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
-})
+}
 
 const row = async (uuid: string) => await app.deps.db('checks').where({ uuid }).first()
 
 test.serial('bulk actions change what was selected, and nothing of other projects', async (t) => {
+  await setUp()
   const [one, two] = [await addCheck(owner, team), await addCheck(owner, team)]
   const elsewhere = await createTeam(app, 'Elsewhere')
-  const stranger = await join(app, elsewhere, 'owner', 'elsewhere@example.com')
+  const stranger = await join(app, elsewhere, 'owner')
   const foreign = await addCheck(stranger, elsewhere)
   const token = await owner.token(list)
   const send = (verb: string, more = '') =>
@@ -50,6 +50,7 @@ test.serial('bulk actions change what was selected, and nothing of other project
 })
 
 test.serial('uptime counts from the first ping, says since when, and is a dash before it', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team)
   const shown = async () => {
     const { text } = await owner.get(`/checks/${uuid}`)
@@ -84,6 +85,7 @@ test.serial('uptime counts from the first ping, says since when, and is a dash b
 })
 
 test.serial('a copy has the settings, and an address and a slug of its own', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup', tags: 'prod', failure_kw: 'ERROR' })
   const answer = await owner.post(`/checks/${uuid}/copy`, {}, '/account')
   const copied = await row(/[0-9a-f-]{36}/.exec(answer.headers.location ?? '')?.[0] ?? '')
@@ -92,6 +94,7 @@ test.serial('a copy has the settings, and an address and a slug of its own', asy
 })
 
 test.serial('a check moves with its address and its log, and leaves integrations behind', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team)
   const { id } = await insertProject(app.deps.db, { organisationId: team.organisationId, name: 'Second' })
   const target = await app.deps.db('projects').where({ id }).first('uuid')
@@ -105,6 +108,7 @@ test.serial('a check moves with its address and its log, and leaves integrations
 })
 
 test.serial('a long list comes in pages, each check once, in the chosen order', async (t) => {
+  await setUp()
   await app.deps.db.raw(
     `INSERT INTO checks (project_id, name, tags) SELECT ?, 'check ' || lpad(i::text, 3, '0'), CASE WHEN i % 2 = 0 THEN 'even' ELSE '' END
      FROM generate_series(1, 120) i`,
@@ -126,6 +130,7 @@ test.serial('a long list comes in pages, each check once, in the chosen order', 
 })
 
 test.serial('an export can be imported again and changes nothing', async (t) => {
+  await setUp()
   await addCheck(owner, team, { name: 'Backup', tags: 'prod' })
   const document = (await owner.get(`/projects/${team.project.uuid}/export`)).text
   const path = `/projects/${team.project.uuid}/import`
@@ -136,6 +141,7 @@ test.serial('an export can be imported again and changes nothing', async (t) => 
 })
 
 test.serial('a form with a mistake comes back as it was typed, and says which field is wrong', async (t) => {
+  await setUp()
   const fields = { name: 'Kept', kind: 'schedule', schedule: 'every other day', tz: 'Mars/Olympus', grace: '5' }
   const answer = await owner.post(list, { ...fields, grace_unit: 'minutes' }, `${list}/new`)
   t.is(answer.status, 400)

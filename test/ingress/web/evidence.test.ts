@@ -4,7 +4,8 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { clientWith, openClient } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { receivable, register, scenarioGstin } from '../risk/financing-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
@@ -17,8 +18,7 @@ let reader: Visitor
 let stranger: Visitor
 
 test.before(async () => {
-  app = await openProduct({
-    listener: 'http',
+  app = await sharedProduct({
     workers: ['kyb-verifier', 'financing-registrar', 'acceptance-recorder', 'dilution-measurer', 'anchor'],
   })
   team = await createTeam(app, 'Acme <Finance>')
@@ -26,9 +26,8 @@ test.before(async () => {
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   member = await join(app, team, 'member')
   reader = await join(app, team, 'read-only')
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 /** Fills in a form as it is offered, and sends it. @returns where it leads on to */
 async function submit(visitor: Visitor, path: string, fields: Record<string, string>, key: string = randomUUID()) {

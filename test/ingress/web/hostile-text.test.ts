@@ -1,7 +1,8 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -13,7 +14,7 @@ let owner: Visitor
 let check: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
   team = await createTeam(app, 'Acme')
   owner = await join(app, team, 'owner')
   check = await addCheck(owner, team, { name: markup, slug: 'job', tags: `${markup} plain`, desc: markup })
@@ -28,9 +29,6 @@ test.before(async () => {
   )
   await app.deps.db.raw('UPDATE checks SET n_pings = 2 WHERE uuid = ?', [check])
   await owner.post(`/projects/${team.project.uuid}/status-page`, { title: markup, tags: '' }, '/account')
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
 })
 
 const pages: readonly (() => string)[] = [
@@ -129,6 +127,6 @@ test.serial('a mail is read as its text, as its sender laid it out, and as it wa
 test('a check is found by the name that messages use, by its members only', async (t) => {
   const path = `/checks/${uniqueKey(check)}`
   t.is((await owner.get(path)).headers.location, `/checks/${check}`)
-  const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner', 'stranger@example.com')
+  const stranger = await join(app, await createTeam(app, 'Strangers'), 'owner')
   t.is((await stranger.get(path)).status, 404)
 })

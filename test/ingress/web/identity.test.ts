@@ -5,7 +5,8 @@ import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { certificates } from '../../support/identity-certificates.ts'
 import { openClient } from '../../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { holderJwk, newKeyPair, present } from '../../support/test-wallet.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -22,11 +23,7 @@ let stranger: Visitor
 let strangers: Team
 
 test.before(async () => {
-  app = await openProduct({
-    listener: 'http',
-    isBound: true,
-    workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
-  })
+  app = await sharedProduct({ workers: ['presentation-verifier', 'identity-verifier', 'anchor'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.db, team.organisationId, ['identity'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
@@ -34,9 +31,8 @@ test.before(async () => {
   reader = await join(app, team, 'read-only')
   strangers = await createTeam(app, 'Other')
   await grantFamilies(app.db, strangers.organisationId, ['identity'])
-  stranger = await join(app, strangers, 'owner', 'stranger@example.com')
+  stranger = await join(app, strangers, 'owner')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 async function submit(path: string, fields: Record<string, string>, visitor = member) {
   const page = base + path

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { addWebhook } from '../../support/alerts.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -10,14 +11,14 @@ let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
+  app = await sharedProduct({ env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}/integrations`
-})
-test.after.always(() => app?.[Symbol.asyncDispose]())
+}
 
 const add = (name: string) => addWebhook(app.deps, team.project.id, `https://example.org/${name}`)
 
@@ -32,6 +33,7 @@ async function addMessages(channelId: number, states: readonly string[]): Promis
 }
 
 test.serial('a row shows what became of the last twenty messages, and when one arrived last', async (t) => {
+  await setUp()
   const [good, bad] = [await add('good'), await add('bad')]
   await addMessages(
     good.id,
@@ -49,6 +51,7 @@ test.serial('a row shows what became of the last twenty messages, and when one a
 })
 
 test.serial('an integration is tried and switched from its row, which leads back to the list', async (t) => {
+  await setUp()
   const channel = await add('hook')
   const path = `/integrations/${channel.uuid}`
   const sent = await owner.post(`${path}/test`, { back: base }, base)
@@ -77,12 +80,14 @@ test.serial('an integration is tried and switched from its row, which leads back
 })
 
 test.serial('a switch of another site’s address leads nowhere else', async (t) => {
+  await setUp()
   const { uuid } = await add('hook')
   const answer = await owner.post(`/integrations/${uuid}/disable`, { back: '//evil.example/' }, base)
   t.is(answer.headers.location, `/integrations/${uuid}`)
 })
 
 test.serial('who may only look tries and switches nothing', async (t) => {
+  await setUp()
   const { uuid } = await add('hook')
   const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
   const { text } = await viewer.get(base)
@@ -94,6 +99,7 @@ test.serial('who may only look tries and switches nothing', async (t) => {
 test.serial(
   'an integration that fails is marked where it is chosen, and lists the checks that it is for',
   async (t) => {
+    await setUp()
     const channel = await add('hook')
     await app.deps.db('channels').where({ id: channel.id }).update({ last_error: 'Received status code 500' })
     const uuid = await addCheck(owner, team, { name: 'Night job', channel: channel.uuid })
@@ -110,6 +116,7 @@ test.serial(
 )
 
 test.serial('an integration that only a policy tells is used by it, which is said before it is deleted', async (t) => {
+  await setUp()
   const channel = await add('hook')
   const question = async () =>
     /data-confirm="([^"]*)"/.exec((await owner.get(`/integrations/${channel.uuid}`)).text)?.[1]
@@ -130,6 +137,7 @@ test.serial('an integration that only a policy tells is used by it, which is sai
 test.serial(
   'the form of a webhook shows what would be sent, saves nothing, and says what is wrong by its field',
   async (t) => {
+    await setUp()
     const path = `${base}/new/webhook`
     const fields = {
       do: 'preview',
@@ -163,6 +171,7 @@ test.serial(
 )
 
 test.serial('a private address is refused with the way to allow it', async (t) => {
+  await setUp()
   const path = `${base}/new/webhook`
   const { text } = await owner.post(path, { 'option-url_down': 'http://10.0.0.1/hook' }, path)
   t.regex(text, /ALLOW_PRIVATE_TARGETS/)

@@ -5,7 +5,7 @@ import { userCommands } from '../../../ingress/admin/user.ts'
 import { lockTable } from '../../support/lock-table.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
-import { createTeam, join, password, type Team } from './people.ts'
+import { createTeam, emailOf, join, password, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -68,16 +68,16 @@ test.serial('the set-up link makes the first administrator once, and then there 
 
 test.serial('B15: a password is chosen anew through a mail that works once and ends all sessions', async (t) => {
   team = await createTeam(app, 'Beta')
-  const before = await join(app, team, 'member', 'member@example.com')
+  const before = await join(app, team, 'member')
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/reset-password')
-  const fields = { _csrf: token, email: 'member@example.com' }
+  const fields = { _csrf: token, email: emailOf(team, 'member') }
   const asked = await visitor.send('/reset-password', fields, {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
   })
   t.is(asked.status, 200)
-  const path = await mailedPath('member@example.com')
+  const path = await mailedPath(emailOf(team, 'member'))
   const page = await visitor.get(path)
   t.is(page.headers['referrer-policy'], 'no-referrer')
   const chosen = { password: 'another four words here' }
@@ -89,13 +89,13 @@ test.serial('B15: a password is chosen anew through a mail that works once and e
 
 test.serial('asking for a new password says the same of unknown addresses, and sends nothing', async (t) => {
   const [known, unknown] = await Promise.all(
-    ['member@example.com', 'nobody@example.com'].map(async (email) => {
+    [emailOf(team, 'member'), 'nobody@example.com'].map(async (email) => {
       const answer = await createVisitor(app.url).post('/reset-password', { email })
       return answer.text.replace(/name="_csrf" value="[^"]+"/g, '')
     }),
   )
   t.is(known, unknown)
-  await mailedPath('member@example.com')
+  await mailedPath(emailOf(team, 'member'))
   t.false(smtp.mails.some((mail) => mail.to.includes('nobody@example.com')))
 })
 

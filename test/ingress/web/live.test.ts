@@ -2,7 +2,8 @@ import { get } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { addWebhook, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -11,15 +12,13 @@ let team: Team
 let owner: Visitor
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper', 'notifier'] })
+  app = await sharedProduct({ workers: ['sweeper', 'notifier'] })
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
-})
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
+}
 
 /** Opens a page and then its events, as a browser does. @returns the changes that it was notified of so far */
 async function watch(t: ExecutionContext, path: string, visitor = owner, ended = () => {}): Promise<() => string[]> {
@@ -46,6 +45,7 @@ async function watch(t: ExecutionContext, path: string, visitor = owner, ended =
 // Without an announcement a page looks every thirty seconds, which is longer than `eventually` waits.
 
 test.serial('a ping is told to who watches its list and who watches its check', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
   const page = await watch(t, `/checks/${uuid}`)
@@ -58,8 +58,9 @@ test.serial('a ping is told to who watches its list and who watches its check', 
 })
 
 test.serial('what happens in another project is not told', async (t) => {
+  await setUp()
   const elsewhere = await createTeam(app, 'Elsewhere')
-  const stranger = await join(app, elsewhere, 'owner', 'elsewhere@example.com')
+  const stranger = await join(app, elsewhere, 'owner')
   const foreign = await addCheck(stranger, elsewhere)
   const own = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
@@ -70,6 +71,7 @@ test.serial('what happens in another project is not told', async (t) => {
 })
 
 test.serial('a missed deadline, and the message about it, are told', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team)
   const channel = await addWebhook(app.deps, team.project.id, `${app.url}/nowhere`)
   const check = await app.deps.db('checks').where({ uuid }).first()
@@ -87,6 +89,7 @@ test.serial('a missed deadline, and the message about it, are told', async (t) =
 })
 
 test.serial('a change at another listener is told', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
   t.is((await owner.post(`/checks/${uuid}/pause`, {}, `/checks/${uuid}`)).status, 303)
@@ -111,6 +114,7 @@ for (const [what, change] of [
   ],
 ] as const)
   test.serial(`L8: the events of a member who ${what} end before the next change is told`, async (t) => {
+    await setUp()
     const uuid = await addCheck(owner, team)
     const email = `leaves-${team.organisationId}@example.com`
     const leaving = await join(app, team, 'member', email)

@@ -2,7 +2,7 @@ import { insertProject, type Project } from '#shared/monitoring/projects/store.t
 import { hashPassword } from '#shared/tenancy/accounts/password.ts'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
-import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -15,18 +15,23 @@ export interface Team {
   project: Project
 }
 
-/** An organisation with a project and nobody in it. */
+/** Creates an organisation with a project and without members. */
 export async function createTeam(app: HttpProduct, name: string): Promise<Team> {
   const { db } = app.deps
   return await db.transaction(async (tx) => {
-    const { id, uuid } = await ensureOrganisation(tx, name)
+    const { id, uuid } = await insertOrganisation(tx, name)
     const project = await insertProject(tx, { organisationId: id, name: `${name} project` })
     return { organisationId: id, organisationUuid: uuid, project }
   })
 }
 
-/** A member with a role, signed in. */
-export async function join(app: HttpProduct, team: Team, role: Role, email = `${role}@example.com`): Promise<Visitor> {
+/** Returns the address that `join` gives to the member with this role. */
+export function emailOf(team: Team, role: Role): string {
+  return `${role}-${team.organisationId}@example.com`
+}
+
+/** Adds a member with a role and signs in. */
+export async function join(app: HttpProduct, team: Team, role: Role, email = emailOf(team, role)): Promise<Visitor> {
   const { db } = app.deps
   hashed ??= hashPassword(password)
   const passwordHash = await hashed

@@ -3,7 +3,8 @@ import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { createClient } from '../../../ingress/admin/create-client.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { consumerOf, item } from '../risk/pools-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -17,7 +18,7 @@ let stranger: Visitor
 let poolId = ''
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['pool-builder', 'anchor'] })
+  app = await sharedProduct({ workers: ['pool-builder', 'anchor'] })
   team = await createTeam(app, 'Acme <Pools>')
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   const credentials = await createClient(app.deps.db, createSecrets(app.deps.config.secretKey), {
@@ -37,9 +38,8 @@ test.before(async () => {
   poolId = made.json.poolId
   member = await join(app, team, 'member')
   reader = await join(app, team, 'read-only')
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 test('a pool is listed, cut on a form, and its strata are shown with small bars and the anchor of the cut', async (t) => {
   const list = await member.get(`${base}/pools`)

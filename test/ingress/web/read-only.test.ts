@@ -1,8 +1,9 @@
 import test from 'ava'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -14,7 +15,7 @@ let uuid: string
 let pingKey: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
   team = await createTeam(app, 'Acme')
   owner = await join(app, team, 'owner')
   reader = await join(app, team, 'read-only')
@@ -25,9 +26,6 @@ test.before(async () => {
   await eventually('the ping to be stored', async () => {
     return (await owner.get(`/checks/${uuid}/pings/1`)).status === 200
   })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
 })
 
 const bodyOfPing = () => `To: ${uuid.toUpperCase()}@localhost, ${pingKey}+backup@localhost\n\n${uuid}`

@@ -7,7 +7,8 @@ import { insertEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -18,15 +19,12 @@ let stranger: Visitor
 const people = new Map<Role, Visitor>()
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['webhook-deliverer', 'sweeper'] })
+  app = await sharedProduct({ workers: ['webhook-deliverer', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   for (const role of ['owner', 'member'] as const) people.set(role, await join(app, team, role))
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
 
 function person(role: Role): Visitor {

@@ -3,8 +3,9 @@ import test from 'ava'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { createTeam, join, type Team } from './people.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+import { createTeam, emailOf, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -15,16 +16,13 @@ let stranger: Visitor
 const people = new Map<Role, Visitor>()
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['pack-composer', 'anchor', 'sweeper'] })
+  app = await sharedProduct({ workers: ['pack-composer', 'anchor', 'sweeper'] })
   team = await createTeam(app, 'Acme <Finance>')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   base = `/organisations/${team.organisationUuid}/risk/sandbox`
   for (const role of ['owner', 'manager', 'member', 'read-only'] as const) people.set(role, await join(app, team, role))
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
   pack = await makePack(person('member'), { dealId: '<b>deal</b>' })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
 })
 
 function person(role: Role): Visitor {
@@ -170,7 +168,7 @@ for (const { what, path, refused } of [
         `SELECT actor FROM audit_log WHERE action = 'request.denied' AND target LIKE '%' || ?`,
         [tried],
       )
-      t.true(rows.some(({ actor }) => actor === `${role}@example.com`))
+      t.true(rows.some(({ actor }) => actor === emailOf(team, role)))
     })
 
 test('a share link shows the pack to anybody until it is revoked, and to no search engine', async (t) => {

@@ -1,7 +1,8 @@
 import test from 'ava'
 import type { Role } from '#shared/tenancy/accounts/roles.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { addCheck, createTeam, join, type Team } from './people.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+import { addCheck, createTeam, emailOf, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -12,15 +13,12 @@ let stranger: Visitor
 let check: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
   team = await createTeam(app, 'Acme')
   strangers = await createTeam(app, 'Other')
   for (const role of ['owner', 'manager', 'member', 'read-only'] as const) people[role] = await join(app, team, role)
-  stranger = await join(app, strangers, 'owner', 'stranger@example.com')
+  stranger = await join(app, strangers, 'owner')
   if (people.owner) check = await addCheck(people.owner, team)
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
 })
 
 function person(role: Role): Visitor {
@@ -73,12 +71,12 @@ const attempts: readonly Attempt[] = [
   },
   {
     what: 'remove the owner',
-    path: async () => `${organisation()}/members/${await uuidOf('owner@example.com')}/remove`,
+    path: async () => `${organisation()}/members/${await uuidOf(emailOf(team, 'owner'))}/remove`,
     refused: ['read-only', 'member', 'manager'],
   },
   {
     what: 'become an owner',
-    path: async () => `${organisation()}/members/${await uuidOf('manager@example.com')}/role`,
+    path: async () => `${organisation()}/members/${await uuidOf(emailOf(team, 'manager'))}/role`,
     fields: { role: 'owner' },
     refused: ['read-only', 'member', 'manager'],
   },

@@ -1,19 +1,17 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
-import { createTeam, join, password, signedIn, type Team } from './people.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+import { createTeam, emailOf, join, password, signedIn, type Team } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
 let app: HttpProduct
 let team: Team
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['ping-evaluator'] })
+  app = await sharedProduct()
   team = await createTeam(app, 'Acme')
-  await join(app, team, 'owner', 'owner@example.com')
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  await join(app, team, 'owner')
 })
 
 test('a page asks people to sign in first and leads on to what they wanted', async (t) => {
@@ -22,21 +20,21 @@ test('a page asks people to sign in first and leads on to what they wanted', asy
   const asked = await visitor.get(path)
   t.is(asked.status, 303)
   t.is(asked.headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
-  const answer = await visitor.post('/sign-in', { email: ' Owner@Example.com', password, next: path })
+  const answer = await visitor.post('/sign-in', { email: ` ${emailOf(team, 'owner').replace('owner', 'Owner')}`, password, next: path })
   t.is(answer.headers.location, path)
   t.is((await visitor.get(path)).status, 200)
 })
 
 for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', '/%0d\nx'])
   test(`signing in never leads to ${JSON.stringify(next)}`, async (t) => {
-    const answer = await createVisitor(app.url).post('/sign-in', { email: 'owner@example.com', password, next })
+    const answer = await createVisitor(app.url).post('/sign-in', { email: emailOf(team, 'owner'), password, next })
     t.is(answer.headers.location, '/')
   })
 
 test('an unknown address and a wrong password get the same answer', async (t) => {
   const texts = await Promise.all(
     [
-      { email: 'owner@example.com', password: 'not the password' },
+      { email: emailOf(team, 'owner'), password: 'not the password' },
       { email: 'nobody@example.com', password: 'not the password' },
     ].map(async (fields) => {
       const answer = await createVisitor(app.url).post('/sign-in', fields)
@@ -49,14 +47,14 @@ test('an unknown address and a wrong password get the same answer', async (t) =>
 
 test('the session cookie is out of reach of scripts and other sites, and changes with every sign-in', async (t) => {
   const visitor = createVisitor(app.url)
-  const first = await visitor.post('/sign-in', { email: 'owner@example.com', password })
+  const first = await visitor.post('/sign-in', { email: emailOf(team, 'owner'), password })
   const line = first.headers['set-cookie']?.find((cookie) => cookie.includes('session'))
   t.regex(line ?? '', /; HttpOnly/)
   t.regex(line ?? '', /; SameSite=Lax/)
   t.regex(line ?? '', /; Path=\//)
   const before = visitor.cookies.get('signalbox-session')
   const token = await visitor.token('/account')
-  await visitor.send('/sign-in', { _csrf: token, email: 'owner@example.com', password })
+  await visitor.send('/sign-in', { _csrf: token, email: emailOf(team, 'owner'), password })
   t.not(visitor.cookies.get('signalbox-session'), before)
   visitor.cookies.set('signalbox-session', before ?? '')
   t.is((await visitor.get('/account')).status, 303, 'the session before is gone')
@@ -66,7 +64,7 @@ test('B14: a session id chosen by somebody else is never taken over', async (t) 
   const visitor = createVisitor(app.url)
   const chosen = 'A'.repeat(43)
   visitor.cookies.set('signalbox-session', chosen)
-  await visitor.post('/sign-in', { email: 'owner@example.com', password })
+  await visitor.post('/sign-in', { email: emailOf(team, 'owner'), password })
   t.not(visitor.cookies.get('signalbox-session'), chosen)
 })
 
@@ -80,8 +78,8 @@ test('behind https cookies are secure and bound to the host', async (t) => {
 })
 
 test('B14: a form without its token, with another browser’s, or from another site is refused', async (t) => {
-  const visitor = await signedIn(app, 'owner@example.com')
-  const other = await signedIn(app, 'owner@example.com')
+  const visitor = await signedIn(app, emailOf(team, 'owner'))
+  const other = await signedIn(app, emailOf(team, 'owner'))
   const foreign = await other.token('/account')
   const own = await visitor.token('/account')
   t.is((await visitor.send('/account/name', { name: 'x' })).status, 403)
@@ -92,7 +90,7 @@ test('B14: a form without its token, with another browser’s, or from another s
 })
 
 test('signing out ends the session at the server, and nothing of it is kept by the browser', async (t) => {
-  const visitor = await signedIn(app, 'owner@example.com')
+  const visitor = await signedIn(app, emailOf(team, 'owner'))
   const session = visitor.cookies.get('signalbox-session') ?? ''
   t.is((await visitor.get('/account')).headers['cache-control'], 'no-store')
   await visitor.post('/sign-out', {}, '/account')
@@ -128,7 +126,7 @@ test('one session is ended alone, by its person and by nobody else', async (t) =
   const { text } = await here.get('/account')
   const ids = [...text.matchAll(/\/account\/sessions\/(\d+)\/end/g)].map(([, id]) => Number(id))
   const newest = Math.max(...ids)
-  const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner', 'elsewhere@example.com')
+  const stranger = await join(app, await createTeam(app, 'Elsewhere'), 'owner')
   await stranger.post(`/account/sessions/${newest}/end`, {}, '/account')
   t.is((await there.get('/account')).status, 200, 'a stranger ends nothing')
   t.is((await here.post(`/account/sessions/${newest}/end`, {}, '/account')).status, 303)
@@ -219,7 +217,7 @@ test('L7: signing in, failing to and signing out are in the audit log of the org
 
 test('L7: a person whose entry cannot be written comes in and goes all the same', async (t) => {
   const unnoted = 'unnoted@example.com'
-  await app.deps.db.raw(`ALTER TABLE audit_log ADD CONSTRAINT refuses CHECK (actor <> '${unnoted}')`)
+  await app.db.raw(`ALTER TABLE audit_log ADD CONSTRAINT refuses CHECK (actor <> '${unnoted}')`)
   const person = await join(app, await createTeam(app, 'Unnoted'), 'owner', unnoted)
   t.is((await person.get('/account')).status, 200)
   t.is((await createVisitor(app.url).post('/sign-in', { email: unnoted, password: 'not this one' })).status, 401)

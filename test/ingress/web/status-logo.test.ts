@@ -1,6 +1,7 @@
 import test from 'ava'
 import { MAX_LOGO_BYTES } from '#shared/monitoring/pages/logo.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -15,16 +16,16 @@ let base: string
 let page: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}`
   await owner.post(`${base}/status-page`, { title: 'Acme', tags: '', intro: '' }, '/account')
   page = `/status/${(await app.db('status_pages').where({ project_id: team.project.id }).first('token'))?.token}`
-})
-test.after.always(() => app?.[Symbol.asyncDispose]())
+}
 
 /** @returns what the page that follows says of it */
 async function upload(bytes: Buffer, type = 'image/png', visitor = owner): Promise<string> {
@@ -55,6 +56,7 @@ for (const [type, bytes] of [
   ['image/webp', WEBP],
 ] as const)
   test.serial(`a logo of ${type} is shown to whoever has the address, as what it is and nothing else`, async (t) => {
+    await setUp()
     t.is((await shown()).status, 404)
     t.is(await upload(bytes, 'text/html'), 'The logo stands above the status page.')
     const answer = await shown()
@@ -74,11 +76,13 @@ for (const [what, bytes] of [
   ['the beginning of a PNG', PNG.subarray(0, 7)],
 ] as const)
   test.serial(`${what} is no logo, whatever type is said of it`, async (t) => {
+    await setUp()
     t.is(await upload(bytes, 'image/png'), 'The logo must be a PNG, JPEG or WebP picture.')
     t.is((await shown()).status, 404)
   })
 
 test.serial('a logo is bounded, and what was there stays', async (t) => {
+  await setUp()
   await upload(PNG)
   const large = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)])
   t.is(await upload(large), 'The logo must be at most 100 kB.')
@@ -92,6 +96,7 @@ test.serial('a logo is bounded, and what was there stays', async (t) => {
 })
 
 test.serial('a logo outlives a change of its page, is taken off by itself, and every change is noted', async (t) => {
+  await setUp()
   await upload(PNG)
   await owner.post(`${base}/status-page`, { title: 'Acme II', tags: '', intro: '' }, '/account')
   t.is((await shown()).status, 200)
@@ -110,6 +115,7 @@ test.serial('a logo outlives a change of its page, is taken off by itself, and e
 })
 
 test.serial('who may not publish a status page puts no logo on it', async (t) => {
+  await setUp()
   const member = await join(app, team, 'member', `m${team.organisationId}@example.com`)
   t.is(await upload(PNG, 'image/png', member), '403')
   t.is((await shown()).status, 404)

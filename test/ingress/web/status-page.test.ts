@@ -1,6 +1,7 @@
 import test from 'ava'
 import { groupsOf, type PublicState } from '../../../ingress/web/projects/public-words.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -10,14 +11,14 @@ let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http' })
+  app = await sharedProduct()
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}`
-})
-test.after.always(() => app?.[Symbol.asyncDispose]())
+}
 
 /** Publishes the page. @returns its path */
 async function publish(fields: Record<string, string> = {}): Promise<string> {
@@ -69,6 +70,7 @@ test.serial('checks stand under their first tag, those without one last, each on
 })
 
 test.serial('the page has the words of its project and its groups, each with how it stands', async (t) => {
+  await setUp()
   await addCheck(owner, team, { name: 'Shop', tags: 'web' })
   await addCheck(owner, team, { name: 'Ledger', tags: 'db' })
   const { text } = await read(await publish({ intro: 'Times are <UTC>.\nMail us.', grouped: 'on' }))
@@ -83,6 +85,7 @@ test.serial('the page has the words of its project and its groups, each with how
 })
 
 test.serial('a note is read by everybody, then over, then gone, and each is in the audit log', async (t) => {
+  await setUp()
   const path = await publish()
   await post('Slow <logins>', 'We are looking.')
   const note = await app.db('status_notes').where({ project_id: team.project.id }).first()
@@ -108,6 +111,7 @@ test.serial('a note is read by everybody, then over, then gone, and each is in t
 })
 
 test.serial('what was over long ago is not shown, and only the newest notes are kept', async (t) => {
+  await setUp()
   const path = await publish()
   const insert = (title: string, ended: string | null) =>
     app.db.raw('INSERT INTO status_notes (project_id, title, body, ended_at) VALUES (?, ?, ?, now() - ?::interval)', [
@@ -132,6 +136,7 @@ test.serial('what was over long ago is not shown, and only the newest notes are 
 })
 
 test.serial('a note that is refused comes back as it was typed', async (t) => {
+  await setUp()
   const { status, text } = await post('x'.repeat(101), 'kept as typed')
   t.is(status, 400)
   t.true(text.includes('A title has 100 characters at most') && text.includes('kept as typed'))
@@ -140,6 +145,7 @@ test.serial('a note that is refused comes back as it was typed', async (t) => {
 })
 
 test.serial('the feed tells of notes and outages, newest change first, in XML that nothing breaks', async (t) => {
+  await setUp()
   await addOutage('Shop & <Co>', 3, null)
   await addOutage('Ledger', 9, 8)
   const path = await publish({ title: 'Acme & Co' })
@@ -162,6 +168,7 @@ test.serial('the feed tells of notes and outages, newest change first, in XML th
 })
 
 test.serial('planned work is no outage of the feed', async (t) => {
+  await setUp()
   await addOutage('Ledger', 4, 3)
   await app.db('windows').insert({
     project_id: team.project.id,
@@ -176,6 +183,7 @@ test.serial('planned work is no outage of the feed', async (t) => {
 })
 
 test.serial('a feed that was taken down is as if it had never been, and notes are for who may edit', async (t) => {
+  await setUp()
   const path = await publish()
   t.true((await read(path)).text.includes(`href="${path}/feed.atom"`))
   await owner.post(`${base}/status-page/remove`, {}, '/account')

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -14,15 +15,14 @@ let reader: Visitor
 let stranger: Visitor
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['provenance-composer', 'anchor'] })
+  app = await sharedProduct({ workers: ['provenance-composer', 'anchor'] })
   team = await createTeam(app, 'Acme <Exports>')
   base = `/organisations/${team.organisationUuid}/risk/sandbox/trade`
   await grantFamilies(app.deps.db, team.organisationId, ['trade'])
   member = await join(app, team, 'member')
   reader = await join(app, team, 'read-only')
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 /** What a form leads on to. */
 async function sent(path: string, fields: Record<string, string>): Promise<string> {

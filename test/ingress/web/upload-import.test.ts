@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { HEADER, note, SMALL_TAPE } from '../risk/imports-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
@@ -14,14 +15,13 @@ let member: Visitor
 let reader: Visitor
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['tape-importer'] })
+  app = await sharedProduct({ workers: ['tape-importer'] })
   team = await createTeam(app, 'Acme <Tapes>')
   base = `/organisations/${team.organisationUuid}/risk/sandbox/imports`
   await entitle(team)
   member = await join(app, team, 'member')
   reader = await join(app, team, 'read-only')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 async function entitle({ organisationUuid }: Team): Promise<void> {
   const { id } = await app.deps.db('organisations').where({ uuid: organisationUuid }).first('id')
@@ -120,7 +120,7 @@ test('readers, and organisations without the family, upload nothing', async (t) 
   const token = await reader.token(base)
   t.is((await send(reader, SMALL_TAPE, {}, token)).status, 403)
   const other = await createTeam(app, 'Other')
-  const stranger = await join(app, other, 'owner', 'stranger@example.com')
+  const stranger = await join(app, other, 'owner')
   t.is((await stranger.get(`${base}/new`)).status, 404)
   t.is((await stranger.get(`/organisations/${other.organisationUuid}/risk/sandbox/imports/new`)).status, 403)
 })

@@ -3,6 +3,7 @@ import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -14,15 +15,14 @@ let stranger: Visitor
 let live: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['webhook-deliverer', 'sweeper'] })
+  app = await sharedProduct({ workers: ['webhook-deliverer', 'sweeper'] })
   team = await createTeam(app, 'Acme')
   await grantFamilies(app.deps.db, team.organisationId, ['risk-signals'])
   live = `/organisations/${team.organisationUuid}/risk/production`
   owner = await join(app, team, 'owner')
   member = await join(app, team, 'member')
-  stranger = await join(app, await createTeam(app, 'Other'), 'owner', 'stranger@example.com')
+  stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
 
 async function create(url: string): Promise<string> {
   const answer = await owner.post(`${live}/webhooks`, { url, eventTypes: '*' }, `${live}/webhooks/new`)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { integrationTried } from '#shared/contracts/integration-tried.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
@@ -23,13 +23,14 @@ test.before(async () => {
     override: { now: () => nowMicros() + microsOfSeconds(15) },
   })
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(t: ExecutionContext): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   sink = await openHttpSink()
+  t.teardown(() => sink[Symbol.asyncDispose]())
   form = `/projects/${team.project.uuid}/integrations/new/webhook`
-})
-test.afterEach.always(() => sink?.[Symbol.asyncDispose]())
+}
 test.after.always(() => app?.[Symbol.asyncDispose]())
 
 const webhookTo = (url: string) => ({
@@ -47,6 +48,7 @@ const resultOf = (text: string) =>
 const storedChannels = () => app.deps.db('channels').where({ project_id: team.project.id })
 
 test.serial('what a form holds is sent for either side and its answer shown, and nothing is stored', async (t) => {
+  await setUp(t)
   const down = await owner.post(form, { ...webhookTo(sink.url), do: 'test-down' })
   t.is(down.status, 200)
   const [kind, text = ''] = resultOf(down.text) ?? []
@@ -84,6 +86,7 @@ test.serial('what a form holds is sent for either side and its answer shown, and
 test.serial(
   'a side without an address sends nothing, and a wrong or private one is said beside its field',
   async (t) => {
+    await setUp(t)
     const only = { 'option-url_down': sink.url, do: 'test-up' }
     t.deepEqual(resultOf((await owner.post(form, only)).text), [
       'problem',
@@ -111,6 +114,7 @@ test.serial(
 )
 
 test.serial('a stored header goes with the test to where it is stored for, and to no other place', async (t) => {
+  await setUp(t)
   const made = await owner.post(form, webhookTo(sink.url))
   const path = (made.headers.location ?? '').replace(/\?.*/, '')
   const { 'option-headers_down': _, ...shown } = webhookTo(sink.url)
@@ -128,6 +132,7 @@ test.serial('a stored header goes with the test to where it is stored for, and t
 })
 
 test.serial('who may only look tries nothing, nor does a form of another site', async (t) => {
+  await setUp(t)
   const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
   const fields = { ...webhookTo(sink.url), do: 'test-down' }
   t.is((await viewer.post(form, fields, '/account')).status, 403)
@@ -136,6 +141,7 @@ test.serial('who may only look tries nothing, nor does a form of another site', 
 })
 
 test.serial('after six tests within a minute a project waits, and the form is kept', async (t) => {
+  await setUp(t)
   const fields = { ...webhookTo(sink.url), do: 'test-down' }
   const tryOnce = async () => resultOf((await owner.post(form, fields)).text)?.[0]
   t.is(await tryOnce(), 'notice')
@@ -152,6 +158,7 @@ test.serial('after six tests within a minute a project waits, and the form is ke
 })
 
 test.serial('a test that comes too late for who waited is not sent', async (t) => {
+  await setUp(t)
   const { deps } = app
   const sealedConfig = deps.secrets.seal('integration', JSON.stringify({ url_down: `${sink.url}/late` }))
   const trial = { trialId: randomUUID(), projectId: team.project.id, status: 'down', sealedConfig } as const

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { fieldsOf, type Visitor } from './visitor.ts'
 
@@ -11,21 +12,20 @@ let owner: Visitor
 let base: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper'] })
+  app = await sharedProduct({ workers: ['sweeper'] })
 })
-test.beforeEach(async (t) => {
-  team = await createTeam(app, t.title)
-  owner = await join(app, team, 'owner', `${team.organisationId}@example.com`)
+/** Creates what each test starts with. */
+async function setUp(): Promise<void> {
+  team = await createTeam(app, 'Team')
+  owner = await join(app, team, 'owner')
   base = `/projects/${team.project.uuid}`
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
-})
+}
 
 const once = { name: 'Patch night', match: 'db', kind: 'once', starts: '', for: '2', for_unit: 'hours', tz: 'UTC' }
 const windowsOf = () => app.db('windows').where({ project_id: team.project.id }).orderBy('id')
 
 test.serial('maintenance begins now: the list and the check say so; it is ended early, and deleted', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const other = await addCheck(owner, team, { name: 'web', tags: 'www' })
   t.is((await owner.post(`${base}/windows/new`, { ...once, exclude: 'on' })).status, 303)
@@ -51,6 +51,7 @@ test.serial('maintenance begins now: the list and the check say so; it is ended 
 })
 
 test.serial('of recurring maintenance this time alone is ended early, also when it is saved again', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const begin = new Date(Date.now() - 3_600_000).toISOString()
   const every = `*-${begin.slice(5, 10)} ${begin.slice(11, 16)}`
@@ -74,6 +75,7 @@ test.serial('of recurring maintenance this time alone is ended early, also when 
 test.serial(
   'a begin is by the clock of its zone; recurring maintenance is made, and what the form shows saved again',
   async (t) => {
+    await setUp()
     const path = `${base}/windows/new`
     await owner.post(path, { ...once, starts: '2027-03-28T02:30', tz: 'Europe/Riga' })
     await owner.post(path, { ...once, kind: 'recurring', every: 'Sat 02:00', tz: 'Europe/Riga', shown: 'on' })
@@ -91,6 +93,7 @@ test.serial(
 )
 
 test.serial('what is wrong is said beside its field and what was typed is kept', async (t) => {
+  await setUp()
   const path = `${base}/windows/new`
   const cases: [Record<string, string>, string][] = [
     [{ match: '' }, 'match'],
@@ -115,6 +118,7 @@ test.serial('what is wrong is said beside its field and what was typed is kept',
 test.serial(
   'one check is chosen by its name or from its page; windows over most of a week are warned of',
   async (t) => {
+    await setUp()
     const check = await addCheck(owner, team, { name: 'db-backup' })
     await owner.post(`${base}/windows/new`, { ...once, match: '', add_check: 'db-backup', for: '5', for_unit: 'days' })
     await owner.post(`/checks/${check}/snooze`, { for: '4' }, `/checks/${check}`)
@@ -128,6 +132,7 @@ test.serial(
 )
 
 test.serial('excluded time counts neither in the check, in the list nor on the status page', async (t) => {
+  await setUp()
   const uuid = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const row = await app.db('checks').where({ uuid }).first('id')
   // One clock for all: two looks at it may lie on both sides of a second.
@@ -168,6 +173,7 @@ test.serial('excluded time counts neither in the check, in the list nor on the s
 })
 
 test.serial('a viewer sees maintenance and plans none; a stranger sees none', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   await owner.post(`${base}/windows/new`, once)
   const [row] = await windowsOf()
@@ -187,6 +193,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
 })
 
 test.serial('checks, policies, windows, rules and integrations are filled in by one form', async (t) => {
+  await setUp()
   const check = await addCheck(owner, team)
   const channel = await addChannel(app.deps, team.project.id, 'Ops')
   await app.deps.db('channels').where({ uuid: channel.uuid }).update({ email_verified: true, last_error: 'refused' })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { noteMonthlyLimit } from '#shared/monitoring/operations/send-reports.ts'
-import { createTeam, join } from '../../ingress/web/people.ts'
+import { createTeam, emailOf, join } from '../../ingress/web/people.ts'
 import { openProduct } from '../../support/product.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 
@@ -24,7 +24,7 @@ test('the first message beyond a monthly limit mails owners and managers once, h
     app.deps.outbox.run((tx, enqueue) => noteMonthlyLimit(tx, enqueue, app.deps, { ...limit, month }))
   await Promise.all(Array.from({ length: 10 }, () => note(november)))
   await smtp.waitFor(2)
-  t.deepEqual(smtp.mails.flatMap(({ to }) => to).sort(), ['manager@example.com', 'owner@example.com'])
+  t.deepEqual(smtp.mails.flatMap(({ to }) => to).sort(), [emailOf(team, 'manager'), emailOf(team, 'owner')])
   t.regex(String(smtp.mails[0]?.raw), /Monthly SMS limit exceeded: further ones of the project "Acme project"/)
   await note(december)
   await smtp.waitFor(4)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { createTeam, join } from '../../ingress/web/people.ts'
+import { createTeam, emailOf, join } from '../../ingress/web/people.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -50,7 +50,7 @@ test.serial('owners hear at most once a day that runs are given up for being too
   }
   t.deepEqual(
     smtp.mails.flatMap(({ to }) => to),
-    ['owner@example.com'],
+    [emailOf(team, 'owner')],
   )
   t.regex(String(smtp.mails[0]?.raw), /Runs of the check "nightly" begin and do not end/)
 

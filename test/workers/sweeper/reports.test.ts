@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { setFirstReminders } from '#shared/monitoring/reports/report-store.ts'
 import { nextReport } from '#shared/monitoring/reports/report-times.ts'
-import { createTeam, join, type Team } from '../../ingress/web/people.ts'
+import { createTeam, emailOf, join, type Team } from '../../ingress/web/people.ts'
 import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -23,7 +23,10 @@ async function open(): Promise<Fixture> {
   const app = await openProduct({ listener: 'http', env: { SMTP_URL: smtp.url } })
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')
-  const user = await app.db('users').where({ email: 'owner@example.com' }).first('id')
+  const user = await app
+    .db('users')
+    .where({ email: emailOf(team, 'owner') })
+    .first('id')
   return {
     smtp,
     app,
@@ -101,7 +104,7 @@ test('two sweepers send one report, with uptime, downtime, the worst and what is
   await using _second = await app.workers(['sweeper'])
   const mail = await smtp.waitFor((one) => one.raw.includes('daily report'))
   const text = textOf(mail)
-  t.deepEqual(mail.to, ['owner@example.com'])
+  t.deepEqual(mail.to, [emailOf(fixture.team, 'owner')])
   t.true(text.includes('Uptime: 75.000 %'), text)
   t.true(text.includes('Downtime: 6 hours, 0 minutes'), text)
   t.true(text.includes('- backup: down 6 hours, 0 minutes'))

@@ -10,9 +10,10 @@ import { createTeam, join, type Team } from '../../ingress/web/people.ts'
 import type { Visitor } from '../../ingress/web/visitor.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addKey, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
 import { addFlip, addOldCheck, copy, DAY, failures, micros, october, type Proof, since, trusted } from './stated.ts'
 
 let app: HttpProduct
@@ -21,13 +22,10 @@ let owner: Visitor
 let rwKey: string
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', isBound: true, workers: ['ping-evaluator', 'anchor'] })
+  app = await sharedProduct({ workers: ['anchor'] })
   team = await createTeam(app, 'Acme')
   owner = await join(app, team, 'owner')
   rwKey = await addKey(app.deps, team.project.id, 'rw')
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
 })
 
 async function proofOf(uuid: string, from: string, until: string, key = rwKey) {

@@ -9,14 +9,12 @@ import { eventually } from '../../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../../support/product.ts'
 import { addCheck, addProject, type TestProject } from '../../../support/projects.ts'
 import { send } from '../../../support/send.ts'
+import { sharedProduct } from '../../../support/shared-product.ts'
 
 // No foreign key ties a flip to its check (docs/adr/0033). `isBound`: requests see what row security shows a tenant.
 let app: HttpProduct
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: [], isBound: true })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 /** A check with a flip, told through the API. */

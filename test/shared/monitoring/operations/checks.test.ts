@@ -11,16 +11,14 @@ import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
 import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
 import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
-import { type HttpProduct, openProduct } from '../../../support/product.ts'
+import type { HttpProduct } from '../../../support/product.ts'
 import { addProject } from '../../../support/projects.ts'
+import { sharedProduct } from '../../../support/shared-product.ts'
 
 let app: HttpProduct
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: [] })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const operator: Actor = { kind: 'operator', name: 'root' }

@@ -7,16 +7,14 @@ import { deleteIntegration } from '#shared/monitoring/operations/delete-integrat
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import type { Project } from '#shared/monitoring/projects/store.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
-import { type HttpProduct, openProduct } from '../../../support/product.ts'
+import type { HttpProduct } from '../../../support/product.ts'
 import { addProject } from '../../../support/projects.ts'
+import { sharedProduct } from '../../../support/shared-product.ts'
 
 let app: HttpProduct
 
 test.before(async () => {
-  app = await openProduct({ listener: 'http', workers: [] })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedProduct()
 })
 
 const operator: Actor = { kind: 'operator', name: 'root' }
