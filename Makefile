@@ -5,13 +5,13 @@ MAKEFLAGS += --no-print-directory
 # npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
 STAMP := node_modules/.installed
 
-# What follows `test-repeat`, `soak` or `bench` is its arguments: `make bench -- pings --quick`. To make they are goals,
+# Words after `soak` or `bench` are its arguments: `make bench -- pings --quick`. To make they are goals,
 # which then do nothing, whatever else has their name: `memory` is a suite of the benchmark too.
-ifneq ($(filter test-repeat soak bench,$(firstword $(MAKECMDGOALS))),)
+ifneq ($(filter soak bench,$(firstword $(MAKECMDGOALS))),)
 ARGUMENTS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
 .DEFAULT: ; @:
 else
-.PHONY: help up down status migrate lint format typecheck unused test test-unit fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi assurance secrets release-files check
+.PHONY: help up down status migrate lint format typecheck unused test test-unit test-system test-all fuzz fuzz-presentations memory monitoring pooler cluster-faults backlog backup-drill e2e openapi secrets release-files check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -37,12 +37,22 @@ lint: $(STAMP) ## check formatting, imports and lint rules
 typecheck: $(STAMP) ## check types
 	@npm run -s typecheck
 
-test: $(STAMP) ## formatting, lint, types and all tests (with Docker: in containers)
+test: $(STAMP) ## format, lint, types, unused code, unit, API and worker tests (`make test FILE=test/ingress/web`)
+ifdef FILE
+	@npm run -s test -- $(FILE)
+else
 	@$(MAKE) -j3 lint typecheck unused
 	@npm run -s test
+endif
 
-test-unit: $(STAMP) ## the tests of pure rules: no PostgreSQL, no RabbitMQ
-	@npm run -s test -- --unit
+test-unit: $(STAMP) ## tests that need no server
+	@npm run -s test -- --layer=unit
+
+test-system: $(STAMP) ## browser tests, documentation, faults on their own servers, fuzz
+	@npm run -s test -- --layer=system
+
+test-all: export TEST_FULL = 1
+test-all: test test-system ## both, and property tests with all their cases
 
 fuzz: $(STAMP) ## 10,000 mutated requests to every listener, five minutes at most; FUZZ_SEED repeats a run
 	@FUZZ_REQUESTS=$${FUZZ_REQUESTS:-10000} npm run -s test -- test/fuzz/fuzz.test.ts
@@ -74,9 +84,6 @@ e2e: $(STAMP) ## the stories through the whole product
 openapi: $(STAMP) ## write docs/openapi.json anew
 	@npm run -s admin -- openapi --write
 
-assurance: $(STAMP) ## write docs/assurance.md anew from the titles of the tests
-	@node --import tsx test/support/assurance.ts
-
 secrets: ## the secret files that compose.yaml mounts, made once
 	@sh stack/secrets.sh
 
@@ -86,14 +93,11 @@ release-files: $(STAMP) ## bill of materials (CycloneDX) and list of licences of
 unused: $(STAMP) ## files, exports and dependencies that nobody uses
 	@npm run -s unused
 
-check: test ## what continuous integration runs
+check: test test-system ## what continuous integration runs
 
 endif
 
-.PHONY: test-repeat soak bench
-
-test-repeat: $(STAMP) ## the tests N times (`make test-repeat -- 10`, or N=10): names what fails now and then
-	@npm run -s test-repeat -- $(or $(N),$(ARGUMENTS),10)
+.PHONY: soak bench
 
 soak: $(STAMP) ## two hours of load with a fault every five minutes, on servers of its own, and the books (`make soak -- --minutes 10`)
 	@npm run -s soak -- $(ARGUMENTS)

@@ -1,145 +1,82 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { countTests, type TestCount } from './support/count-tests.ts'
-import { exitCodeOf } from './support/ended-run.ts'
-import { type Failure, failureLine, failuresOf } from './support/failures.ts'
-import { reaches, root, sourcesBelow } from './support/imports.ts'
-import { prepareRun } from './support/prepare-run.ts'
-import { readProgress } from './support/progress-record.ts'
-import { afterSecondTry, filesToTryAgain } from './support/second-try.ts'
-import { slowestFiles, watchProgress } from './support/watch-progress.ts'
+import { countTests } from './support/count-tests.ts'
+import { root } from './support/imports.ts'
+import { prepareServers } from './support/prepare-servers.ts'
+import { groupFiles, type Layer, selectFiles, type TestGroup, testFiles, writeEntries } from './support/test-groups.ts'
 
-// usage: npm test -- [--unit] [files or AVA options]
+// usage: npm test -- [--layer=unit|api|system]... [FILE or folder]... [other AVA options]
+// Without a layer or file: unit and api. docs/testing.md describes the layers.
 
-/** A test process waits for servers and deadlines for more than half of its time: two of them keep a core busy. */
-const SIDE_BY_SIDE = 2 * availableParallelism()
+/** Test processes wait for servers about half of their time, so two of them keep a core busy. */
+const CONCURRENCY = 2 * availableParallelism()
 
-const given = process.argv.slice(2).filter((arg) => arg !== '--unit')
-const isUnit = process.argv.includes('--unit')
-const needServices = ['test/support/services.ts', 'test/support/own-servers.ts']
-const all = sourcesBelow('test').filter((file) => /\.test\.tsx?$/.test(file))
-const withServices = all.filter((file) => reaches(file, needServices))
+const args = process.argv.slice(2)
+const paths = args.filter((arg) => !arg.startsWith('--'))
+const layers = args.flatMap((arg) => (arg.startsWith('--layer=') ? [arg.slice('--layer='.length) as Layer] : []))
+const avaOptions = args.filter((arg) => arg.startsWith('--') && !arg.startsWith('--layer='))
 
-const files = isUnit ? all.filter((file) => !withServices.includes(file)) : []
-const named = withServices.filter((file) => given.some((arg) => file.includes(arg.replace(/^\.\//, ''))))
-
-/** Compiled code, kept over runs: each test process loads a thousand modules, and compiling is a sixth of that. */
-const compileCache = join(root, 'node_modules/.cache/compiled')
-const progress = mkdtempSync(join(tmpdir(), 'signalbox-progress-'))
-/** Time-outs, kills and floods: beside many others on the same cores their deadlines would mean nothing. */
-const FAULTS_SIDE_BY_SIDE = SIDE_BY_SIDE
-const isOfFaults = (file: string) => /^test\/(faults|fuzz)\//.test(file)
-const faults = all.filter(isOfFaults)
-/** They may leave a virtual host with queues that others do not expect: each gets one that nobody had. */
-const FRESH_VHOSTS = { TEST_VHOSTS: 'fresh' }
-/** The others hand theirs on. */
-const vhosts = given.length > 0 ? named.length : 3 * SIDE_BY_SIDE + withServices.filter(isOfFaults).length
-/** `make test-repeat` looks for what fails now and then: it gives nothing a second try. */
-const isRepeat = process.env.TEST_FAILURES !== undefined
-/** After a signal nothing new begins, and what has begun, the preparation too, is taken back. */
-const over = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    over.abort(new Error(`the run was ended by ${signal}`))
-    process.once('exit', () => (process.exitCode = exitCodeOf(signal)))
-  })
-// Also when there is no verdict.
-process.once('exit', () => rmSync(progress, { recursive: true, force: true }))
-const verdict = isUnit ? judge([await runAva([...given, ...files], {}, SIDE_BY_SIDE)]) : await runWithServices()
-if (process.env.TEST_FAILURES) writeFileSync(process.env.TEST_FAILURES, JSON.stringify(verdict.failures))
-// What failed comes last: of a long report often only the end is kept.
-if (verdict.slowest.length > 1) console.log(['the files that took longest:', ...verdict.slowest].join('\n'))
-if (verdict.unsteady.length > 0)
-  console.log(['failed at first, passed alone:', ...verdict.unsteady.map(failureLine)].join('\n'))
-if (verdict.failures.length > 0) console.log(['failed:', ...verdict.failures.map(failureLine)].join('\n'))
-console.log(`${verdict.count.passed} passed, ${verdict.count.failed} failed`)
-process.exitCode = verdict.count.failed > 0 ? 1 : 0
-
-interface AvaRun {
-  exitCode: number
-  report: string
+const ended = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => ended.abort(new Error(`the run was ended by ${signal}`)))
 }
 
-interface Verdict {
-  count: TestCount
-  failures: Failure[]
-  unsteady: Failure[]
-  slowest: string[]
+const selected = selectFiles(testFiles(), { paths, layers })
+if (selected.size === 0) {
+  console.error(`no test file matches ${paths.join(' ') || layers.join(' ')}: name a file or folder below test/`)
+  process.exit(1)
 }
+const groups = groupFiles(selected)
+await using servers = await prepareServers(groups, (line) => console.log(line), ended.signal)
+const { exitCode, report } = await runAva(groups, servers.environment)
+const count = countTests(report, exitCode)
+console.log(
+  `${selected.size} files, ${Math.round(performance.now() / 1000)} s, ${processorSeconds()} s of processor time`,
+)
+console.log(`${count.passed} passed, ${count.failed} failed`)
+process.exitCode = count.failed > 0 ? 1 : 0
 
-/** What is named, at once; else everything, with the faults last and fewer at a time. */
-async function runWithServices(): Promise<Verdict> {
-  await using run = await prepareRun(vhosts, (line) => console.log(line), over.signal)
-  const withFresh = { ...run.environment, ...FRESH_VHOSTS }
-  if (given.length > 0)
-    return judge([await runAva(given, named.some(isOfFaults) ? withFresh : run.environment, SIDE_BY_SIDE)])
-  const others = all.filter((file) => !faults.includes(file))
-  const runs = [
-    await runAva(others, run.environment, SIDE_BY_SIDE),
-    ...(over.signal.aborted ? [] : [await runAva(faults, withFresh, FAULTS_SIDE_BY_SIDE)]),
-  ]
-  const first = judge(runs)
-  const again = isRepeat || over.signal.aborted ? [] : filesToTryAgain(first.failures, all)
-  if (again.length === 0) return first
-  console.log(['once more, alone:', ...again].join('\n'))
-  const folder = join(progress, 'again')
-  mkdirSync(folder)
-  const second = judge([await runAva(again, withFresh, 1, folder)], folder)
-  return { ...second, ...afterSecondTry(first, second), slowest: first.slowest }
-}
-
-/** @param folder where the processes of these runs recorded their progress */
-function judge(runs: readonly AvaRun[], folder = progress) {
-  const records = readProgress(folder)
-  const counts = runs.map((run) => countTests(run.report, run.exitCode))
-  const isGreen = runs.every(({ exitCode }) => exitCode === 0)
-  return {
-    records,
-    count: { passed: total(counts, 'passed'), failed: total(counts, 'failed') },
-    failures: isGreen ? [] : failuresOf(records, runs.map(({ report }) => report).join('\n')),
-    unsteady: [],
-    slowest: slowestFiles(records, 12),
-  }
-}
-
-function total(counts: readonly TestCount[], of: keyof TestCount): number {
-  return counts.reduce((sum, count) => sum + count[of], 0)
-}
-
-/** Runs AVA to its end, showing its report as it comes. On a signal AVA is told to end, so that we can clean up. */
+/** Runs AVA to its end and passes its report on. If the run is ended by a signal, AVA ends first. */
 async function runAva(
-  args: readonly string[],
-  environment: Record<string, string>,
-  concurrency: number,
-  folder = progress,
-): Promise<AvaRun> {
+  entries: readonly TestGroup[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ exitCode: number; report: string }> {
   const ava = join(root, 'node_modules/ava/entrypoints/cli.js')
-  const child = spawn(process.execPath, [ava, '--concurrency', String(concurrency), ...args], {
+  const options = ['--concurrency', String(CONCURRENCY), ...avaOptions]
+  const child = spawn(process.execPath, [ava, ...options, ...writeEntries(entries)], {
     cwd: root,
     env: {
+      // Each test process loads up to a thousand modules: compiling them takes a sixth of that time.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
       ...process.env,
-      NODE_COMPILE_CACHE: compileCache,
       ...environment,
-      TEST_PROGRESS: folder,
       ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  using _watch = watchProgress(folder, (line) => console.log(line))
-  const pass = (signal: NodeJS.Signals) => void child.kill(signal)
-  process.on('SIGINT', pass).on('SIGTERM', pass)
+  ended.signal.addEventListener('abort', () => child.kill('SIGTERM'))
   let report = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    report += text
-    process.stdout.write(text)
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    report += text
-    process.stderr.write(text)
-  })
+  for (const [stream, target] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ] as const) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      report += text
+      target.write(text)
+    })
+  }
   const exitCode = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)))
-  if (!report.endsWith('\n')) process.stdout.write('\n')
   return { exitCode, report }
+}
+
+/** Returns the processor time of this process and of those below it that have ended; 0 where /proc is missing. */
+function processorSeconds(): number {
+  if (process.platform !== 'linux') return 0
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  const ticksPerSecond = 100
+  return Math.round(fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond)
 }

@@ -11,32 +11,6 @@ test('only shared/time.ts converts microseconds', (t) => {
   t.deepEqual(wrong, [])
 })
 
-for (const source of [
-  'const nowMs = deps.now() / 1000',
-  'const text = new Date(at / 1000).toISOString()',
-  'const timestamp = Math.floor(startedAt / 1_000_000)',
-  'const at = row.createdAt.getTime() * 1000',
-  'const wall = Date.now() * 1_000',
-  'const monotonic = performance.now() * 1000',
-  'const at = BigInt(Date.now()) * 1000n',
-  'const limit = FLOW_SECONDS * 1_000_000',
-  'const day = 86_400_000_000',
-  'const next = at + waitMs * 1000',
-])
-  test(`${JSON.stringify(source)} is seen as a conversion of microseconds`, (t) => {
-    t.true(convertsMicros(source))
-  })
-
-for (const source of [
-  'const seconds = (performance.now() - startedAt) / 1000',
-  'const timestamp = Math.floor(Date.now() / 1000)',
-  'const waitMs = seconds * 1000',
-  'const MAX = 1_000_000',
-])
-  test(`${JSON.stringify(source)} is no conversion of microseconds`, (t) => {
-    t.false(convertsMicros(source))
-  })
-
 /**
  * Whether a source converts to or from microseconds by itself: an instant or `now()` divided, milliseconds multiplied
  * into more of them, a factor of a million. What `performance` and `Date` measure may become seconds.

@@ -20,9 +20,6 @@ const handedOn = [
   ['bench', ['pings', 'sweep']],
   ['soak', ['--minutes', '10', '--seed', '7']],
   ['soak', ['--once', '--only', 'broker:,database:']],
-  ['test-repeat', ['10']],
-  ['test-repeat', ['3', 'test/repository']],
-  ['test-repeat', ['3', 'fuzz', 'memory', 'check', 'help']],
 ] as const
 for (const [target, args] of handedOn) {
   const line = `${target} -- ${args.join(' ')}`
@@ -30,14 +27,13 @@ for (const [target, args] of handedOn) {
     t.deepEqual(scripts(target, '--', ...args), [`npm run -s ${line}`]))
 }
 
-test('a suite that does not exist is refused with one line that names those that do, and each of these can be run alone', (t) => {
+test('an unknown benchmark is refused with one line that lists the known ones', (t) => {
   // Without its name every suite would run.
   t.deepEqual(scripts('bench', '--', 'nosuch'), ['npm run -s bench -- nosuch'])
   const { status, stderr } = make('bench', '--', 'nosuch')
   t.is(status, 2)
   const [, names = ''] = /^there is no suite nosuch; there are (.+)$/m.exec(stderr) ?? []
   t.true(names.includes('pings'))
-  for (const name of names.split(', ')) t.deepEqual(scripts('bench', '--', name), [`npm run -s bench -- ${name}`])
 })
 
 test('a goal that does not exist is refused where nothing takes it as an argument', (t) => {

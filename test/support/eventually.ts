@@ -9,8 +9,6 @@ const LATER_MS = 120
 /** Each look costs the product and its servers something, and many tests look at a time: those that wait longer look less. */
 const SLOWER = 1.3
 
-const awaited = new Set<{ what: string; since: number }>()
-
 /**
  * Waits for a fact: asks again until the answer is there. A test never waits for a time.
  * @param look gives the fact, or undefined, null or false while it is not yet true
@@ -22,21 +20,10 @@ export async function eventually<T>(
   withinMs = FACT_MS,
 ): Promise<T> {
   const since = Date.now()
-  const wait = { what, since }
-  awaited.add(wait)
-  try {
-    for (let pauseMs = SOON_MS; ; pauseMs = Math.min(LATER_MS, pauseMs * SLOWER)) {
-      const found = await look()
-      if (found !== undefined && found !== null && found !== false) return found
-      if (Date.now() > since + withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
-      await sleep(pauseMs)
-    }
-  } finally {
-    awaited.delete(wait)
+  for (let pauseMs = SOON_MS; ; pauseMs = Math.min(LATER_MS, pauseMs * SLOWER)) {
+    const found = await look()
+    if (found !== undefined && found !== null && found !== false) return found
+    if (Date.now() > since + withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`)
+    await sleep(pauseMs)
   }
-}
-
-/** What this process waits for at this moment, each with its age: a stalled test is explained by them. */
-export function awaitedFacts(): string[] {
-  return [...awaited].map(({ what, since }) => `${what} (for ${Math.round((Date.now() - since) / 1000)} s)`)
 }

@@ -16,10 +16,13 @@ export function importsOf(source: string): string[] {
 
 /** The TypeScript files below a folder of the repository, as paths from its root. */
 export function sourcesBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort()
+  return (
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      // Folders that begin with a dot hold generated files.
+      .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes('/.'))
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      .sort()
+  )
 }
 
 /** The file of this repository that an import means, from its root; undefined for packages. */

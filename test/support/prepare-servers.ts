@@ -8,9 +8,9 @@ import { type ProcessIdentity, stopProcess } from '../../stack/process-identity.
 import { type Origin, resolveServices, type Starter } from '../../stack/resolve-services.ts'
 import { orderOfOrigins } from '../../stack/service-origins.ts'
 import { testContainers } from './containers.ts'
-import { keepBroker } from './keep-broker.ts'
 import { makeRunFolder } from './run-folder.ts'
 import { ensureTemplate } from './template-database.ts'
+import type { TestGroup } from './test-groups.ts'
 import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 
 /** Nothing outlives the run, so nothing needs to outlive the machine. */
@@ -22,18 +22,21 @@ const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'o
  */
 const BROKER_OF_A_RUN = '-rabbit quorum_tick_interval 60000'
 
+/** Virtual hosts made ahead: one for each group, and some for tests that open products of their own. */
+const VHOSTS_PER_GROUP = 2
+
 /**
- * Finds the services of a test run, migrates the template database and makes virtual hosts ahead. Where PostgreSQL and
- * RabbitMQ are installed or a Docker engine answers, the run has servers of its own.
- * @param vhosts how many virtual hosts to make ahead
- * @param over aborted when the run is to end: nothing further begins then, and what runs is taken back
- * @returns the environment of the tests; disposing takes back everything made or started here
+ * Starts what the groups need: nothing for unit tests; else PostgreSQL and RabbitMQ with a migrated template database and
+ * virtual hosts. Where PostgreSQL and RabbitMQ are installed or a Docker engine responds, the run has its own servers.
+ * @param ended aborted when the run must end: nothing more is started, and what was started is stopped
+ * @returns the environment of the tests; disposing stops and removes everything that was started here
  */
-export async function prepareRun(
-  vhosts: number,
+export async function prepareServers(
+  groups: readonly TestGroup[],
   report: (line: string) => void,
-  over: AbortSignal,
+  ended: AbortSignal,
 ): Promise<AsyncDisposable & { environment: Record<string, string> }> {
+  if (groups.every(({ layer }) => layer === 'unit')) return { environment: {}, [Symbol.asyncDispose]: async () => {} }
   await using cleanup = new AsyncDisposableStack()
   const folder = makeRunFolder()
   // A server that was just ended may still write.
@@ -49,33 +52,28 @@ export async function prepareRun(
     binaries: takenBack(
       localBinaries({ folder, postgresOptions: OF_A_RUN, brokerErlang: BROKER_OF_A_RUN, report }),
       cleanup,
-      over,
+      ended,
     ),
     order: { postgres: ownFirst(order), rabbitmq: ownFirst(order) },
     report,
   })
-  over.throwIfAborted()
+  ended.throwIfAborted()
   const ports = join(folder, 'ports')
   mkdirSync(ports)
   const pool = join(folder, 'vhosts')
-  if (broker.process) {
-    const { pid } = broker.process
-    const node = { folder: join(folder, 'rabbitmq'), url: broker.url, pid }
-    cleanup.use(keepBroker({ ...node, vhosts: () => vhostsOf(pool), report }))
-  }
   report(`PostgreSQL: ${postgres.origin}, RabbitMQ: ${broker.origin}`)
 
   const { control } = broker
   if (!control)
     throw new Error('tests need a broker they may administer (management API on port 15672, or rabbitmqctl)')
-  await makeVhostPool(pool, { url: broker.url, control }, vhosts)
+  await makeVhostPool(pool, { url: broker.url, control }, VHOSTS_PER_GROUP * groups.length)
   // A broker that outlives the run gets its virtual hosts taken back when no test runs any more.
   if (broker.origin === 'environment' || broker.origin === 'localhost')
     cleanup.defer(() => dropVhosts(control, broker.url, vhostsOf(pool)))
-  over.throwIfAborted()
+  ended.throwIfAborted()
   const { name: template, isNew } = await ensureTemplate(postgres.url)
   if (isNew) cleanup.defer(() => dropTemplate(postgres.url, template))
-  over.throwIfAborted()
+  ended.throwIfAborted()
   const kept = cleanup.move()
   return {
     environment: {
@@ -91,12 +89,12 @@ export async function prepareRun(
 }
 
 /** Servers of our own are taken back from the moment they run: what comes next may fail, or a signal may end it. */
-function takenBack(own: Starter, cleanup: AsyncDisposableStack, over: AbortSignal): Starter {
+function takenBack(own: Starter, cleanup: AsyncDisposableStack, ended: AbortSignal): Starter {
   async function started<Found extends { process?: ProcessIdentity | undefined }>(
     start: () => Promise<Found>,
     signal: NodeJS.Signals,
   ): Promise<Found> {
-    over.throwIfAborted()
+    ended.throwIfAborted()
     const found = await start()
     const { process: server } = found
     if (server) cleanup.defer(async () => void (await stopProcess(server, signal, 10_000)))

@@ -115,10 +115,10 @@ export async function openProduct(options: ProductOptions = {}): Promise<Product
   const url = `http://127.0.0.1:${port}`
   // A product that does not open leaves nothing behind, which would keep the process of its test alive.
   await using cleanup = new AsyncDisposableStack()
-  const product = await openGround({ PORT: String(port), PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
+  const product = await openGround({ PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
   cleanup.use(product)
   if (names.length > 0) await product.workers(names)
-  const { deps } = await product.ingress(override)
+  const { deps } = await product.ingress(override, { PORT: String(port) })
   if (names.includes('ping-evaluator')) waitForEveryBarrier(deps)
   cleanup.move()
   return Object.assign(product, { url, port, deps })
