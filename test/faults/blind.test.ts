@@ -35,101 +35,107 @@ const isProven = async ({ db }: Product) =>
   (await db.raw(`SELECT 1 FROM beats WHERE kind = 'http' AND shards = -1 AND until_at > now() - interval '5 seconds'`))
     .rows.length > 0
 
-test('5.6 rows 1, 2, 3 and 16: all was off for half an hour; nothing false is told, and who died goes down a period and grace later', async (t) => {
-  await using sink = await openHttpSink()
-  await using product = await openProduct()
-  const { db } = product
-  const project = await product.project()
-  await proved(db, 'http', 7200, 1800)
-  const { base, deps } = await product.ingress()
-  const alive = await Promise.all(Array.from({ length: 20 }, () => addCheck(deps, project.id, EACH_MINUTE)))
-  const dead = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id, EACH_MINUTE)))
-  const early = await addCheck(deps, project.id, EACH_MINUTE)
-  const ids = (checks: readonly { id: number }[]) => checks.map(({ id }) => id)
-  await wereUp(db, ids([...alive, ...dead]), 1830)
-  await wereUp(db, [early.id], 1921)
-  await db.raw(
-    `UPDATE checks SET last_ping = t.until_at - interval '121 seconds', alert_after = t.until_at - interval '1 second'
+test.serial(
+  '5.6 rows 1, 2, 3 and 16: all was off for half an hour; nothing false is told, and who died goes down a period and grace later',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct()
+    const { db } = product
+    const project = await product.project()
+    await proved(db, 'http', 7200, 1800)
+    const { base, deps } = await product.ingress()
+    const alive = await Promise.all(Array.from({ length: 20 }, () => addCheck(deps, project.id, EACH_MINUTE)))
+    const dead = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id, EACH_MINUTE)))
+    const early = await addCheck(deps, project.id, EACH_MINUTE)
+    const ids = (checks: readonly { id: number }[]) => checks.map(({ id }) => id)
+    await wereUp(db, ids([...alive, ...dead]), 1830)
+    await wereUp(db, [early.id], 1921)
+    await db.raw(
+      `UPDATE checks SET last_ping = t.until_at - interval '121 seconds', alert_after = t.until_at - interval '1 second'
      FROM (SELECT min(until_at) AS until_at FROM beats WHERE span IS NOT NULL) t WHERE id = ?`,
-    [early.id],
-  )
-  await tell(db, [...alive, ...dead, early], [await addWebhook(deps, project.id, sink.url)])
-  await eventually('the door to prove itself', () => isProven(product))
-  await using workers = await product.workers()
+      [early.id],
+    )
+    await tell(db, [...alive, ...dead, early], [await addWebhook(deps, project.id, sink.url)])
+    await eventually('the door to prove itself', () => isProven(product))
+    await using workers = await product.workers()
 
-  await eventually('everybody to be excused', async () => {
-    const excused = await db('checks')
-      .whereIn('id', ids([...alive, ...dead]))
-      .whereNotNull('excused_at')
-    return excused.length === 25
-  })
-  await eventually('the one whose deadline came before', async () => (await db('flips')).length === 1)
-  const [gap] = await db('gaps').where({ door: 'http' })
-  t.like(gap, { kind: 'full', shards: -1 }, 'every shard, however many there will be')
-  const flip = await db('flips').first()
-  t.is(flip.check_id, early.id)
-  t.true(
-    gap.from_at.getTime() - flip.at.getTime() >= 1000 && gap.from_at.getTime() - flip.at.getTime() < 5000,
-    'row 16',
-  )
-  const excused = await db('checks').where({ id: dead[0]?.id }).first()
-  t.like(excused, { status: 'up', excused_at: gap.until_at })
-  t.is(excused.alert_after.getTime() - gap.until_at.getTime(), 120_000, 'a period and grace later')
-  const known = await db('unknowns')
-  t.is(known.length, 25)
-  t.deepEqual(
-    new Set((await db('decisions').where({ outcome: 'excused' })).map(({ reason }) => reason)),
-    new Set(['GAP']),
-  )
+    await eventually('everybody to be excused', async () => {
+      const excused = await db('checks')
+        .whereIn('id', ids([...alive, ...dead]))
+        .whereNotNull('excused_at')
+      return excused.length === 25
+    })
+    await eventually('the one whose deadline came before', async () => (await db('flips')).length === 1)
+    const [gap] = await db('gaps').where({ door: 'http' })
+    t.like(gap, { kind: 'full', shards: -1 }, 'every shard, however many there will be')
+    const flip = await db('flips').first()
+    t.is(flip.check_id, early.id)
+    t.true(
+      gap.from_at.getTime() - flip.at.getTime() >= 1000 && gap.from_at.getTime() - flip.at.getTime() < 5000,
+      'row 16',
+    )
+    const excused = await db('checks').where({ id: dead[0]?.id }).first()
+    t.like(excused, { status: 'up', excused_at: gap.until_at })
+    t.is(excused.alert_after.getTime() - gap.until_at.getTime(), 120_000, 'a period and grace later')
+    const known = await db('unknowns')
+    t.is(known.length, 25)
+    t.deepEqual(
+      new Set((await db('decisions').where({ outcome: 'excused' })).map(({ reason }) => reason)),
+      new Set(['GAP']),
+    )
 
-  for (const { uuid } of alive) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
-  await eventually('those that live to be known again', async () => {
-    const open = await db('unknowns').whereNull('until_at')
-    return open.length === dead.length
-  })
-  t.is((await workers.metrics.checksExcused.get()).values[0]?.value, 25)
-  await eventually('those that died to be told', async () => {
-    await letPassWhileWaiting(db, ids(dead))
-    return sink.requests.length === 6
-  })
-  const flips = await db('flips').orderBy('id')
-  t.deepEqual(
-    flips.map(({ check_id: id }) => id).sort((a, b) => a - b),
-    ids([early, ...dead]).sort((a, b) => a - b),
-  )
-  const told = sink.requests.map(({ body }) => body.toString()).sort()
-  t.deepEqual(told, [early, ...dead].map(({ uuid }) => uuid).sort(), 'not one false alert')
-})
+    for (const { uuid } of alive) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
+    await eventually('those that live to be known again', async () => {
+      const open = await db('unknowns').whereNull('until_at')
+      return open.length === dead.length
+    })
+    t.is((await workers.metrics.checksExcused.get()).values[0]?.value, 25)
+    await eventually('those that died to be told', async () => {
+      await letPassWhileWaiting(db, ids(dead))
+      return sink.requests.length === 6
+    })
+    const flips = await db('flips').orderBy('id')
+    t.deepEqual(
+      flips.map(({ check_id: id }) => id).sort((a, b) => a - b),
+      ids([early, ...dead]).sort((a, b) => a - b),
+    )
+    const told = sink.requests.map(({ body }) => body.toString()).sort()
+    t.deepEqual(told, [early, ...dead].map(({ uuid }) => uuid).sort(), 'not one false alert')
+  },
+)
 
-test('5.6 row 4: only the sweeper was off: flips at their deadlines, a detection gap, and nobody is unknown', async (t) => {
-  await using product = await openProduct()
-  const { db } = product
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  await proved(db, 'http', 7200, 0)
-  await proved(db, 'sweeper', 7200, 600)
-  const checks = await Promise.all([1, 2, 3].map(() => addCheck(deps, project.id, EACH_MINUTE)))
-  await wereUp(
-    db,
-    checks.map(({ id }) => id),
-    500,
-  )
-  const deadline = (await db('checks').first('alert_after')).alert_after
-  await eventually('the door to prove itself', () => isProven(product))
-  await product.workers()
-  await eventually('all to go down', async () => (await db('flips').where({ to_status: 'down' })).length === 3)
-  t.deepEqual(
-    (await db('flips')).map(({ at }) => at),
-    [deadline, deadline, deadline],
-  )
-  t.is((await db('unknowns')).length, 0)
-  await eventually(
-    'the hole to be found',
-    async () => (await db('gaps').where({ door: 'sweeper', kind: 'detection' })).length === 1,
-  )
-})
+test.serial(
+  '5.6 row 4: only the sweeper was off: flips at their deadlines, a detection gap, and nobody is unknown',
+  async (t) => {
+    await using product = await openProduct()
+    const { db } = product
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    await proved(db, 'http', 7200, 0)
+    await proved(db, 'sweeper', 7200, 600)
+    const checks = await Promise.all([1, 2, 3].map(() => addCheck(deps, project.id, EACH_MINUTE)))
+    await wereUp(
+      db,
+      checks.map(({ id }) => id),
+      500,
+    )
+    const deadline = (await db('checks').first('alert_after')).alert_after
+    await eventually('the door to prove itself', () => isProven(product))
+    await product.workers()
+    await eventually('all to go down', async () => (await db('flips').where({ to_status: 'down' })).length === 3)
+    t.deepEqual(
+      (await db('flips')).map(({ at }) => at),
+      [deadline, deadline, deadline],
+    )
+    t.is((await db('unknowns')).length, 0)
+    await eventually(
+      'the hole to be found',
+      async () => (await db('gaps').where({ door: 'sweeper', kind: 'detection' })).length === 1,
+    )
+  },
+)
 
-test('5.6 row 13: a check whose pings were refused is excused, its neighbour goes down', async (t) => {
+test.serial('5.6 row 13: a check whose pings were refused is excused, its neighbour goes down', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -176,7 +182,7 @@ test('5.6 row 13: a check whose pings were refused is excused, its neighbour goe
   isFull = false
 })
 
-test('5.6 row 17: a daily job expected in a gap is excused until tomorrow, as the record says', async (t) => {
+test.serial('5.6 row 17: a daily job expected in a gap is excused until tomorrow, as the record says', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()

@@ -78,7 +78,7 @@ test.serial(`B20 an ingress as it is started is small again after ${FLOOD} clien
   t.pass()
 })
 
-test('however an ingress is started, its heap is bounded in the same way', (t) => {
+test.serial('however an ingress is started, its heap is bounded in the same way', (t) => {
   const options = INGRESS_HEAP.join(' ')
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   t.is(scripts.ingress, `node ${options} --import tsx ingress/main.ts`)

@@ -1,10 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
+import { durableQueues } from '#shared/contracts/topology.ts'
+import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { rabbitNode } from '../../stack/local-rabbit.ts'
 import { runCommand } from '../../stack/run-command.ts'
+import { adminOf } from '../support/admin.ts'
 import { eventually } from '../support/eventually.ts'
+import { metricIn } from '../support/fault-metrics.ts'
+import { freePort } from '../support/free-port.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
-import { type OwnRabbit, type OwnRabbitCluster, startRabbitCluster } from '../support/own-servers.ts'
+import { type OwnRabbit, once, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
@@ -12,30 +18,54 @@ import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
 /** How long a node may be away before its loss counts as one that nobody bridged. */
 const BRIDGED_MS = 120_000
 
-/** The node that leads the queue of the pings, as one of the others says. */
-async function leader(cluster: OwnRabbitCluster): Promise<OwnRabbit> {
-  const [first] = cluster.nodes
-  const said = (await first?.ctl('list_queues', '--quiet', '--vhost', 'signalbox', 'name', 'leader')) ?? ''
-  const name = said.split('\n').find((line) => line.startsWith(`${pingQueue(0)}\t`)) ?? ''
-  const node = cluster.nodes.find(({ port }) => name.includes(`signalbox-${port}@`))
-  if (!node) throw new Error(`no node leads ${pingQueue(0)}: ${said}`)
+type ManagedRabbit = OwnRabbit & { adminUrl: string }
+
+const resources = new AsyncDisposableStack()
+test.after.always(() => resources.disposeAsync())
+
+/** Starts three nodes with the settings of docs/scale.md, which are not a cluster yet. */
+const startNodes = once(async () => {
+  const cookie = randomBytes(20).toString('hex')
+  const documented = scaleBlock('net_ticktime').trim().split('\n')
+  const start = async (): Promise<ManagedRabbit> => {
+    const port = await freePort()
+    const management = ['management.tcp.ip = 127.0.0.1', `management.tcp.port = ${port}`]
+    const settings = [...documented, ...management, 'collect_statistics_interval = 1000']
+    const node = resources.use(await startRabbit(settings, cookie, ['rabbitmq_management']))
+    return { ...node, adminUrl: `http://guest:guest@127.0.0.1:${port}` }
+  }
+  const [first, second, third] = await Promise.all([start(), start(), start()])
+  /** Joins a node to the first one with the commands of docs/scale.md. */
+  const join = async (node: OwnRabbit) => {
+    await node.shell(placedHere(scaleBlock('join_cluster'), { 'rabbit@one': rabbitNode(first.port) }))
+    return node
+  }
+  const [joinSecond, joinThird] = [once(() => join(second)), once(() => join(third))]
+  return { nodes: [first, second, third] as const, joinSecond, joinThird }
+})
+
+/** Returns the node that leads the queue of the pings. */
+async function leader(nodes: readonly OwnRabbit[]): Promise<OwnRabbit> {
+  const lines = (await nodes[0]?.ctl('list_queues', '--quiet', '--vhost', 'signalbox', 'name', 'leader')) ?? ''
+  const name = lines.split('\n').find((line) => line.startsWith(`${pingQueue(0)}\t`)) ?? ''
+  const node = nodes.find(({ port }) => name.includes(`signalbox-${port}@`))
+  if (!node) throw new Error(`no node leads ${pingQueue(0)}: ${lines}`)
   return node
 }
 
-/** Three nodes by the lines that docs/scale.md gives to operators. */
-async function startAsDocumented(): Promise<OwnRabbitCluster> {
-  const settings = scaleBlock('net_ticktime').trim().split('\n')
-  const cluster = await startRabbitCluster(3, settings, async (node, port) => {
-    await node.shell(placedHere(scaleBlock('join_cluster'), { 'rabbit@one': rabbitNode(port) }))
-  })
-  await cluster.nodes[0]?.shell(scaleBlock('add_vhost'))
-  return cluster
+/** Forms the cluster of three nodes, with a virtual host as docs/scale.md creates it. */
+async function startAsDocumented() {
+  const { nodes, joinSecond, joinThird } = await startNodes()
+  await joinSecond()
+  await joinThird()
+  await nodes[0].shell(scaleBlock('add_vhost'))
+  return nodes
 }
 
 async function openClustered() {
   const resources = new AsyncDisposableStack()
-  const cluster = resources.use(await startAsDocumented())
-  const [one, two, three] = cluster.nodes.map(({ port }) => `@127.0.0.1:${port}/`)
+  const nodes = await startAsDocumented()
+  const [one, two, three] = nodes.map(({ port }) => `@127.0.0.1:${port}/`)
   const here = { '@one:5672/': one ?? '', '@two:5672/': two ?? '', '@three:5672/': three ?? '' }
   const amqpUrl = placedHere(settingOf(scaleBlock('AMQP_URL=amqp:'), 'AMQP_URL'), here)
   const product = resources.use(await openProduct({ env: { AMQP_URL: amqpUrl, ...LONG_LOG } }))
@@ -61,7 +91,7 @@ async function openClustered() {
     )
   }
   return {
-    cluster,
+    nodes,
     product,
     accepts,
     /** Ends the load. @returns what was sent through both */
@@ -76,32 +106,98 @@ async function openClustered() {
   }
 }
 
-// `make cluster-faults` kills and freezes every node, and takes two away at a time.
-test('F02, F16: of three nodes one is killed, the leader of the pings, then the next leader is frozen: the others take over, and nothing is lost', async (t) => {
-  await using story = await openClustered()
-  const { cluster, product, accepts } = story
-  await accepts('pings to be accepted')
-  for (const { shell } of cluster.nodes) {
-    t.is(await shell('cat "$RABBITMQ_ADVANCED_CONFIG_FILE"'), scaleBlock('poll_interval, 1000').trim())
+interface Finding {
+  what: string
+  ok: boolean
+  text: string
+}
+
+test.serial('doctor names queues without a member on a node that joined, and repair adds the members', async (t) => {
+  const { nodes, joinSecond } = await startNodes()
+  const [first, second] = nodes
+  const env = {
+    AMQP_URL: first.url,
+    // A node that does not answer is skipped.
+    AMQP_ADMIN_URL: `http://guest:guest@127.0.0.1:${await freePort()},${first.adminUrl},${second.adminUrl}`,
   }
-  const env = { ...process.env, ...product.env }
-  const lines = scaleBlock('admin -- doctor').trim().split('\n')
-  const [migrated, examined] = await Promise.all(lines.map((line) => runCommand(['sh', '-c', line], { env })))
-  t.is(migrated?.code, 0, migrated?.stderr)
-  t.regex(examined?.stdout ?? '', /^ok +broker: answers$/m)
-  t.regex(examined?.stdout ?? '', /^ok +queues: are all there$/m)
-  const killed = await leader(cluster)
-  await killed.kill()
-  await accepts('pings to be accepted without the node', BRIDGED_MS)
-  await killed.start()
-  await accepts('pings to be accepted by all')
-  const node = await leader(cluster)
-  node.freeze(true)
-  try {
-    await accepts('pings to be accepted while the node is frozen', BRIDGED_MS)
-    t.deepEqual(await auditPings(product, await story.end()), [], 'with the node still frozen')
-  } finally {
-    node.freeze(false)
+  await using product = await openProduct({ env })
+  const { deps } = await product.ingress()
+  const admin = adminOf(product)
+  const findings = async () => {
+    const all: Finding[] = JSON.parse((await admin('doctor', '--json')).stdout).findings
+    return Object.fromEntries(all.map(({ what, ok, text }) => [what, `${ok ? 'ok' : 'WRONG'}: ${text}`]))
   }
-  t.is((await product.db('flips').where({ to_status: 'down' })).length, 0)
+  const queues = durableQueues(product.config.pingShards)
+  const management = brokerManagement(env.AMQP_ADMIN_URL, env.AMQP_URL, deps.log)
+  await eventually('all queues to be there', async () => {
+    const state = await management.state(queues)
+    return state.queues.length === queues.length && state.queues.every((queue) => queue.leader !== null)
+  })
+  const alone = await findings()
+  t.regex(alone['queue members'] ?? '', /^ok: all there/, 'one node cannot have more than one member')
+
+  await joinSecond()
+  const grown = await eventually('doctor to see both nodes', async () => {
+    const found = await findings()
+    return found['broker nodes'] === 'ok: 2 running' && found
+  })
+  t.regex(
+    grown['queue members'] ?? '',
+    new RegExp(`^WRONG: .+ \\(1\\).* of ${queues.length} queues .*admin broker repair`),
+  )
+  t.regex(grown['queue leaders'] ?? '', /^WRONG: signalbox-\d+@localhost leads/)
+
+  const repaired = await admin('broker', 'repair', '--json')
+  const { added, toRun }: { added: unknown[]; toRun: string[] } = JSON.parse(repaired.stdout)
+  t.is(added.length + toRun.filter((line) => line.includes('add_member')).length, queues.length)
+  t.is(repaired.status, toRun.length > 0 ? 1 : 0)
+  // Each printed line starts an Erlang virtual machine. One of them is enough to prove that the lines work.
+  const [member = 'true'] = toRun
+  await first.shell(member)
+  await first.shell(`rabbitmq-queues grow ${rabbitNode(second.port)} all`)
+  if (toRun.length > 0) await first.shell(toRun.at(-1) ?? '')
+
+  const mended = await eventually('doctor to find members and leaders well', async () => {
+    const found = await findings()
+    return found['queue members']?.startsWith('ok') && found['queue leaders']?.startsWith('ok') && found
+  })
+  t.is(mended['queue members'], `ok: all there, of ${queues.length} queues`)
+  const worker = await product.workers(['sweeper'])
+  await eventually('the metrics to show two members of each queue', async () => {
+    const text = await worker.metrics.registry.metrics()
+    return metricIn(text, 'signalbox_queue_members_online') === 2 * queues.length
+  })
 })
+
+// `make cluster-faults` kills and freezes every node, and takes two away at a time.
+test.serial(
+  'F02, F16: of three nodes one is killed, the leader of the pings, then the next leader is frozen: the others take over, and nothing is lost',
+  async (t) => {
+    await using story = await openClustered()
+    const { nodes, product, accepts } = story
+    await accepts('pings to be accepted')
+    for (const { shell } of nodes) {
+      t.is(await shell('cat "$RABBITMQ_ADVANCED_CONFIG_FILE"'), scaleBlock('poll_interval, 1000').trim())
+    }
+    const env = { ...process.env, ...product.env }
+    const lines = scaleBlock('admin -- doctor').trim().split('\n')
+    const [migrated, examined] = await Promise.all(lines.map((line) => runCommand(['sh', '-c', line], { env })))
+    t.is(migrated?.code, 0, migrated?.stderr)
+    t.regex(examined?.stdout ?? '', /^ok +broker: answers$/m)
+    t.regex(examined?.stdout ?? '', /^ok +queues: are all there$/m)
+    const killed = await leader(nodes)
+    await killed.kill()
+    await accepts('pings to be accepted without the node', BRIDGED_MS)
+    await killed.start()
+    await accepts('pings to be accepted by all')
+    const node = await leader(nodes)
+    node.freeze(true)
+    try {
+      await accepts('pings to be accepted while the node is frozen', BRIDGED_MS)
+      t.deepEqual(await auditPings(product, await story.end()), [], 'with the node still frozen')
+    } finally {
+      node.freeze(false)
+    }
+    t.is((await product.db('flips').where({ to_status: 'down' })).length, 0)
+  },
+)

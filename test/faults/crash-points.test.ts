@@ -4,43 +4,43 @@ import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, STEADILY, sendPings } from '../support/ledger.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
 // `:3` lets two transactions pass, so that the process dies in the middle of its work.
 const evaluatorPoints = ['after-receive:3', 'before-commit:3', 'after-commit:3', 'before-ack:3']
 
-for (const point of evaluatorPoints) {
-  test.serial(`F01: an evaluator that dies at ${point} leaves every ping counted once`, async (t) => {
-    await using product = await openProduct()
-    const project = await product.project()
-    const { base, deps } = await product.ingress()
-    const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
+test.serial('F01: an evaluator that dies at any point of its work leaves every ping counted once', async (t) => {
+  await using product = await openProduct({ env: LONG_LOG })
+  const project = await product.project()
+  const { base, deps } = await product.ingress()
+  const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
+  const ledger = new Ledger()
+  for (const point of evaluatorPoints) {
     const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: point })
     await eventually('the evaluator to be ready', () => dying.output().includes('process.ready'))
-    const ledger = new Ledger()
     let isOver = false
     const died = dying.exited.then(() => (isOver = true))
-    let left = 100
+    let left = 50
     await sendPings({
       base: () => base,
       checks: checks.map(({ uuid }) => uuid),
       connections: 8,
       ledger,
       ...STEADILY,
-      // On until it died, and then some more.
+      // Continues until the process died, and then with some more pings.
       more: () => !isOver || left-- > 0,
     })
     await died
-    t.is(await dying.exited, null, 'it was killed, not stopped')
-    const heir = await product.workers(['ping-evaluator'])
-    t.deepEqual(await auditPings(product, ledger), [])
+    t.is(await dying.exited, null, `${point}: it was killed, not stopped`)
+    await using successor = await product.workers(['ping-evaluator'])
+    t.deepEqual(await auditPings(product, ledger), [], point)
     t.is(ledger.count('accepted'), ledger.entries.size)
-    const redelivered = (await heir.metrics.redelivered.get()).values.reduce((sum, { value }) => sum + value, 0)
-    t.true(redelivered > 0, 'what it had in flight was handed out again')
-  })
-}
+    const redelivered = (await successor.metrics.redelivered.get()).values.reduce((sum, { value }) => sum + value, 0)
+    t.true(redelivered > 0, `${point}: the messages in flight were redelivered`)
+  }
+})
 
 test.serial(
   'a notifier that dies between sending and recording sends again under the same id, and once recorded never',

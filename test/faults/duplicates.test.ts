@@ -14,7 +14,7 @@ import { openSmtpSink } from '../support/smtp-sink.ts'
 
 const COPIES = 5
 
-test('F08: five copies of every message, to several workers, have one effect', async (t) => {
+test.serial('F08: five copies of every message, to several workers, have one effect', async (t) => {
   await using sink = await openHttpSink()
   await using mail = await openSmtpSink()
   await using product = await openProduct({ env: { PING_SHARDS: '1', SMTP_URL: mail.url } })

@@ -1,57 +1,25 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test from 'ava'
 import { connectOnce } from '#shared/platform/broker/addresses.ts'
 import { openDatabase } from '#shared/platform/database/db.ts'
-import { migrateLatest } from '#shared/platform/database/migrate.ts'
 import { query } from '#shared/platform/database/sql.ts'
-import { databaseUrl, withClient } from '../../stack/database-admin.ts'
-import { serviceUser } from '../../stack/service-user.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { startPostgres, startRabbit } from '../support/own-servers.ts'
+import { certificateFor, dropSharedRabbit, sharedRabbit, startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
 
-/** A certificate for the loopback that signs itself, readable by the server of the name alone. */
-async function certificateFor(server: 'postgres' | 'rabbitmq') {
-  const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
-  chmodSync(folder, 0o755)
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
-  const out = ['-keyout', key, '-out', cert, '-days', '2']
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...out], { stdio: 'pipe' })
-  const user = await serviceUser(server)
-  if (user) for (const file of [cert, key]) chownSync(file, user.uid, user.gid)
-  chmodSync(key, 0o600)
-  return { cert, key, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
-}
+test.after.always(dropSharedRabbit)
 
 test.serial('both servers are spoken to by TLS, and neither with a certificate of somebody else', async (t) => {
-  using ofPostgres = await certificateFor('postgres')
-  using ofRabbit = await certificateFor('rabbitmq')
+  await using ofPostgres = await certificateFor('postgres')
   await using resources = new AsyncDisposableStack()
+  const rabbit = await sharedRabbit()
+  const { name: vhost } = resources.use(await rabbit.vhost())
+  const { port, cert: rabbitCert } = rabbit.tls
   const options = { ssl: 'on', ssl_cert_file: ofPostgres.cert, ssl_key_file: ofPostgres.key }
-  const port = await freePort()
-  const [postgres, rabbit] = await Promise.all([
-    startPostgres(options),
-    startRabbit([
-      `listeners.ssl.1 = 127.0.0.1:${port}`,
-      `ssl_options.cacertfile = ${ofRabbit.cert}`,
-      `ssl_options.certfile = ${ofRabbit.cert}`,
-      `ssl_options.keyfile = ${ofRabbit.key}`,
-    ]),
-  ])
-  resources.use(postgres)
-  resources.use(rabbit)
-  await withClient(postgres.url, (client) => client.query('CREATE DATABASE signalbox'))
-  const database = databaseUrl(postgres.url, 'signalbox')
-  await migrateLatest(database)
-  const secure = (ca: string) => `${database}?sslmode=verify-full&sslrootcert=${ca}`
-  const broker = (parameters: string) => `amqps://guest:guest@127.0.0.1:${port}${parameters}`
+  const postgres = resources.use(await startPostgres(options))
+  const secure = (ca: string) => `${postgres.signalbox}?sslmode=verify-full&sslrootcert=${ca}`
+  const broker = (parameters: string) => `amqps://guest:guest@127.0.0.1:${port}/${vhost}${parameters}`
 
   // As docs/scale.md has them, of one server each instead of two.
   const page = scaleBlock('amqps:')
@@ -63,9 +31,9 @@ test.serial('both servers are spoken to by TLS, and neither with a certificate o
       '/etc/signalbox/ca.pem': ofPostgres.cert,
     }),
     AMQP_URL: placedHere(settingOf(page, 'AMQP_URL'), {
-      'signalbox:secret@one:5671/signalbox': `guest:guest@127.0.0.1:${port}`,
-      'signalbox:secret@two:5671/signalbox': `guest:guest@127.0.0.1:${port}`,
-      '/etc/signalbox/ca.pem': ofRabbit.cert,
+      'signalbox:secret@one:5671/signalbox': `guest:guest@127.0.0.1:${port}/${vhost}`,
+      'signalbox:secret@two:5671/signalbox': `guest:guest@127.0.0.1:${port}/${vhost}`,
+      '/etc/signalbox/ca.pem': rabbitCert,
     }),
   }
   const product = resources.use(await openProduct({ env }))
@@ -80,7 +48,9 @@ test.serial('both servers are spoken to by TLS, and neither with a certificate o
     `SELECT FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid) WHERE a.application_name LIKE 'signalbox%' AND NOT s.ssl`,
   )
   t.is(plain.length, 0, 'every connection is encrypted')
-  t.is((await rabbit.ctl('list_connections', 'ssl')).match(/false/g), null)
+  const connections = await rabbit.evaluate('rabbit_networking:connection_info_all([ssl])')
+  t.regex(connections, /\{ssl, *true\}/)
+  t.notRegex(connections, /false/)
 
   for (const parameters of ['', `?cacertfile=${ofPostgres.cert}`]) {
     const refused = await t.throwsAsync(connectOnce(broker(parameters), 'test'))
@@ -89,7 +59,7 @@ test.serial('both servers are spoken to by TLS, and neither with a certificate o
   await t.throwsAsync(connectOnce(broker('?cacertfile=/nowhere'), 'test'), {
     message: 'AMQP_URL: cacertfile cannot be read (ENOENT)',
   })
-  const other = openDatabase({ url: secure(ofRabbit.cert), name: 'other', poolSize: 1, timeoutMs: 20_000 })
+  const other = openDatabase({ url: secure(rabbitCert), name: 'other', poolSize: 1, timeoutMs: 20_000 })
   resources.defer(() => other.destroy())
   t.regex((await t.throwsAsync(query(other, 'SELECT 1'))).message, /self.signed/i)
 })

@@ -3,6 +3,7 @@ import test from 'ava'
 import { receivable } from '../ingress/risk/financing-support.ts'
 import { createVisitor } from '../ingress/web/visitor.ts'
 import { eventually } from '../support/eventually.ts'
+import { handledBy } from '../support/fault-metrics.ts'
 import { type ApiClient, clientWith, openClient } from '../support/platform-client.ts'
 import { openProduct, type Product } from '../support/product.ts'
 
@@ -38,23 +39,26 @@ const KINDS = [
 ] as const
 
 for (const { worker, path, body, event, family, table } of KINDS)
-  for (const point of ['job-half-stored', 'job-stored'])
-    test(`a ${worker} that is killed at ${point} has its job done once by another`, async (t) => {
-      await using product = await openProduct()
-      const { base } = await product.ingress()
-      const client = await openClient(product, base)
-      const dying = product.spawn('workers', [worker], { CRASH_AT: point })
-      const asked = await client.post(path, body, { 'x-idempotency-key': randomUUID(), prefer: 'respond-async' })
-      t.is(asked.status, 202, asked.text)
-      t.not(await dying.exited, 0)
-      await product.workers([worker])
-      await eventually('the resource', async () => {
-        return (await client.get(String(asked.headers.get('location')))).status === 200
-      })
-      t.is((await product.db(table)).length, 1)
-      t.is((await product.db('usage_units').where({ family })).length, 1)
-      t.is((await product.db('events').where({ type: event })).length, 1)
+  test.serial(`a ${worker} that is killed while it stores a job has its job done once by another`, async (t) => {
+    await using product = await openProduct()
+    const { base } = await product.ingress()
+    const client = await openClient(product, base)
+    // The first process dies in its transaction, and the second one after the commit and before its acknowledgement.
+    const dying = product.spawn('workers', [worker], { CRASH_AT: 'job-half-stored' })
+    const accepted = await client.post(path, body, { 'x-idempotency-key': randomUUID(), prefer: 'respond-async' })
+    t.is(accepted.status, 202, accepted.text)
+    t.is(await dying.exited, null)
+    t.is((await product.db(table)).length, 0)
+    t.is(await product.spawn('workers', [worker], { CRASH_AT: 'job-stored' }).exited, null)
+    const successor = await product.workers([worker])
+    await eventually('the resource', async () => {
+      return (await client.get(String(accepted.headers.get('location')))).status === 200
     })
+    await handledBy(successor)
+    t.is((await product.db(table)).length, 1)
+    t.is((await product.db('usage_units').where({ family })).length, 1)
+    t.is((await product.db('events').where({ type: event })).length, 1)
+  })
 
 test.serial(
   'equal requests through two listeners have one job and one answer, and all their waiters get it',

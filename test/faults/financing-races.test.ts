@@ -3,6 +3,7 @@ import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { act, check, eventsOf, receivable, register } from '../ingress/risk/financing-support.ts'
 import { eventually } from '../support/eventually.ts'
+import { handledBy } from '../support/fault-metrics.ts'
 import { type ApiClient, clientWith, openClient, type Reply } from '../support/platform-client.ts'
 import { openProduct, type Product } from '../support/product.ts'
 
@@ -16,48 +17,55 @@ async function twoOf(product: Product) {
 const idsOf = (answers: readonly Reply[]) =>
   new Set(answers.filter(({ status }) => status < 300).map(({ json }) => json.registrationId))
 
-test('of twenty registrations by two organisations at once, through two listeners and two workers, one is first', async (t) => {
+test.serial(
+  'of twenty registrations by two organisations at once, through two listeners and two workers, one is first',
+  async (t) => {
+    await using product = await openProduct()
+    await product.workers(['financing-registrar'])
+    await product.workers(['financing-registrar'])
+    const { a, aElsewhere, b } = await twoOf(product)
+    for (let round = 0; round < 2; round++) {
+      const invoice = receivable()
+      const clients: ApiClient[] = Array.from({ length: 20 }, (_, n) => [a, aElsewhere, b, b][n % 4] ?? a)
+      const answers = await Promise.all(clients.map((client) => register(client, invoice)))
+      t.is(idsOf(answers).size, 1)
+      t.true(answers.every(({ status }) => [200, 201, 409].includes(status)))
+      t.is(answers.filter(({ status }) => status === 201).length, 1)
+      const [id] = idsOf(answers)
+      const rows = await product.db('financing_fingerprints').where({ record_id: id, kind: 'RF1' })
+      t.is(rows.length, 1)
+    }
+    t.is((await product.db('financing_registrations')).length, 2)
+  },
+)
+
+test.serial('a registrar that is killed while it stores has its registration made once by another', async (t) => {
   await using product = await openProduct()
-  await product.workers(['financing-registrar'])
-  await product.workers(['financing-registrar'])
-  const { a, aElsewhere, b } = await twoOf(product)
-  for (let round = 0; round < 3; round++) {
-    const invoice = receivable()
-    const clients: ApiClient[] = Array.from({ length: 20 }, (_, n) => [a, aElsewhere, b, b][n % 4] ?? a)
-    const answers = await Promise.all(clients.map((client) => register(client, invoice)))
-    t.is(idsOf(answers).size, 1)
-    t.true(answers.every(({ status }) => [200, 201, 409].includes(status)))
-    t.is(answers.filter(({ status }) => status === 201).length, 1)
-    const [id] = idsOf(answers)
-    const rows = await product.db('financing_fingerprints').where({ record_id: id, kind: 'RF1' })
-    t.is(rows.length, 1)
-  }
-  t.is((await product.db('financing_registrations')).length, 3)
+  const { base } = await product.ingress()
+  const client = await openClient(product, base)
+  const spawnDying = (point: string) => product.spawn('workers', ['financing-registrar'], { CRASH_AT: point })
+  // The first process dies in its transaction, and the second one after the commit and before its acknowledgement.
+  const dying = spawnDying('job-half-stored')
+  const invoice = receivable()
+  const key = { 'x-idempotency-key': randomUUID(), prefer: 'respond-async' }
+  const accepted = await client.post('/v1/first-financing/registrations', invoice, key)
+  t.is(accepted.status, 202, accepted.text)
+  t.is(await dying.exited, null)
+  t.is((await product.db('financing_registrations')).length, 0)
+  t.is(await spawnDying('job-stored').exited, null)
+  const successor = await product.workers(['financing-registrar'])
+  const made = await eventually('the registration', async () => {
+    const answer = await client.get(String(accepted.headers.get('location')))
+    return answer.status === 200 ? answer : undefined
+  })
+  await handledBy(successor)
+  t.is((await register(client, invoice)).json.registrationId, made.json.registrationId)
+  t.is((await product.db('financing_registrations')).length, 1)
+  t.deepEqual(await eventsOf(product, client), ['first_financing.registered'])
+  t.is((await product.db('usage_units').where({ family: 'first-financing' })).length, 1)
 })
 
-for (const point of ['job-half-stored', 'job-stored'])
-  test(`a registrar that is killed at ${point} has its registration made once by another`, async (t) => {
-    await using product = await openProduct()
-    const { base } = await product.ingress()
-    const client = await openClient(product, base)
-    const dying = product.spawn('workers', ['financing-registrar'], { CRASH_AT: point })
-    const invoice = receivable()
-    const key = { 'x-idempotency-key': randomUUID(), prefer: 'respond-async' }
-    const asked = await client.post('/v1/first-financing/registrations', invoice, key)
-    t.is(asked.status, 202, asked.text)
-    t.not(await dying.exited, 0)
-    await product.workers(['financing-registrar'])
-    const made = await eventually('the registration', async () => {
-      const answer = await client.get(String(asked.headers.get('location')))
-      return answer.status === 200 ? answer : undefined
-    })
-    t.is((await register(client, invoice)).json.registrationId, made.json.registrationId)
-    t.is((await product.db('financing_registrations')).length, 1)
-    t.deepEqual(await eventsOf(product, client), ['first_financing.registered'])
-    t.is((await product.db('usage_units').where({ family: 'first-financing' })).length, 1)
-  })
-
-test('two sweepers let a registration lapse once, and what has lapsed is free before they come', async (t) => {
+test.serial('two sweepers let a registration lapse once, and what has lapsed is free before they come', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const workers = await product.workers(['financing-registrar'])
@@ -81,7 +89,7 @@ test('two sweepers let a registration lapse once, and what has lapsed is free be
   t.truthy(workers)
 })
 
-test('an unanswered dispute marks the registration as contested, and everybody sees it', async (t) => {
+test.serial('an unanswered dispute marks the registration as contested, and everybody sees it', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   await product.workers(['financing-registrar'])
@@ -95,7 +103,7 @@ test('an unanswered dispute marks the registration as contested, and everybody s
   t.is((await b.get(`/v1/first-financing/disputes/${opened.json.disputeId}`)).json.state, 'UNANSWERED')
 })
 
-test('fingerprints survive a rotation of SECRET_KEY', async (t) => {
+test.serial('fingerprints survive a rotation of SECRET_KEY', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const before = await product.workers(['financing-registrar'])

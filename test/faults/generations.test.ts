@@ -60,154 +60,166 @@ async function secondsOpen({ db }: Product): Promise<number> {
   return rows[0].seconds
 }
 
-test('the queues of a new number are there before anybody hears of it, and processes of the release before take no part', async (t) => {
-  await using product = await openProduct()
-  await agreeOnGenerations(product.db, 1)
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const admin = adminOf(product)
-  t.is((await admin('shards', 'set', '--to', '65')).status, 2, 'a generation has 64 at most')
-  t.is((await admin('shards', 'set', '--to', '2')).status, 0)
-  for (const queue of ['pings.1.0', 'pings.1.1', 'pings.1.1.dead'])
-    await t.notThrowsAsync(probe.channel.checkQueue(queue))
-  t.is((await shardsInUse(product.db))?.shards, 0, 'no PING_SHARDS of theirs fits')
-})
+test.serial(
+  'the queues of a new number are there before anybody hears of it, and processes of the release before take no part',
+  async (t) => {
+    await using product = await openProduct()
+    await agreeOnGenerations(product.db, 1)
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    const admin = adminOf(product)
+    t.is((await admin('shards', 'set', '--to', '65')).status, 2, 'a generation has 64 at most')
+    t.is((await admin('shards', 'set', '--to', '2')).status, 0)
+    for (const queue of ['pings.1.0', 'pings.1.1', 'pings.1.1.dead'])
+      await t.notThrowsAsync(probe.channel.checkQueue(queue))
+    t.is((await shardsInUse(product.db))?.shards, 0, 'no PING_SHARDS of theirs fits')
+  },
+)
 
-test('while one former queue is silent, what follows is not taken, no check goes down, and reads say so', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '2', PUBLISH_TIMEOUT_MS: '2000' } })
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  await eventually('the queue to be there', async () => (await deps.broker.inspect(['pings.1'])).has('pings.1'))
-  // The first consumer of a queue is the only one: what comes is kept in hand, and nobody answers.
-  let asked = 0
-  const opened = Promise.withResolvers<number>()
-  await probe.channel.consume('pings.1', (message) => {
-    if (message?.properties.replyTo === undefined) return
-    asked++
-    if (asked === 1) opened.resolve(secondsOpen(product))
-  })
-  await product.workers(['ping-evaluator'])
-  t.is((await adminOf(product)('shards', 'set', '--to', '3')).status, 0)
-  await eventually('the former queues to be asked three times', () => asked >= 3)
-  t.true((await opened.promise) >= 3, 'listeners may settle for 2 s what they sent before it opened')
-  t.false((await liveGenerations(product.db))[0]?.isDrained, 'one of two has answered')
+test.serial(
+  'while one former queue is silent, what follows is not taken, no check goes down, and reads say so',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '2', PUBLISH_TIMEOUT_MS: '2000' } })
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    await eventually('the queue to be there', async () => (await deps.broker.inspect(['pings.1'])).has('pings.1'))
+    // The first consumer of a queue is the only one: what comes is kept in hand, and nobody answers.
+    let asked = 0
+    const opened = Promise.withResolvers<number>()
+    await probe.channel.consume('pings.1', (message) => {
+      if (message?.properties.replyTo === undefined) return
+      asked++
+      if (asked === 1) opened.resolve(secondsOpen(product))
+    })
+    await product.workers(['ping-evaluator'])
+    t.is((await adminOf(product)('shards', 'set', '--to', '3')).status, 0)
+    await eventually('the former queues to be asked three times', () => asked >= 3)
+    t.true((await opened.promise) >= 3, 'listeners may settle for 2 s what they sent before it opened')
+    t.false((await liveGenerations(product.db))[0]?.isDrained, 'one of two has answered')
 
-  // From here on as a listener finds it that hears of the change late: the former number is still read.
-  await product.db('ping_generations').where({ generation: 0 }).update({ drained_at: product.db.fn.now() })
-  const checks = await Promise.all(Array.from({ length: 6 }, () => addCheck(deps, project.id, PERIOD)))
-  const saved = checks.find(({ id }) => id % 2 === 1)
-  const silent = checks.find(({ id }) => id % 2 === 0)
-  if (!saved || !silent) throw new Error('no check of that queue')
-  const follows = await senderInto(deps, { generation: 1, shards: 3 })
-  const late = await senderInto(deps, { generation: 0, shards: 2 })
-  for (const { id } of [saved, silent]) await follows.send(id, almostLate())
-  await eventually('both to be up', async () => (await product.db('checks').where({ status: 'up' })).length === 2)
-  await late.send(saved.id, nowMicros())
-  const isOverdue = async () => {
-    const { rows } = await product.db.raw(
-      `SELECT count(*)::int AS count FROM checks WHERE status = 'up' AND alert_after < now() - interval '8 seconds'`,
-    )
-    return rows[0].count === 2
-  }
-  await eventually('both deadlines to pass', isOverdue)
-  const sweeper = await product.workers(['sweeper'])
-  await eventually('a sweep to find all shards silent', async () => {
-    return (await sweeper.metrics.unsweptShards.get()).values[0]?.value === 3
-  })
-  t.true((await deps.barrier.pass([saved.id])) > 0, 'a read of the check waits for the former queue too')
-  t.true((await deps.barrier.pass('all')) > 0, 'and so does a list')
-  t.true(await isOverdue(), 'neither was taken down')
+    // From here on as a listener finds it that hears of the change late: the former number is still read.
+    await product.db('ping_generations').where({ generation: 0 }).update({ drained_at: product.db.fn.now() })
+    const checks = await Promise.all(Array.from({ length: 6 }, () => addCheck(deps, project.id, PERIOD)))
+    const saved = checks.find(({ id }) => id % 2 === 1)
+    const silent = checks.find(({ id }) => id % 2 === 0)
+    if (!saved || !silent) throw new Error('no check of that queue')
+    const follows = await senderInto(deps, { generation: 1, shards: 3 })
+    const late = await senderInto(deps, { generation: 0, shards: 2 })
+    for (const { id } of [saved, silent]) await follows.send(id, almostLate())
+    await eventually('both to be up', async () => (await product.db('checks').where({ status: 'up' })).length === 2)
+    await late.send(saved.id, nowMicros())
+    const isOverdue = async () => {
+      const { rows } = await product.db.raw(
+        `SELECT count(*)::int AS count FROM checks WHERE status = 'up' AND alert_after < now() - interval '8 seconds'`,
+      )
+      return rows[0].count === 2
+    }
+    await eventually('both deadlines to pass', isOverdue)
+    const sweeper = await product.workers(['sweeper'])
+    await eventually('a sweep to find all shards silent', async () => {
+      return (await sweeper.metrics.unsweptShards.get()).values[0]?.value === 3
+    })
+    t.true((await deps.barrier.pass([saved.id])) > 0, 'a read of the check waits for the former queue too')
+    t.true((await deps.barrier.pass('all')) > 0, 'and so does a list')
+    t.true(await isOverdue(), 'neither was taken down')
 
-  await probe.channel.close()
-  const statusOf = async (id: number) => (await product.db('checks').where({ id }).first('status'))?.status
-  await eventually('the one that really is late to be down', async () => (await statusOf(silent.id)) === 'down')
-  t.like(await product.db('checks').where({ id: saved.id }).first('status', 'n_pings'), { status: 'up', n_pings: 2 })
-  t.is((await product.db('flips').where({ check_id: saved.id, to_status: 'down' })).length, 0)
-})
+    await probe.channel.close()
+    const statusOf = async (id: number) => (await product.db('checks').where({ id }).first('status'))?.status
+    await eventually('the one that really is late to be down', async () => (await statusOf(silent.id)) === 'down')
+    t.like(await product.db('checks').where({ id: saved.id }).first('status', 'n_pings'), { status: 'up', n_pings: 2 })
+    t.is((await product.db('flips').where({ check_id: saved.id, to_status: 'down' })).length, 0)
+  },
+)
 
-test('a number that changes while a sweep reads what listeners have settled is asked for by that sweep', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1', DATABASE_TIMEOUT_MS: '60000' } })
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  const worker = await product.workers(['ping-evaluator'])
-  const check = await addCheck(deps, project.id, PERIOD)
-  await (await senderInto(deps, { generation: 0, shards: 1 })).send(check.id, almostLate())
-  await eventually('the check to be overdue', async () => {
-    const { rows } = await product.db.raw(
-      `SELECT FROM checks WHERE status = 'up' AND alert_after < now() - interval '8 seconds'`,
-    )
-    return rows.length === 1
-  })
+test.serial(
+  'a number that changes while a sweep reads what listeners have settled is asked for by that sweep',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1', DATABASE_TIMEOUT_MS: '60000' } })
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    const worker = await product.workers(['ping-evaluator'])
+    const check = await addCheck(deps, project.id, PERIOD)
+    await (await senderInto(deps, { generation: 0, shards: 1 })).send(check.id, almostLate())
+    await eventually('the check to be overdue', async () => {
+      const { rows } = await product.db.raw(
+        `SELECT FROM checks WHERE status = 'up' AND alert_after < now() - interval '8 seconds'`,
+      )
+      return rows.length === 1
+    })
 
-  const lock = await product.db.transaction()
-  await lock.raw('LOCK TABLE beats IN ACCESS EXCLUSIVE MODE')
-  const sweep = overdueChecks().run(tickOf(worker))
-  await eventually('the sweep to wait', async () => {
-    const { rows } = await product.db.raw(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    const lock = await product.db.transaction()
+    await lock.raw('LOCK TABLE beats IN ACCESS EXCLUSIVE MODE')
+    const sweep = overdueChecks().run(tickOf(worker))
+    await eventually('the sweep to wait', async () => {
+      const { rows } = await product.db.raw(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
        AND query LIKE '%settles_within) AS settled FROM beats%'`,
-    )
-    return rows.length > 0
-  })
-  await adminOf(product)('shards', 'set', '--to', '2')
-  await product.db('ping_generations').where({ generation: 1 }).update({ opens_at: product.db.fn.now() })
-  await (await senderInto(deps, { generation: 1, shards: 2 })).send(check.id, nowMicros() - microsOfSeconds(60))
-  await lock.commit()
-  await sweep
-  t.is((await product.db('flips').where({ to_status: 'down' })).length, 0, 'its ping lies in the new queue')
-})
+      )
+      return rows.length > 0
+    })
+    await adminOf(product)('shards', 'set', '--to', '2')
+    await product.db('ping_generations').where({ generation: 1 }).update({ opens_at: product.db.fn.now() })
+    await (await senderInto(deps, { generation: 1, shards: 2 })).send(check.id, nowMicros() - microsOfSeconds(60))
+    await lock.commit()
+    await sweep
+    t.is((await product.db('flips').where({ to_status: 'down' })).length, 0, 'its ping lies in the new queue')
+  },
+)
 
-test('a former queue is given up only when its consumer has answered and nothing lies beside it, and deleted only when it is empty', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
-  const deps = await product.workers(['anchor'])
-  await eventually('the installation to have a number', async () => (await liveGenerations(product.db)).length === 1)
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)
-  await product.db('ping_generations').update({
-    opens_at: product.db.raw("opens_at - interval '26 hours'"),
-    drained_at: product.db.raw('CASE generation WHEN 0 THEN now() END'),
-  })
-  const live = async () => (await liveGenerations(product.db)).map(({ generation }) => generation)
-  const isThere = async (queue: string) => (await deps.broker.inspect([queue])).has(queue)
-  const tick = tickOf(deps)
-  const sweeps = outlivedQueues()
-  const sweep = async () => await sweeps.run(tick)
-  await sweep()
-  t.deepEqual(await live(), [0, 1], 'nobody takes from it, so nobody knows what is in it')
-
-  const evaluator = await product.workers(['ping-evaluator'])
-  await probe.put('pings.0.dead', Buffer.from('given up'))
-  const answers = async () => (await tick.barriers.answering([0], 2_000)).size === 1
-  await eventually('its queue to answer', answers)
-  await sweep()
-  t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
-  await probe.take('pings.0.dead', 1)
-  await sweep()
-  t.deepEqual(await live(), [0, 1], 'a broker that is slow to answer says once that there is nothing')
-  await eventually('it to be given up', async () => {
+test.serial(
+  'a former queue is given up only when its consumer has answered and nothing lies beside it, and deleted only when it is empty',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+    const deps = await product.workers(['anchor'])
+    await eventually('the installation to have a number', async () => (await liveGenerations(product.db)).length === 1)
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)
+    await product.db('ping_generations').update({
+      opens_at: product.db.raw("opens_at - interval '26 hours'"),
+      drained_at: product.db.raw('CASE generation WHEN 0 THEN now() END'),
+    })
+    const live = async () => (await liveGenerations(product.db)).map(({ generation }) => generation)
+    const isThere = async (queue: string) => (await deps.broker.inspect([queue])).has(queue)
+    const tick = tickOf(deps)
+    const sweeps = outlivedQueues()
+    const sweep = async () => await sweeps.run(tick)
     await sweep()
-    return (await live()).length === 1
-  })
-  t.true(await isThere('pings.0'), 'who has not heard of it yet may still look at it')
+    t.deepEqual(await live(), [0, 1], 'nobody takes from it, so nobody knows what is in it')
 
-  await evaluator[Symbol.asyncDispose]()
-  await probe.put('pings.0', Buffer.from('late after all'))
-  await product
-    .db('ping_generations')
-    .where({ generation: 0 })
-    .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
-  await sweep()
-  t.deepEqual([await isThere('pings.0'), await isThere('pings.0.dead')], [true, false], 'what holds something stays')
-  await probe.channel.purgeQueue('pings.0')
-  await sweep()
-  t.true(await isThere('pings.0'), 'nor is one deleted that was found empty once')
-  await eventually('it to be deleted', async () => {
+    const evaluator = await product.workers(['ping-evaluator'])
+    await probe.put('pings.0.dead', Buffer.from('given up'))
+    const answers = async () => (await tick.barriers.answering([0], 2_000)).size === 1
+    await eventually('its queue to answer', answers)
     await sweep()
-    return !(await isThere('pings.0'))
-  })
-})
+    t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
+    await probe.take('pings.0.dead', 1)
+    await sweep()
+    t.deepEqual(await live(), [0, 1], 'a broker that is slow to answer says once that there is nothing')
+    await eventually('it to be given up', async () => {
+      await sweep()
+      return (await live()).length === 1
+    })
+    t.true(await isThere('pings.0'), 'who has not heard of it yet may still look at it')
 
-test('what a listener holds when the number changes goes where it was to go', async (t) => {
+    await evaluator[Symbol.asyncDispose]()
+    await probe.put('pings.0', Buffer.from('late after all'))
+    await product
+      .db('ping_generations')
+      .where({ generation: 0 })
+      .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
+    await sweep()
+    t.deepEqual([await isThere('pings.0'), await isThere('pings.0.dead')], [true, false], 'what holds something stays')
+    await probe.channel.purgeQueue('pings.0')
+    await sweep()
+    t.true(await isThere('pings.0'), 'nor is one deleted that was found empty once')
+    await eventually('it to be deleted', async () => {
+      await sweep()
+      return !(await isThere('pings.0'))
+    })
+  },
+)
+
+test.serial('what a listener holds when the number changes goes where it was to go', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const { deps } = await product.ingress()
   t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)

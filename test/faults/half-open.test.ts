@@ -9,7 +9,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 /** Nothing may wait longer: an answer that takes longer is none. */
 const within = () => AbortSignal.timeout(25_000)
 
-test('F16: servers that fall silent without a word hold nobody beyond the deadlines', async (t) => {
+test.serial('F16: servers that fall silent without a word hold nobody beyond the deadlines', async (t) => {
   await using database = await createDatabase()
   await using vhost = await createVhost()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })

@@ -1,12 +1,13 @@
 import test from 'ava'
+import { effort } from '../support/effort.ts'
 import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-const PINGS = 6_000
-const HANDOVERS = 12
+const PINGS = effort(2_000, 6_000)
+const HANDOVERS = effort(4, 12)
 
-test('evaluators that stop in order hand their shards over without losing what they held', async (t) => {
+test.serial('evaluators that stop in order hand their shards over without losing what they held', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { base, deps } = await product.ingress()
@@ -16,7 +17,7 @@ test('evaluators that stop in order hand their shards over without losing what t
   const load = sendPings({
     base: () => base,
     checks: checks.map(({ uuid }) => uuid),
-    connections: 64,
+    connections: 32,
     ledger,
     more: () => started++ < PINGS,
   })

@@ -9,7 +9,7 @@ const HANGING = 50
 /** An alert that is not held up goes out within this time (F22). */
 const PROMPT_MS = 10_000
 
-test('F22: fifty webhooks that hang hold up neither a mail nor a webhook to another target', async (t) => {
+test.serial('F22: fifty webhooks that hang hold up neither a mail nor a webhook to another target', async (t) => {
   await using hanging = await openHttpSink()
   hanging.respond = () => ({ misbehave: 'hang' })
   await using prompt = await openHttpSink()

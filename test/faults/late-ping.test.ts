@@ -12,7 +12,7 @@ import { addCheck } from '../support/projects.ts'
 const PERIOD = { timeoutSeconds: 60, graceSeconds: 60 }
 const LEAD = microsOfSeconds(2)
 
-test('F09: a ping accepted before the deadline and applied after it leaves no false down', async (t) => {
+test.serial('F09: a ping accepted before the deadline and applied after it leaves no false down', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -59,7 +59,7 @@ test('F09: a ping accepted before the deadline and applied after it leaves no fa
   t.deepEqual(flips, [{ from_status: 'new', to_status: 'up' }])
 })
 
-test('a ping whose body is slow to come has arrived when it is complete', async (t) => {
+test.serial('a ping whose body is slow to come has arrived when it is complete', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const clock = { now: nowMicros() - microsOfSeconds(60) }

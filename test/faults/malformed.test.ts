@@ -51,43 +51,46 @@ const events: Malformed[] = [
   { what: 'another schema', body: json({ flip: SECRET }), reason: 'WRONG_SHAPE' },
 ]
 
-test('F11: what cannot be read goes straight to the dead messages, with a reason and without a trace in the log', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
-  const project = await product.project()
-  const { base, deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  const written: string[] = []
-  const log = pino({ level: 'debug' }, { write: (line: string) => void written.push(line) })
-  const workers = await product.workers(['ping-evaluator', 'notifier'], { log })
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  for (const { body, properties } of batches) await probe.put('pings.0', body, { headers: { v: 1 }, ...properties })
-  for (const { body, properties } of events) {
-    await probe.put('check.flipped.notifier', body, { messageId: randomUUID(), headers: { v: 1 }, ...properties })
-  }
+test.serial(
+  'F11: what cannot be read goes straight to the dead messages, with a reason and without a trace in the log',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+    const project = await product.project()
+    const { base, deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    const written: string[] = []
+    const log = pino({ level: 'debug' }, { write: (line: string) => void written.push(line) })
+    const workers = await product.workers(['ping-evaluator', 'notifier'], { log })
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    for (const { body, properties } of batches) await probe.put('pings.0', body, { headers: { v: 1 }, ...properties })
+    for (const { body, properties } of events) {
+      await probe.put('check.flipped.notifier', body, { messageId: randomUUID(), headers: { v: 1 }, ...properties })
+    }
 
-  const reasonsIn = async (queue: string, count: number) =>
-    (await probe.take(queue, count)).map(({ properties }) => properties.headers?.['x-signalbox-reason'])
-  t.deepEqual(
-    await reasonsIn('pings.0.dead', batches.length),
-    batches.map(({ reason }) => reason),
-  )
-  t.deepEqual(
-    (await reasonsIn('check.flipped.notifier.dead', events.length)).sort(),
-    events.map(({ reason }) => reason).sort(),
-  )
-  // A line is written when the broker has confirmed the letter, which may be read before.
-  const lines = () => written.filter((line) => line.includes('message.dead-lettered')).length
-  await eventually('all lines to be written', () => lines() >= batches.length + events.length)
-  t.is(lines(), batches.length + events.length)
-  t.false(written.some((line) => line.includes(SECRET)))
+    const reasonsIn = async (queue: string, count: number) =>
+      (await probe.take(queue, count)).map(({ properties }) => properties.headers?.['x-signalbox-reason'])
+    t.deepEqual(
+      await reasonsIn('pings.0.dead', batches.length),
+      batches.map(({ reason }) => reason),
+    )
+    t.deepEqual(
+      (await reasonsIn('check.flipped.notifier.dead', events.length)).sort(),
+      events.map(({ reason }) => reason).sort(),
+    )
+    // A line is written when the broker has confirmed the letter, which may be read before.
+    const lines = () => written.filter((line) => line.includes('message.dead-lettered')).length
+    await eventually('all lines to be written', () => lines() >= batches.length + events.length)
+    t.is(lines(), batches.length + events.length)
+    t.false(written.some((line) => line.includes(SECRET)))
 
-  // Nothing was tried twice, and whoever took it goes on taking.
-  const retried = (await workers.metrics.redelivered.get()).values
-  t.deepEqual(retried, [])
-  await eventually('its consumer to go on', async () => (await probe.consumers('pings.0')) === 1)
-  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-  await eventually('the next ping to be counted', async () => {
-    const row = await product.db('checks').first('n_pings')
-    return Number(row?.n_pings) === 1
-  })
-})
+    // Nothing was tried twice, and whoever took it goes on taking.
+    const retried = (await workers.metrics.redelivered.get()).values
+    t.deepEqual(retried, [])
+    await eventually('its consumer to go on', async () => (await probe.consumers('pings.0')) === 1)
+    t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+    await eventually('the next ping to be counted', async () => {
+      const row = await product.db('checks').first('n_pings')
+      return Number(row?.n_pings) === 1
+    })
+  },
+)

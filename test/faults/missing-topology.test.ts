@@ -8,74 +8,77 @@ import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/le
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-test('F06: queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost', async (t) => {
-  await using sink = await openHttpSink()
-  await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
-  const project = await product.project()
-  const { base, deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
-  await using workers = await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0
-  let changes = 0
-  /** A change must be notified of, whatever was missing when it happened. */
-  const change = async (what: string) => {
-    changes += 1
-    const way = changes % 2 === 1 ? 'down' : 'up'
-    const from = sink.requests.length
-    const answer = await fetch(`${base}/ping/${check.uuid}${way === 'down' ? '/fail' : ''}`)
-    t.is(answer.status, 200)
-    await eventually(`the change after ${what} to be notified of`, async () => {
-      // What could not be published waits some seconds for the sweeper; here it is due at once.
-      await product.db('outbox').update({ resend_at: product.db.fn.now() })
-      return sink.requests.slice(from).some(({ path }) => path === `/${way}`)
+test.serial(
+  'F06: queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost',
+  async (t) => {
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
+    const project = await product.project()
+    const { base, deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+    await using workers = await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0
+    let changes = 0
+    /** A change must be notified of, whatever was missing when it happened. */
+    const change = async (what: string) => {
+      changes += 1
+      const way = changes % 2 === 1 ? 'down' : 'up'
+      const from = sink.requests.length
+      const answer = await fetch(`${base}/ping/${check.uuid}${way === 'down' ? '/fail' : ''}`)
+      t.is(answer.status, 200)
+      await eventually(`the change after ${what} to be notified of`, async () => {
+        // What could not be published waits some seconds for the sweeper; here it is due at once.
+        await product.db('outbox').update({ resend_at: product.db.fn.now() })
+        return sink.requests.slice(from).some(({ path }) => path === `/${way}`)
+      })
+    }
+    /** Each look is a connection of its own: asking for a queue that is not there closes the channel. */
+    const comesBack = (queue: string) =>
+      eventually(`${queue} to come back`, async () => {
+        await using look = await openBrokerProbe(product.config.amqpUrl)
+        return (await look.consumers(queue).catch(() => 0)) === 1
+      })
+    await change('the start')
+
+    await probe.channel.unbindQueue('alerts.wake.alerter', EVENTS_EXCHANGE, 'alerts.wake')
+    await change('a binding was deleted')
+    t.true((await returned(workers.metrics)) > 0, 'the broker confirmed it, and gave it back')
+
+    await probe.channel.deleteExchange(EVENTS_EXCHANGE)
+    await change('the exchange was deleted')
+
+    // What a queue holds goes with it; what comes after it finds a new one, and somebody who listens.
+    await probe.channel.deleteQueue('alerts.wake.alerter')
+    await comesBack('alerts.wake.alerter')
+    await change('the queue was deleted')
+
+    const ledger = new Ledger()
+    const shard = check.id % 2
+    await probe.channel.deleteQueue(`pings.${shard}`)
+    let isOver = false
+    const load = sendPings({
+      base: () => base,
+      checks: [check.uuid],
+      connections: 4,
+      ledger,
+      ...STEADILY,
+      more: () => !isOver && ledger.entries.size < 90_000,
     })
-  }
-  /** Each look is a connection of its own: asking for a queue that is not there closes the channel. */
-  const comesBack = (queue: string) =>
-    eventually(`${queue} to come back`, async () => {
-      await using look = await openBrokerProbe(product.config.amqpUrl)
-      return (await look.consumers(queue).catch(() => 0)) === 1
-    })
-  await change('the start')
+    await eventually('pings to be accepted again', () => ledger.count('accepted') > 50)
+    isOver = true
+    await load
+    t.deepEqual(
+      (await auditPings(product, ledger)).filter((line) => !line.includes('was never sent')),
+      [],
+    )
+    await comesBack(`pings.${shard}`)
+    t.is(sink.requests.length, changes, 'each change was notified of once')
+  },
+)
 
-  await probe.channel.unbindQueue('alerts.wake.alerter', EVENTS_EXCHANGE, 'alerts.wake')
-  await change('a binding was deleted')
-  t.true((await returned(workers.metrics)) > 0, 'the broker confirmed it, and gave it back')
-
-  await probe.channel.deleteExchange(EVENTS_EXCHANGE)
-  await change('the exchange was deleted')
-
-  // What a queue holds goes with it; what comes after it finds a new one, and somebody who listens.
-  await probe.channel.deleteQueue('alerts.wake.alerter')
-  await comesBack('alerts.wake.alerter')
-  await change('the queue was deleted')
-
-  const ledger = new Ledger()
-  const shard = check.id % 2
-  await probe.channel.deleteQueue(`pings.${shard}`)
-  let isOver = false
-  const load = sendPings({
-    base: () => base,
-    checks: [check.uuid],
-    connections: 4,
-    ledger,
-    ...STEADILY,
-    more: () => !isOver && ledger.entries.size < 90_000,
-  })
-  await eventually('pings to be accepted again', () => ledger.count('accepted') > 50)
-  isOver = true
-  await load
-  t.deepEqual(
-    (await auditPings(product, ledger)).filter((line) => !line.includes('was never sent')),
-    [],
-  )
-  await comesBack(`pings.${shard}`)
-  t.is(sink.requests.length, changes, 'each change was notified of once')
-})
-
-test('F05: a queue that exists with other arguments keeps the others from nothing', async (t) => {
+test.serial('F05: a queue that exists with other arguments keeps the others from nothing', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   await probe.channel.assertQueue('check.flipped.notifier', { durable: true })

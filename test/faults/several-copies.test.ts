@@ -31,16 +31,14 @@ test.serial(
     await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
     await backlogEmpty(product)
 
-    const copies = ['sweeper', 'sweeper', 'notifier', 'notifier'].map((name) => product.spawn('workers', [name]))
-    // One of each kind is frozen while there is work, and goes on when the others have done some of it.
-    const [frozenSweeper, , frozenNotifier] = copies
+    // One worker of each kind is frozen while there is work, and continues when the others have done some of it.
+    const frozen = product.spawn('workers', ['sweeper', 'notifier'])
     await sink.waitFor(1)
-    frozenSweeper?.signal('SIGSTOP')
-    frozenNotifier?.signal('SIGSTOP')
+    await product.workers(['sweeper', 'notifier'])
+    frozen.signal('SIGSTOP')
     const downs = async () => (await product.db('flips').where({ to_status: 'down' }).select('id')).length
     await eventually('every check to be down', async () => (await downs()) === CHECKS)
-    frozenSweeper?.signal('SIGCONT')
-    frozenNotifier?.signal('SIGCONT')
+    frozen.signal('SIGCONT')
     await sink.waitFor(CHECKS)
     await mail.waitFor(CHECKS)
 

@@ -16,70 +16,73 @@ import { addCheck } from '../support/projects.ts'
 
 const ROUND = 60
 
-test('the previous release and this one share schema, queues and work while processes are replaced', async (t) => {
-  await using previous = await previousRelease()
-  if (previous === null) {
-    t.pass('no history here')
-    return
-  }
-  const known = (folder: string) => readdirSync(join(folder, 'migrations')).length
-  t.true(known(previous.folder) <= known(root), 'it runs on a schema that is newer than itself')
-  await using sink = await openHttpSink()
-  await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
-  const project = await product.project()
-  const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
-  const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
-  await tell(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
+test.serial(
+  'the previous release and this one share schema, queues and work while processes are replaced',
+  async (t) => {
+    await using previous = await previousRelease()
+    if (previous === null) {
+      t.pass('no history here')
+      return
+    }
+    const known = (folder: string) => readdirSync(join(folder, 'migrations')).length
+    t.true(known(previous.folder) <= known(root), 'it runs on a schema that is newer than itself')
+    await using sink = await openHttpSink()
+    await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
+    const project = await product.project()
+    const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
+    const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
+    await tell(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
 
-  const names = ['ping-evaluator', 'sweeper', 'notifier']
-  const oldListener = product.spawn('ingress', [], {}, previous.folder)
-  const oldWorkers = product.spawn('workers', names, {}, previous.folder)
-  const bases = [(await product.ingress()).base, `http://127.0.0.1:${await listeningPort(oldListener)}`]
-  await eventually('the workers of the release before to work', () => oldWorkers.output().includes('process.ready'))
-  const answers = async () => Promise.all(bases.map(async (base) => (await fetch(`${base}/readyz`)).status))
-  await eventually('both listeners to be ready', async () => (await answers()).every((status) => status === 200))
+    const names = ['ping-evaluator', 'sweeper', 'notifier']
+    const oldListener = product.spawn('ingress', [], {}, previous.folder)
+    const oldWorkers = product.spawn('workers', names, {}, previous.folder)
+    const bases = [(await product.ingress()).base, `http://127.0.0.1:${await listeningPort(oldListener)}`]
+    await eventually('the workers of the release before to work', () => oldWorkers.output().includes('process.ready'))
+    const answers = async () => Promise.all(bases.map(async (base) => (await fetch(`${base}/readyz`)).status))
+    await eventually('both listeners to be ready', async () => (await answers()).every((status) => status === 200))
 
-  const ledger = new Ledger()
-  const round = async () => {
-    let turn = 0
-    const base = () => bases[turn % 2] ?? ''
-    const uuids = checks.map(({ uuid }) => uuid)
-    await sendPings({ base, checks: uuids, connections: 4, ledger, more: () => turn++ < ROUND })
-    t.deepEqual(await auditPings(product, ledger), [])
-  }
-  const [first, second] = checks
-  await round()
-  await fetch(`${bases[0]}/ping/${first?.uuid}/fail`)
-  await fetch(`${bases[1]}/ping/${second?.uuid}/fail`)
-  await sink.waitFor(2)
+    const ledger = new Ledger()
+    const round = async () => {
+      let turn = 0
+      const base = () => bases[turn % 2] ?? ''
+      const uuids = checks.map(({ uuid }) => uuid)
+      await sendPings({ base, checks: uuids, connections: 4, ledger, more: () => turn++ < ROUND })
+      t.deepEqual(await auditPings(product, ledger), [])
+    }
+    const [first, second] = checks
+    await round()
+    await fetch(`${bases[0]}/ping/${first?.uuid}/fail`)
+    await fetch(`${bases[1]}/ping/${second?.uuid}/fail`)
+    await sink.waitFor(2)
 
-  // Taken by this release what the one before has left, and sent by its listener.
-  const workers = await product.workers(names)
-  t.is(await oldWorkers.stop(), 0)
-  await round()
-  await sink.waitFor(4)
+    // Taken by this release what the one before has left, and sent by its listener.
+    const workers = await product.workers(names)
+    t.is(await oldWorkers.stop(), 0)
+    await round()
+    await sink.waitFor(4)
 
-  // And back again, as an update that is given up.
-  const again = product.spawn('workers', names, {}, previous.folder)
-  await eventually('the release before to be back', () => again.output().includes('process.ready'))
-  await workers[Symbol.asyncDispose]()
-  await round()
-  await fetch(`${bases[0]}/ping/${first?.uuid}/fail`)
-  await sink.waitFor(5)
+    // And back again, as an update that is given up.
+    const again = product.spawn('workers', names, {}, previous.folder)
+    await eventually('the release before to be back', () => again.output().includes('process.ready'))
+    await workers[Symbol.asyncDispose]()
+    await round()
+    await fetch(`${bases[0]}/ping/${first?.uuid}/fail`)
+    await sink.waitFor(5)
 
-  const told = sink.requests.map(({ path, body }) => `${path} ${body}`).toSorted()
-  const wanted = [first, second].flatMap((check) => [`/down ${check?.uuid}`, `/up ${check?.uuid}`])
-  t.deepEqual(told, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is told once')
-  t.deepEqual([...ledger.answers.keys()], ['200'])
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const dead = await Promise.all(workQueues(1).map((queue) => probe.depth(`${queue}.dead`)))
-  t.deepEqual(
-    dead.filter((depth) => depth > 0),
-    [],
-  )
-})
+    const told = sink.requests.map(({ path, body }) => `${path} ${body}`).toSorted()
+    const wanted = [first, second].flatMap((check) => [`/down ${check?.uuid}`, `/up ${check?.uuid}`])
+    t.deepEqual(told, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is told once')
+    t.deepEqual([...ledger.answers.keys()], ['200'])
+    await using probe = await openBrokerProbe(product.config.amqpUrl)
+    const dead = await Promise.all(workQueues(1).map((queue) => probe.depth(`${queue}.dead`)))
+    t.deepEqual(
+      dead.filter((depth) => depth > 0),
+      [],
+    )
+  },
+)
 
-test('pings of a newer release wait for it, and those behind them keep their order', async (t) => {
+test.serial('pings of a newer release wait for it, and those behind them keep their order', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const project = await product.project()
   const { base, deps } = await product.ingress()

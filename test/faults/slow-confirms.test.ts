@@ -41,78 +41,83 @@ async function doors(product: Product): Promise<Set<string>> {
   )
 }
 
-test('a ping that was in time wins although its confirm takes nearly as long as it may, at every listener', async (t) => {
-  await using product = await openProduct({ env: { PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE } })
-  const { amqpUrl } = product.config
-  await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port || 5672) })
-  const project = await product.project()
-  // The listeners reach the broker another way than the sweeper, whose barriers come back at once.
-  const behindProxy = { AMQP_URL: proxy.through(amqpUrl) }
-  const { base, deps } = await product.ingress({}, behindProxy)
-  await using resources = new AsyncDisposableStack()
-  const mailConfig = loadConfig({ ...product.env, ...behindProxy })
-  const mail = await openMailIngress(resources, mailConfig, createLog('silent', 'test'))
-  await mail.deps.broker.connected()
-  // One that died without signing off must not stop the sweep.
-  const dying = product.spawn('ingress')
-  await listeningPort(dying)
-  await eventually('three listeners to be known', async () => (await doors(product)).size === 3)
-  dying.signal('SIGKILL')
-  await dying.exited
+test.serial(
+  'a ping that was in time wins although its confirm takes nearly as long as it may, at every listener',
+  async (t) => {
+    await using product = await openProduct({ env: { PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE } })
+    const { amqpUrl } = product.config
+    await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port || 5672) })
+    const project = await product.project()
+    // The listeners reach the broker another way than the sweeper, whose barriers come back at once.
+    const behindProxy = { AMQP_URL: proxy.through(amqpUrl) }
+    const { base, deps } = await product.ingress({}, behindProxy)
+    await using resources = new AsyncDisposableStack()
+    const mailConfig = loadConfig({ ...product.env, ...behindProxy })
+    const mail = await openMailIngress(resources, mailConfig, createLog('silent', 'test'))
+    await mail.deps.broker.connected()
+    // One that died without signing off must not stop the sweep.
+    const dying = product.spawn('ingress')
+    await listeningPort(dying)
+    await eventually('three listeners to be known', async () => (await doors(product)).size === 3)
+    dying.signal('SIGKILL')
+    await dying.exited
 
-  // One after the other: four hundred at once may wait longer for a connection than the pool allows.
-  const added: { uuid: string }[] = []
-  while (added.length < 405) added.push(await addCheck(deps, project.id, PERIOD))
-  const [checks, byMail] = [added.slice(5), added.slice(0, 5)]
-  await product.workers(['ping-evaluator', 'sweeper'])
+    // One after the other: so many at once may wait longer for a connection than the pool allows.
+    const added: { uuid: string }[] = []
+    while (added.length < 65) added.push(await addCheck(deps, project.id, PERIOD))
+    const [checks, byMail] = [added.slice(5), added.slice(0, 5)]
+    await product.workers(['ping-evaluator', 'sweeper'])
 
-  const answers: Promise<number | string>[] = []
-  const wave = () => {
-    for (const { uuid } of checks) answers.push(fetch(`${base}/ping/${uuid}`).then(({ status }) => status))
-    for (const { uuid } of byMail) {
-      answers.push(mailTo(mail.server.port, `${uuid}@${DOMAIN}`).then((reply) => reply.slice(0, 3)))
+    const answers: Promise<number | string>[] = []
+    const wave = () => {
+      for (const { uuid } of checks) answers.push(fetch(`${base}/ping/${uuid}`).then(({ status }) => status))
+      for (const { uuid } of byMail) {
+        answers.push(mailTo(mail.server.port, `${uuid}@${DOMAIN}`).then((reply) => reply.slice(0, 3)))
+      }
     }
-  }
-  wave()
-  await Promise.all(answers)
-  const waves = setInterval(wave, EVERY_MS)
-  for (const holdMs of [3_500, 4_600]) {
-    proxy.hold(true)
-    await wait(holdMs)
-    proxy.hold(false)
-    const held = answers.length
-    await eventually('two more waves to go out', () => answers.length >= held + 2 * (checks.length + byMail.length))
-  }
-  clearInterval(waves)
-  const seen = new Set(await Promise.all(answers))
-  t.deepEqual(seen, new Set([200, '250']), 'every ping was accepted')
-  t.is(await overtaken(product), 0, 'and none was overtaken by a sweep')
+    wave()
+    await Promise.all(answers)
+    const waves = setInterval(wave, EVERY_MS)
+    for (const holdMs of [3_500, 4_600]) {
+      proxy.hold(true)
+      await wait(holdMs)
+      proxy.hold(false)
+      const held = answers.length
+      await eventually('two more waves to go out', () => answers.length >= held + 2 * (checks.length + byMail.length))
+    }
+    clearInterval(waves)
+    const seen = new Set(await Promise.all(answers))
+    t.deepEqual(seen, new Set([200, '250']), 'every ping was accepted')
+    t.is(await overtaken(product), 0, 'and none was overtaken by a sweep')
 
-  // From now on nobody pings: the sweep was held back, not stopped.
-  await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length)
-})
+    // From now on nobody pings: the sweep was held back, not stopped.
+    await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length)
+  },
+)
 
-test('in a quiet system a check goes down a second or two after its deadline, also when a listener has signed off', async (t) => {
-  // Held back by a silent listener it would take half a minute.
-  await using product = await openProduct({ env: { PUBLISH_TIMEOUT_MS: '30000' } })
-  const project = await product.project()
-  const { base, deps } = await product.ingress()
-  const other = product.spawn('ingress')
-  await listeningPort(other)
-  await eventually('both listeners to be known', async () => (await doors(product)).size === 2)
-  t.is(await other.stop(), 0)
-  const ended = await product
-    .db('beats')
-    .whereNotNull('ended')
-    .whereNotNull('settled_until')
-    .distinct('instance', 'ended')
-  t.deepEqual(
-    ended.map((row) => row.ended),
-    ['clean'],
-  )
+test.serial(
+  'in a quiet system a check goes down a second or two after its deadline, also when a listener has signed off',
+  async (t) => {
+    // Held back by a silent listener it would take half a minute.
+    await using product = await openProduct({ env: { PUBLISH_TIMEOUT_MS: '30000' } })
+    const project = await product.project()
+    const { base, deps } = await product.ingress()
+    const other = product.spawn('ingress')
+    await listeningPort(other)
+    await eventually('both listeners to be known', async () => (await doors(product)).size === 2)
+    t.is(await other.stop(), 0)
+    const ended = await product
+      .db('beats')
+      .whereNotNull('ended')
+      .whereNotNull('settled_until')
+      .distinct('instance', 'ended')
+    t.deepEqual(
+      ended.map((row) => row.ended),
+      ['clean'],
+    )
 
-  // Noted as it happens: this test may look later.
-  await product.db.raw(`
+    // Noted as it happens: this test may look later.
+    await product.db.raw(`
     CREATE TABLE late (seconds float);
     CREATE FUNCTION note_late() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -121,12 +126,13 @@ test('in a quiet system a check goes down a second or two after its deadline, al
       END $$;
     CREATE TRIGGER note_late AFTER INSERT ON flips FOR EACH ROW WHEN (NEW.to_status = 'down') EXECUTE FUNCTION note_late();
   `)
-  await product.workers(['ping-evaluator', 'sweeper'])
-  const check = await addCheck(deps, project.id, PERIOD)
-  t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-  const late = await eventually(
-    'the check to be down',
-    async () => (await product.db('late').first('seconds'))?.seconds,
-  )
-  t.true(late >= 1 && late < 12, `${late} s after its deadline`)
-})
+    await product.workers(['ping-evaluator', 'sweeper'])
+    const check = await addCheck(deps, project.id, PERIOD)
+    t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
+    const late = await eventually(
+      'the check to be down',
+      async () => (await product.db('late').first('seconds'))?.seconds,
+    )
+    t.true(late >= 1 && late < 12, `${late} s after its deadline`)
+  },
+)

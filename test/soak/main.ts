@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../support/imports.ts'
 import { faults } from './faults.ts'
+import { openServers } from './servers.ts'
 import { type SoakRow, soak } from './soak.ts'
 import type { Fault } from './stage.ts'
 
@@ -51,8 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 // The processes compile what they load once for all.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled')
 const report = await soak({
-  nodes: 3,
-  hasStandby: true,
+  openServers: () => openServers({ nodes: 3, hasStandby: true }),
   copies: 2,
   deaths: { silent: 3, failing: 2 },
   faults: values.once ? chosen : shuffledForEver(chosen),

@@ -1,5 +1,4 @@
-import { migrateLatest } from '#shared/platform/database/migrate.ts'
-import { databaseUrl, withClient } from '../../stack/database-admin.ts'
+import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type OwnPostgres,
@@ -8,6 +7,7 @@ import {
   startPostgres,
   startRabbitCluster,
 } from '../support/own-servers.ts'
+import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** As docs/scale.md recommends for clusters. */
@@ -15,7 +15,8 @@ const BROKER_SETTINGS = ['net_ticktime = 15', 'cluster_partition_handling = paus
 
 /** A broker, and the way to it, which can be disturbed. */
 export interface SoakBroker {
-  node: OwnRabbit
+  /** @throws Error if the broker is that of the test run, which must stay */
+  readonly node: OwnRabbit
   way: TcpProxy
 }
 
@@ -54,10 +55,36 @@ export async function openServers(size: { nodes: number; hasStandby: boolean }):
   }
 }
 
+/** Opens a database and a virtual host on the servers of the test run, for a soak whose faults leave servers alone. */
+export async function openServersOfRun(): Promise<SoakServers> {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const vhost = opened.use(await createVhost())
+  const databaseWay = opened.use(await startTcpProxy({ port: Number(new URL(database.url).port || 5432) }))
+  const way = opened.use(await startTcpProxy({ port: Number(new URL(vhost.url).port || 5672) }))
+  const refuse = (): never => {
+    throw new Error('the servers of the test run must stay')
+  }
+  const broker = {
+    way,
+    get node() {
+      return refuse()
+    },
+  }
+  const resources = opened.move()
+  return {
+    env: { AMQP_URL: way.through(vhost.url), DATABASE_URL: databaseWay.through(database.url) },
+    brokers: [broker],
+    databaseWays: [databaseWay],
+    primary: refuse,
+    standby: refuse,
+    failOver: async () => refuse(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
 async function openPair(hasStandby: boolean) {
   let primary: OwnPostgres = await startPostgres()
-  await withClient(primary.url, (client) => client.query('CREATE DATABASE signalbox'))
-  await migrateLatest(databaseUrl(primary.url, 'signalbox'))
   let standby: OwnStandby | null = hasStandby ? await primary.standby() : null
   if (standby) {
     await waitForStandbys(primary)

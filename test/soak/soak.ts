@@ -13,7 +13,7 @@ import { openReceivers, openUndertaker, type Receivers, type Undertaker } from '
 import { type Consumer, type EvidenceReport, openConsumer } from './evidence.ts'
 import { persistently } from './persistently.ts'
 import { allReady, type Kept, startProcesses } from './processes.ts'
-import { openServers, type SoakServers } from './servers.ts'
+import type { SoakServers } from './servers.ts'
 import type { Fault, FaultStage } from './stage.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 
@@ -25,9 +25,8 @@ const LIVING_PERIOD = { timeoutSeconds: 15, graceSeconds: 5 }
 const RECOVERY_MS = 120_000
 
 interface SoakSize {
-  /** brokers: one, or three that are one cluster */
-  nodes: number
-  hasStandby: boolean
+  /** Opens the servers, which the soak closes. */
+  openServers(): Promise<SoakServers>
   /** processes of each kind */
   copies: number
   /** checks that fall silent, and that fail, beside each fault */
@@ -117,7 +116,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 }
 
 async function openGround(options: SoakSize, resources: AsyncDisposableStack): Promise<Ground> {
-  const servers = resources.use(await openServers(options))
+  const servers = resources.use(await options.openServers())
   const receivers = resources.use(await openReceivers())
   const product = resources.use(
     await openProduct({

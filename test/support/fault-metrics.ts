@@ -1,3 +1,6 @@
+import type { WorkerDeps } from '../../workers/define-worker.ts'
+import { eventually } from './eventually.ts'
+
 /** The value of a metric in Prometheus' text form, summed over its labels; 0 when it is not there. */
 export function metricIn(text: string, name: string): number {
   let sum = 0
@@ -14,4 +17,12 @@ export async function scrape(port: number): Promise<string> {
   } catch {
     return ''
   }
+}
+
+/** Waits until a worker has handled a message. */
+export async function handledBy({ metrics }: Pick<WorkerDeps, 'metrics'>): Promise<void> {
+  await eventually('a message to be handled', async () => {
+    const { values } = await metrics.handled.get()
+    return values.some(({ metricName, value }) => metricName?.endsWith('_count') && value > 0)
+  })
 }

@@ -192,10 +192,10 @@ export async function compareEntries(db: Knex, ledger: Ledger): Promise<Comparis
 }
 
 /**
- * For loads that last as long as a fault does: with each pause of a server they are all under way within some
- * milliseconds, and leave the processors to those who mend it.
+ * For loads that last as long as a fault: some pings are in flight at each moment, and the processors stay free for the
+ * recovery.
  */
-export const STEADILY = { restMs: 5 }
+export const STEADILY = { restMs: 25 }
 
 /** For loads of no fixed length: every ping stays in its check's log, where the audit looks for it. */
 export const LONG_LOG = { PING_LOG_LIMIT: '100000' }

@@ -1,17 +1,24 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrateLatest } from '#shared/platform/database/migrate.ts'
+import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { postgresBinaries, startLocalPostgres, stopLocalPostgres } from '../../stack/local-postgres.ts'
 import { rabbitBinaries, rabbitNode, startLocalRabbit } from '../../stack/local-rabbit.ts'
 import { identify, sendSignal, stopProcess } from '../../stack/process-identity.ts'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
 import { freePort } from './free-port.ts'
+import { type SmallVolume, smallVolume } from './small-volume.ts'
 
 /** A PostgreSQL server of a test's own, to be stopped, killed and started again on the same port and data. */
 export type OwnPostgres = AsyncDisposable & {
+  /** of the database `postgres`, which is empty */
   url: string
+  /** of a migrated database */
+  signalbox: string
   port: number
   /** Ends it in order; connections are broken off. */
   stop(): Promise<void>
@@ -35,6 +42,12 @@ export type OwnRabbit = AsyncDisposable & {
   url: string
   port: number
   ctl(...args: string[]): Promise<string>
+  /**
+   * Evaluates an Erlang expression in the node, with 1/30 of the processor time of rabbitmqctl.
+   * @param expression for example `node()`
+   * @returns its value as Erlang prints it
+   */
+  evaluate(expression: string): Promise<string>
   /** A line for a shell on the machine of the node, as manuals print it. */
   shell(line: string): Promise<string>
   stop(): Promise<void>
@@ -51,32 +64,55 @@ export type OwnRabbit = AsyncDisposable & {
   /** The application inside the node: much faster than the node itself. */
   stopApp(): Promise<void>
   startApp(): Promise<void>
-  /** As a fraction of memory, or in bytes; 0 raises the alarm at once, so publishers are blocked. */
-  setMemoryWatermark(value: number | { bytes: number }): Promise<void>
+  /** A fraction of memory; 0 raises the alarm at once, so publishers are blocked. */
+  setMemoryWatermark(fraction: number): Promise<void>
   /** Free disk space below which publishers are blocked. */
   setDiskLimit(bytes: number): Promise<void>
   drop(): Promise<void>
 }
 
 /**
- * Starts a PostgreSQL server for this test alone: about 2 s. It is as durable as a real one, so a kill loses nothing.
+ * Initializes and migrates a data folder once per process. Servers start from copies of it, which costs a tenth.
+ * @returns the folder
+ */
+const preparedData = once(async (): Promise<string> => {
+  const bin = await postgresBinaries()
+  if (!bin) throw new Error('fault tests need a PostgreSQL server installed (Debian: postgresql)')
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-prepared-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const { url } = await startLocalPostgres(bin, folder, await freePort(), { fsync: 'off' })
+  await withClient(url, (client) => client.query('CREATE DATABASE signalbox'))
+  await migrateLatest(databaseUrl(url, 'signalbox'))
+  await stopLocalPostgres(bin, folder)
+  return join(folder, 'data')
+})
+
+/** Runs a function at the first call, and returns its result to all callers. */
+export function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= run())
+}
+
+/**
+ * Starts a PostgreSQL server for this test alone. It is as durable as a real one, so a kill loses nothing.
  * @param folder an empty one that is there, such as a small volume; by default a new one
  */
 export async function startPostgres(
   options: Readonly<Record<string, string>> = {},
   folder = mkdtempSync(join(tmpdir(), 'signalbox-postgres-')),
 ): Promise<OwnPostgres> {
-  const bin = await postgresBinaries()
-  if (!bin) throw new Error('fault tests need a PostgreSQL server installed (Debian: postgresql)')
-  return await ownPostgres(bin, folder, await freePort(), options)
+  const data = await preparedData()
+  makePrivateFolder(folder, await serviceUser('postgres'))
+  await mustRun(['cp', '-a', data, join(folder, 'data')])
+  return await ownPostgres(folder, await freePort(), options)
 }
 
 async function ownPostgres(
-  bin: string,
   folder: string,
   port: number,
   options: Readonly<Record<string, string>>,
 ): Promise<OwnPostgres> {
+  const bin = (await postgresBinaries()) ?? ''
   let server = await startLocalPostgres(bin, folder, port, options)
   const drop = async () => {
     await stopLocalPostgres(bin, folder, 'immediate')
@@ -84,6 +120,7 @@ async function ownPostgres(
   }
   return {
     url: server.url,
+    signalbox: databaseUrl(server.url, 'signalbox'),
     port,
     stop: () => stopLocalPostgres(bin, folder),
     kill: () => killPostgres(server.pid, folder),
@@ -93,20 +130,21 @@ async function ownPostgres(
     freeze: async (isOn) => {
       for (const pid of await processesOf(server.pid)) sendSignal(pid, isOn ? 'SIGSTOP' : 'SIGCONT')
     },
-    standby: () => startStandby(bin, port),
+    standby: () => startStandby(port),
     drop,
     [Symbol.asyncDispose]: drop,
   }
 }
 
-async function startStandby(bin: string, primaryPort: number): Promise<OwnStandby> {
+async function startStandby(primaryPort: number): Promise<OwnStandby> {
+  const bin = (await postgresBinaries()) ?? ''
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-standby-'))
   const user = await serviceUser('postgres')
   makePrivateFolder(folder, user)
   const from = ['-h', '127.0.0.1', '-p', String(primaryPort), '-U', 'postgres']
   const copy = [...from, '-D', join(folder, 'data'), '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
   await mustRun([join(bin, 'pg_basebackup'), ...copy], { ...user, cwd: folder })
-  const server = await ownPostgres(bin, folder, await freePort(), {})
+  const server = await ownPostgres(folder, await freePort(), {})
   return {
     ...server,
     promote: async () => {
@@ -131,19 +169,14 @@ export type OwnRabbitCluster = AsyncDisposable & {
 /**
  * Starts a cluster for this test alone.
  * @param settings lines of rabbitmq.conf
- * @param join makes an empty node one of the cluster of another
  */
-export async function startRabbitCluster(
-  size: number,
-  settings: readonly string[] = [],
-  join: (node: OwnRabbit, port: number) => Promise<void> = joinRabbit,
-): Promise<OwnRabbitCluster> {
+export async function startRabbitCluster(size: number, settings: readonly string[] = []): Promise<OwnRabbitCluster> {
   const cookie = randomBytes(20).toString('hex')
   const resources = new AsyncDisposableStack()
   const nodes = await Promise.all(Array.from({ length: size }, () => startRabbit(settings, cookie)))
   for (const node of nodes) resources.use(node)
   const [first, ...others] = nodes
-  for (const node of others) await join(node, first?.port ?? 0)
+  for (const node of others) await joinRabbit(node, first?.port ?? 0)
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
@@ -152,7 +185,7 @@ export async function startRabbitCluster(
 }
 
 /** Makes an empty node one of the cluster of another, whose cookie it has. */
-export async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
+async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
   await node.stopApp()
   await node.ctl('join_cluster', rabbitNode(port))
   await node.startApp()
@@ -165,7 +198,7 @@ export async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
  */
 export async function startRabbit(
   settings: readonly string[] = [],
-  cookie?: string,
+  cookie = randomBytes(20).toString('hex'),
   plugins: readonly string[] = [],
   folder = mkdtempSync(join(tmpdir(), 'signalbox-rabbitmq-')),
 ): Promise<OwnRabbit> {
@@ -175,12 +208,19 @@ export async function startRabbit(
   let broker = await startLocalRabbit(bin, folder, port, { settings, cookie, plugins })
   const ctl = (...args: string[]) =>
     mustRun([...(broker.control.rabbitmqctl ?? []), ...args], { env: { ...process.env, ...broker.control.env } })
+  const evaluate = async (expression: string) => {
+    // erl_call is a part of Debian's erlang-base. It reports an error with exit code 0.
+    const line = 'printf "%s.\\n" "$0" | erl_call -c "$1" -sname "$2" -e'
+    const output = await mustRun(['sh', '-c', line, expression, cookie, rabbitNode(port)])
+    if (!output.startsWith('{ok, ')) throw new Error(`${expression} failed: ${output.slice(0, 500)}`)
+    return output.slice('{ok, '.length, -1)
+  }
   const stop = async () => {
     const node = await identify(broker.pid)
     if (node) await stopProcess(node, 'SIGTERM', 30_000)
   }
   // Closed is that file after a write that failed: the node then has nothing to bring up to date any more.
-  const settle = async () => void (await ctl('eval', 'catch dets:sync(ra_directory_reverse).'))
+  const settle = async () => void (await evaluate('catch dets:sync(ra_directory_reverse)'))
   const drop = async () => {
     await killNow(broker.pid)
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
@@ -189,6 +229,7 @@ export async function startRabbit(
     url: broker.url,
     port,
     ctl,
+    evaluate,
     shell: (line) =>
       mustRun(['sh', '-c', line], {
         env: { ...process.env, ...broker.control.env, PATH: `${bin}:${process.env.PATH}` },
@@ -204,16 +245,87 @@ export async function startRabbit(
     start: async () => {
       broker = await startLocalRabbit(bin, folder, port, { settings, cookie, plugins })
     },
-    stopApp: async () => void (await ctl('stop_app')),
-    startApp: async () => void (await ctl('start_app')),
-    setMemoryWatermark: async (value) => {
-      const args = typeof value === 'number' ? [String(value)] : ['absolute', String(value.bytes)]
-      await ctl('set_vm_memory_high_watermark', ...args)
-    },
-    setDiskLimit: async (bytes) => void (await ctl('set_disk_free_limit', String(bytes))),
+    stopApp: async () => void (await evaluate('rabbit:stop()')),
+    startApp: async () => void (await evaluate('rabbit:start()')),
+    setMemoryWatermark: async (fraction) =>
+      void (await evaluate(`vm_memory_monitor:set_vm_memory_high_watermark(${fraction.toFixed(2)})`)),
+    setDiskLimit: async (bytes) => void (await evaluate(`rabbit_disk_monitor:set_disk_free_limit(${bytes})`)),
     drop,
     [Symbol.asyncDispose]: drop,
   }
+}
+
+/** The broker that all fault tests of one process share, each with a virtual host of its own. */
+export type SharedRabbit = OwnRabbit & {
+  /** contains the data of the broker; undefined without root and sudo */
+  volume: SmallVolume | undefined
+  /** a listener for TLS, and the file of its certificate */
+  tls: { port: number; cert: string }
+  /** Creates an empty virtual host. Disposing deletes it. */
+  vhost(): Promise<AsyncDisposable & { url: string; name: string }>
+}
+
+const DEFAULT_WATERMARK = 0.4
+const DEFAULT_DISK_LIMIT = 20_000_000
+const VOLUME_MEGABYTES = 250
+
+const shared = { resources: new AsyncDisposableStack(), start: once(startShared) }
+
+/** Returns the shared broker, running and without alarms. A file that calls it registers `dropSharedRabbit`. */
+export async function sharedRabbit(): Promise<SharedRabbit> {
+  const broker = await shared.start()
+  await broker.startApp()
+  await broker.setMemoryWatermark(DEFAULT_WATERMARK)
+  await broker.setDiskLimit(DEFAULT_DISK_LIMIT)
+  return broker
+}
+
+/** Ends the shared broker after the last test: `test.after.always(dropSharedRabbit)`. */
+export async function dropSharedRabbit(): Promise<void> {
+  await shared.resources.disposeAsync()
+}
+
+async function startShared(): Promise<SharedRabbit> {
+  const { resources } = shared
+  const volume = await smallVolume(VOLUME_MEGABYTES, 'rabbitmq').catch(() => undefined)
+  if (volume) resources.use(volume)
+  const { cert, key } = resources.use(await certificateFor('rabbitmq'))
+  const port = await freePort()
+  const tls = [`listeners.ssl.1 = 127.0.0.1:${port}`, `ssl_options.certfile = ${cert}`, `ssl_options.keyfile = ${key}`]
+  const settings = [...tls, `ssl_options.cacertfile = ${cert}`, `disk_free_limit.absolute = ${DEFAULT_DISK_LIMIT}`]
+  const broker = resources.use(await startRabbit(settings, undefined, [], volume?.inner))
+  return {
+    ...broker,
+    volume,
+    tls: { port, cert },
+    async vhost() {
+      const name = `test-${randomBytes(6).toString('hex')}`
+      const [host, user, all] = [`<<"${name}">>`, '<<"guest">>', '<<".*">>']
+      await broker.evaluate(`rabbit_vhost:add(${host}, ${user})`)
+      await broker.evaluate(
+        `rabbit_auth_backend_internal:set_permissions(${user}, ${host}, ${all}, ${all}, ${all}, ${user})`,
+      )
+      return {
+        url: `${broker.url}/${name}`,
+        name,
+        [Symbol.asyncDispose]: async () => void (await broker.evaluate(`rabbit_vhost:delete(${host}, ${user})`)),
+      }
+    },
+  }
+}
+
+/** Creates a self-signed certificate for the loopback, readable by the given server only. */
+export async function certificateFor(server: 'postgres' | 'rabbitmq') {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-certificate-'))
+  chmodSync(folder, 0o755)
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
+  const out = ['-keyout', key, '-out', cert, '-days', '2']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...out], { stdio: 'pipe' })
+  const user = await serviceUser(server)
+  if (user) for (const file of [cert, key]) chownSync(file, user.uid, user.gid)
+  chmodSync(key, 0o600)
+  return { cert, key, [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) }
 }
 
 async function killPostgres(pid: number, folder: string): Promise<void> {
