@@ -62,11 +62,28 @@ const MAX_CREDENTIAL_BYTES = 64 * 1024
 /** A bag of the largest pool. */
 const MAX_BAG_BYTES = 256 * 1024 * 1024
 
-process.exitCode = await main()
+if (import.meta.main) {
+  const { status, stdout, stderr } = await verifyCommand(process.argv.slice(2))
+  process.stdout.write(stdout)
+  process.stderr.write(stderr)
+  process.exitCode = status
+}
 
-async function main(): Promise<number> {
+interface VerifyOutcome {
+  /** the exit status that HELP documents */
+  status: 0 | 1 | 2 | 3
+  stdout: string
+  stderr: string
+}
+
+/**
+ * Verifies the files that a command line names. Writes nothing and needs no settings.
+ * @param args the arguments after `verify --`
+ */
+export async function verifyCommand(args: readonly string[]): Promise<VerifyOutcome> {
   try {
     const { values, positionals } = parseOptions({
+      args: [...args],
       allowPositionals: true,
       options: {
         proof: { type: 'string' },
@@ -83,10 +100,7 @@ async function main(): Promise<number> {
       },
     })
     const [file, ...rest] = positionals
-    if (values.help) {
-      console.log(HELP)
-      return 0
-    }
+    if (values.help) return { status: 0, stdout: `${HELP}\n`, stderr: '' }
     if (file === undefined || rest.length > 0) throw new CommandLineError('expected one FILE; --help lists the options')
     const trust = {
       policy: readPolicy(values),
@@ -97,14 +111,13 @@ async function main(): Promise<number> {
       values.before === undefined
         ? await verifyFile(file, values.proof, trust)
         : verifyOrder([file, values.proof], values.before, trust.policy)
-    console.log(values.json ? JSON.stringify(verdict, null, 2) : describe(verdict))
-    return exitStatus(verdict, trust)
+    const text = values.json ? JSON.stringify(verdict, null, 2) : describe(verdict)
+    return { status: exitStatus(verdict, trust), stdout: `${text}\n`, stderr: '' }
   } catch (error) {
     const isUsage = error instanceof CommandLineError
-    console.error(
-      error instanceof CodedError ? `${error.code}: ${error.message}` : isUsage ? error.message : String(error),
-    )
-    return 2
+    const text =
+      error instanceof CodedError ? `${error.code}: ${error.message}` : isUsage ? error.message : String(error)
+    return { status: 2, stdout: '', stderr: `${text}\n` }
   }
 }
 
@@ -115,7 +128,7 @@ interface Trust {
   passport: PassportTrust
 }
 
-function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust): number {
+function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust): VerifyOutcome['status'] {
   if (verdict === 'FAILED') return 1
   return verdict === 'PARTIAL' && (policy ?? keys ?? passport.issuer) !== undefined ? 3 : 0
 }

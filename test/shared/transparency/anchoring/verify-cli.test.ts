@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { flatPolicy, formatPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { SmallLog } from './small-log.ts'
 import { anchorVectors, vectorLog, vectorWitness } from './vectors.ts'
 
@@ -32,24 +33,20 @@ function file(name: string, content: unknown): string {
   return path
 }
 
-function verify(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const program = new URL('../../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
-  // No settings at all: the program needs neither server nor configuration.
-  return spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
-}
+const program = new URL('../../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
 
 const plain = file('pack.json', pack.delivered)
 
-test('a pack alone is recomputed, and the text says what remains unproven', (t) => {
-  const { status, stdout } = verify(plain)
+test('a pack alone is recomputed, and the text says what remains unproven', async (t) => {
+  const { status, stdout } = await verifyCommand([plain])
   t.is(status, 0)
   t.regex(stdout, /^PARTIAL\n/)
   t.regex(stdout, /ok {3}payload/)
   t.regex(stdout, /inclusion +PROOF_MISSING/)
-  t.is(verify(plain, '--key', key).status, 3)
+  t.is((await verifyCommand([plain, '--key', key])).status, 3)
 })
 
-test('each accepted form of a proof verifies', (t) => {
+test('each accepted form of a proof verifies', async (t) => {
   for (const args of [
     [plain, '--proof', file('proof.json', answer)],
     [plain, '--proof', file('proof.txt', answer.tlogProof)],
@@ -57,23 +54,24 @@ test('each accepted form of a proof verifies', (t) => {
     [file('beside.json', { object: pack.delivered, ...answer })],
     [file('text.json', { object: pack.delivered, proof: answer.tlogProof })],
   ]) {
-    const { status, stdout, stderr } = verify(...args, '--key', key, '--witness', witness)
+    const { status, stdout, stderr } = await verifyCommand([...args, '--key', key, '--witness', witness])
     t.is(stderr, '')
     t.is(status, 0)
     t.regex(stdout, /^VERIFIED\n/)
   }
   const policy = file('policy', formatPolicy(flatPolicy([{ key: vectorLog.key }], [{ key: vectorWitness.key }], 1)))
-  t.is(verify(file('b.json', { object: pack.delivered, proof: answer }), '--policy', policy).status, 0)
+  const bundle = file('b.json', { object: pack.delivered, proof: answer })
+  t.is((await verifyCommand([bundle, '--policy', policy])).status, 0)
 })
 
-test('a changed pack fails, in JSON too', (t) => {
+test('a changed pack fails, in JSON too', async (t) => {
   const changed = file('changed.json', { ...pack.delivered, signalLevel: 'REVIEW' })
-  const { status, stdout } = verify(changed, '--json')
+  const { status, stdout } = await verifyCommand([changed, '--json'])
   t.is(status, 1)
   t.like(JSON.parse(stdout), { verdict: 'FAILED', checks: [{ name: 'payload', code: 'PAYLOAD_HASH_MISMATCH' }] })
 })
 
-test('bad usage and unreadable input are told apart from a verdict', (t) => {
+test('bad usage and unreadable input are told apart from a verdict', async (t) => {
   for (const [args, message] of [
     [[], /expected one FILE/],
     [[join(folder, 'absent.json')], /ENOENT/],
@@ -84,9 +82,18 @@ test('bad usage and unreadable input are told apart from a verdict', (t) => {
     [[plain, '--key', key, '--quorum', '2'], /POLICY_MALFORMED/],
     [[plain, '--proof', file('bad.json', '{"index":-1}')], /PROOF_MALFORMED/],
   ] as const) {
-    const { status, stderr } = verify(...args)
+    const { status, stderr } = await verifyCommand(args)
     t.is(status, 2)
     t.regex(stderr, message)
   }
-  t.is(verify('--help').status, 0)
+  t.is((await verifyCommand(['--help'])).status, 0)
+})
+
+test('the program without any settings prints the verdict and ends with its exit status', (t) => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
+  t.like(run(plain, '--key', key), { status: 3, stderr: '' })
+  const { status, stdout, stderr } = run(file('answer.json', { object: pack.delivered, proof: answer }), '--key', key)
+  t.deepEqual([status, stderr], [0, ''])
+  t.regex(stdout, /^VERIFIED\n[\s\S]*[^\n]\n$/)
 })
