@@ -1,7 +1,8 @@
 import type { Plan, Step } from '#shared/monitoring/alerting/policy.ts'
 import { uuidOf } from './alert-story.ts'
+import { effort } from './effort.ts'
 
-export const STORIES = 20_000
+const STORIES = effort(1_000, 20_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)
 
 /** Small and repeatable (mulberry32): `ALERT_SEED=... ALERT_STORY=...` runs one story again. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import test from 'ava'
+import { compileCache, readTypescript } from '../../support/typescript-process.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 
@@ -15,10 +16,10 @@ for (const [file, args, said] of [
   ['shared/transparency/anchoring/verify-cli.ts', ['--fast'], /'--fast'; the options are --proof, --key/],
 ] as const) {
   test(`${[file, ...args].join(' ')} is a mistake: one line that says what there is, exit status 2`, (t) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file, ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [readTypescript, file, ...args], {
       cwd: root,
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, LOCAL_ENV_FILE: '' },
+      env: { PATH: process.env.PATH, LOCAL_ENV_FILE: '', ...compileCache() },
     })
     t.deepEqual([status, stdout, stderr.trim().split('\n').length], [2, '', 1], stderr)
     t.regex(stderr.trim(), said)

@@ -13,22 +13,26 @@ import { NO_POPPLER, pictureOfPage, readPdf, wordsOfPdf } from '../../../support
 import { scenarioGstins } from './demo-pack.ts'
 import { pdfInput } from './pdf-input.ts'
 
+let rendered: Promise<Buffer> | undefined
+let read: ReturnType<typeof readPdf> | undefined
+
+/** The PDF of the default pack, rendered once for all tests that do not change it. */
+const plainPdf = () => (rendered ??= pdfInput().then(renderPackPdf))
+const readPlainPdf = () => (read ??= plainPdf().then(readPdf))
+
 test('the same pack gives the same bytes', async (t) => {
-  const input = await pdfInput()
-  const first = await renderPackPdf(input)
-  const second = await renderPackPdf(input)
-  t.true(first.equals(second))
+  t.true((await plainPdf()).equals(await renderPackPdf(await pdfInput())))
 })
 
 test('another place in the log is another document', async (t) => {
   const input = await pdfInput()
   const other = { ...input, proof: { ...input.proof, index: 40 } }
-  t.false((await renderPackPdf(input)).equals(await renderPackPdf(other)))
+  t.false((await plainPdf()).equals(await renderPackPdf(other)))
 })
 
 test('its text can be selected: numbers, tiers, the sentence, the anchor and how to verify it', async (t) => {
   const input = await pdfInput()
-  const read = await readPdf(await renderPackPdf(input))
+  const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
   const { anchor } = JSON.parse(input.body)
   for (const part of [
@@ -55,9 +59,9 @@ test('a live pack says so, bears no sandbox band, and is verified in the live lo
 })
 
 test('assistive technology finds a document with headings, tables and a described QR code', async (t) => {
-  const bytes = await renderPackPdf(await pdfInput())
+  const bytes = await plainPdf()
   t.true(bytes.includes('/Alt (QR code of https://signalbox.example/verify?txId='))
-  const read = await readPdf(bytes)
+  const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
   t.regex(read.info, /Tagged:\s+yes/)
   t.regex(read.info, /CreationDate:.*Nov 21 06:30:00 2026/)
@@ -78,7 +82,7 @@ test('the code on the first page leads to where the pack is checked, and nothing
 
 test('the pack and its evidence are attached byte for byte, with the proof', async (t) => {
   const input = await pdfInput()
-  const read = await readPdf(await renderPackPdf(input))
+  const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
   t.is(read.files.get('pack-6f1c9a52.json')?.toString(), input.body)
   t.is(read.files.get('evidence-6f1c9a52.json')?.toString(), input.evidence ?? '')
@@ -124,7 +128,7 @@ test('codes of sources, classes and reasons are read as words', (t) => {
 })
 
 test('the band of a sandbox pack is said once where it is read out, and drawn on every page', async (t) => {
-  const read = await readPdf(await renderPackPdf(await pdfInput()))
+  const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
   const pages = Number(/Pages:\s+(\d+)/.exec(read.info)?.[1])
   t.is(read.text.match(/SANDBOX — NOT EVIDENCE/g)?.length, pages)
@@ -133,7 +137,7 @@ test('the band of a sandbox pack is said once where it is read out, and drawn on
 test('no word is broken, the tier of each card ends at the right margin, and the mark is in our colour', async (t) => {
   const input = await pdfInput()
   const { cards } = packDocument(input)
-  const bytes = await renderPackPdf(input)
+  const bytes = await plainPdf()
   t.regex(bytes.toString('latin1'), /\n0\.0901\d* 0\.376\d* 0\.309\d* scn\nf\n/, 'the ground of the mark')
   const words = await wordsOfPdf(bytes)
   if (!words) return void t.pass(NO_POPPLER)
@@ -173,11 +177,12 @@ test('where a value comes from stands on one line, and what its columns hold is 
   const pages = read.text.split('\f').filter((page) => page.includes('somethingNew'))
   t.true(pages.length > 1)
   for (const page of pages) t.regex(page, /Value +Tier +Source +As of +Consent\n+ *\S.* UTC/)
-  t.is(read.structure.match(/^ +TH/gm)?.length, (await titlesOf(input)) + 5, 'the titles are read out once')
+  t.is(
+    read.structure.match(/^ +TH/gm)?.length,
+    ((await readPlainPdf())?.structure.match(/^ +TH/gm)?.length ?? 0) + 5,
+    'the titles are read out once',
+  )
 })
-
-const titlesOf = async (input: Awaited<ReturnType<typeof pdfInput>>) =>
-  (await readPdf(await renderPackPdf(input)))?.structure.match(/^ +TH/gm)?.length ?? 0
 
 test('the columns of the evidence fill the page, and only the widest give way to a long text', async (t) => {
   const [first] = packDocument(await pdfInput()).cards.flatMap(({ evidence }) => evidence)
