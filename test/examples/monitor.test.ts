@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import test from 'ava'
 import { signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { formatVerifierKey, LOG_KEY, signerFromSeed } from '#shared/transparency/anchoring/note-key.ts'
-import { flatPolicy, formatPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { flatPolicy, formatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/policy.ts'
+import { AlarmError, followLog } from '../../examples/monitor/follow.ts'
+import { LogSource, UnreachableError } from '../../examples/monitor/source.ts'
+import { loadState, saveState } from '../../examples/monitor/state.ts'
 import { SmallLog } from '../shared/transparency/anchoring/small-log.ts'
 import { vectorLog, vectorWitness } from '../shared/transparency/anchoring/vectors.ts'
 import { Program } from './program.ts'
@@ -51,16 +54,23 @@ class PublicLog implements AsyncDisposable {
 let states = 0
 const newState = (): string => join(folder, `${++states}.json`)
 
-async function look(
-  from: PublicLog,
-  state: string,
-  ...trust: string[]
-): Promise<{ status: number | null; errors: string }> {
-  const key = trust.length > 0 ? trust : ['--key', formatVerifierKey(vectorLog.key)]
-  const args = ['--base', await from.url(), '--env', 'sandbox', '--state', state, '--once', ...key]
-  const monitor = new Program('monitor/main.ts', args)
-  const status = await monitor.ended()
-  return { status, errors: monitor.errors }
+const trusted = flatPolicy([{ key: vectorLog.key }], [], 0)
+const keyArgs = ['--key', formatVerifierKey(vectorLog.key)]
+
+/** Follows the log to its newest checkpoint, as the program does with --once. Returns the size of the log. */
+async function look(from: PublicLog, state: string, policy: TrustPolicy = trusted): Promise<number> {
+  const after = await followLog(new LogSource(await from.url(), 'sandbox'), policy, loadState(state))
+  saveState(state, after)
+  return after.frontier.size
+}
+
+/** Runs the program itself with --once. */
+async function run(from: PublicLog, state: string, trust: readonly string[] = keyArgs) {
+  const monitor = new Program('monitor/main.ts', [
+    ...['--base', await from.url(), '--env', 'sandbox', '--state', state, '--once'],
+    ...trust,
+  ])
+  return { status: await monitor.ended(), errors: monitor.errors }
 }
 
 test('a log is followed through its growth, reading only what is new', async (t) => {
@@ -69,9 +79,7 @@ test('a log is followed through its growth, reading only what is new', async (t)
   for (const more of [0, 1, 254, 1, 1, 300, 0]) {
     if (more > 0) server.log.fill(more)
     server.asked = []
-    const { status, errors } = await look(server, state)
-    t.is(errors, '')
-    t.is(status, 0)
+    t.is(await look(server, state), server.log.entries.length)
   }
   t.deepEqual(server.asked, ['checkpoint'])
   t.is(JSON.parse(readFileSync(state, 'utf8')).size, 557)
@@ -83,21 +91,21 @@ test('an old partial bundle that gave way to the full one is read from that', as
   server.checkpoint = server.log.checkpoint()
   server.log.fill(200)
   for (const path of ['tile/entries/000.p/100', 'tile/0/000.p/100']) server.replaced.set(path, 404)
-  t.is((await look(server, newState())).status, 0)
+  t.is(await look(server, newState()), 100)
 })
 
-test('a log that forgets entries, or signs another history, raises the alarm with both notes', async (t) => {
+test('the monitor raises an alarm with both notes when a log forgets entries or signs another history', async (t) => {
   await using server = new PublicLog()
   const state = newState()
   server.log.fill(300)
-  t.is((await look(server, state)).status, 0)
+  t.deepEqual(await run(server, state), { status: 0, errors: '' })
   const remembered = readFileSync(state, 'utf8')
   const honest = server.log.checkpoint()
 
   const shorter = new SmallLog(vectorLog)
   shorter.fill(299)
   server.log = shorter
-  const back = await look(server, state)
+  const back = await run(server, state)
   t.is(back.status, 1)
   t.regex(back.errors, /^ALARM: the log went back from 300 to 299/)
   t.true(back.errors.includes(honest) && back.errors.includes(shorter.checkpoint()))
@@ -106,8 +114,7 @@ test('a log that forgets entries, or signs another history, raises the alarm wit
   other.append(shorter.entries.slice(5, 6))
   other.fill(350)
   server.log = other
-  const fork = await look(server, state)
-  t.is(fork.status, 1)
+  t.is((await run(server, state)).status, 1)
   t.is(readFileSync(state, 'utf8'), remembered)
 })
 
@@ -128,16 +135,14 @@ test('entries, tiles or roots that do not fit together raise the alarm', async (
     await using server = new PublicLog()
     server.log.fill(300)
     change(server)
-    const { status, errors } = await look(server, newState())
-    t.is(status, 1)
-    t.regex(errors, /^ALARM: /)
+    await t.throwsAsync(look(server, newState()), { instanceOf: AlarmError })
   }
 })
 
 test('an entry that says more than a hash raises the alarm', async (t) => {
   await using server = new PublicLog()
   server.log.append([Buffer.from('{"borrowerGstin":"27AAACB1234C1ZF"}')])
-  t.regex((await look(server, newState())).errors, /^ALARM: .*not a log entry/)
+  await t.throwsAsync(look(server, newState()), { instanceOf: AlarmError, message: /not a log entry/ })
 })
 
 test('a log that cannot be read is not accused', async (t) => {
@@ -147,8 +152,9 @@ test('a log that cannot be read is not accused', async (t) => {
     for (const status of [404, 500, 302]) {
       server.replaced.clear()
       server.replaced.set(path, status)
-      t.is((await look(server, newState())).status, 3, `${path} ${status}`)
+      await t.throwsAsync(look(server, newState()), { instanceOf: UnreachableError }, `${path} ${status}`)
     }
+  t.is((await run(server, newState())).status, 3)
 })
 
 test('a policy with witnesses demands their cosignatures', async (t) => {
@@ -156,30 +162,31 @@ test('a policy with witnesses demands their cosignatures', async (t) => {
   server.log.fill(3)
   const policy = join(folder, 'policy')
   writeFileSync(policy, formatPolicy(flatPolicy([{ key: vectorLog.key }], [{ key: vectorWitness.key }], 1)))
-  const bare = await look(server, newState(), '--policy', policy)
+  const bare = await run(server, newState(), ['--policy', policy])
   t.is(bare.status, 1)
   t.regex(bare.errors, /quorum/)
   server.checkpoint = server.log.checkpoint([vectorWitness])
-  t.is((await look(server, newState(), '--policy', policy)).status, 0)
+  t.is((await run(server, newState(), ['--policy', policy])).status, 0)
 })
 
 test('a damaged state is not trusted', async (t) => {
   await using server = new PublicLog()
   server.log.fill(3)
   const state = newState()
-  t.is((await look(server, state)).status, 0)
+  t.is(await look(server, state), 3)
   const good = readFileSync(state, 'utf8')
   for (const bad of ['{}', good.replace('"size":3', '"size":2'), good.replace(/"levels":\["..../, '"levels":["AAAA')]) {
     writeFileSync(state, bad)
-    t.is((await look(server, state)).status, 2)
+    t.throws(() => loadState(state))
   }
+  t.is((await run(server, state)).status, 2)
 })
 
-test('it keeps watching until it is stopped', async (t) => {
+test('the monitor keeps watching until it is stopped', async (t) => {
   await using server = new PublicLog()
   server.log.fill(2)
   const args = ['--base', await server.url(), '--env', 'sandbox', '--state', newState(), '--interval', '0.05']
-  await using monitor = new Program('monitor/main.ts', [...args, '--key', formatVerifierKey(vectorLog.key)])
+  await using monitor = new Program('monitor/main.ts', [...args, ...keyArgs], '--import=tsx')
   await monitor.line(/consistent at 2 entries, 2 new/)
   server.log.fill(1)
   await monitor.line(/consistent at 3 entries, 1 new/)

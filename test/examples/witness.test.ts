@@ -5,6 +5,7 @@ import test from 'ava'
 import { openCheckpoint, readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { formatVerifierKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { acceptCosignatures, formatAddCheckpoint } from '#shared/transparency/anchoring/witness-protocol.ts'
+import { WitnessState } from '../../examples/witness/state.ts'
 import { SmallLog } from '../shared/transparency/anchoring/small-log.ts'
 import { vectorLog } from '../shared/transparency/anchoring/vectors.ts'
 import { Program } from './program.ts'
@@ -13,19 +14,12 @@ const folder = mkdtempSync(join(tmpdir(), 'witness-'))
 test.after.always(() => rmSync(folder, { recursive: true }))
 const logKey = formatVerifierKey(vectorLog.key)
 
-function start(name: string, ...more: string[]): Program {
+function argsOf(name: string, ...more: string[]): string[] {
   const files = ['--key-file', join(folder, `${name}.key`), '--state', join(folder, `${name}.json`)]
-  return new Program('witness/main.ts', [
-    '--name',
-    `${name}.example/w`,
-    ...files,
-    '--log',
-    logKey,
-    '--port',
-    '0',
-    ...more,
-  ])
+  return ['--name', `${name}.example/w`, ...files, '--log', logKey, '--port', '0', ...more]
 }
+
+const start = (name: string, ...more: string[]) => new Program('witness/main.ts', argsOf(name, ...more))
 
 async function addressOf(witness: Program): Promise<{ key: string; url: string }> {
   const key = await witness.line(/\+/)
@@ -46,7 +40,7 @@ test('a witness cosigns a growing log, remembers across a kill, and refuses a lo
   const log = new SmallLog(vectorLog)
   log.fill(3)
   const atThree = submission(log, 0)
-  const first = start('a', '--init')
+  const first = new Program('witness/main.ts', argsOf('a', '--init'), '--import=tsx')
   const { key, url } = await addressOf(first)
   t.is((await post(url, atThree)).status, 200)
   log.fill(300)
@@ -115,11 +109,13 @@ test('a witness that lost or damaged its memory does not start', async (t) => {
   const twice = start('d', '--init')
   t.is(await twice.ended(), 2)
   t.regex(twice.errors, /exists already/)
+  const state = join(folder, 'd.json')
   for (const content of ['', '[]', '{"o":{"size":-1,"root":"x"}}', '{"o":1,"o":2}']) {
-    writeFileSync(join(folder, 'd.json'), content)
-    t.is(await start('d').ended(), 2)
+    writeFileSync(state, content)
+    t.throws(() => WitnessState.load(state))
   }
-  rmSync(join(folder, 'd.json'))
+  t.is(await start('d').ended(), 2)
+  rmSync(state)
   const lost = start('d')
   t.is(await lost.ended(), 2)
   t.regex(lost.errors, /absent; restore it/)

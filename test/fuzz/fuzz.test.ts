@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import test from 'ava'
+import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from './exchange.ts'
 import { makeRequest } from './http-request.ts'
@@ -7,11 +8,11 @@ import { makeMailSession } from './mail-session.ts'
 import { randomOf } from './random.ts'
 import { openTarget, type Target } from './target.ts'
 
-// `make fuzz` runs this file with 10,000 requests and a new seed; the suite with few and always the same. A failure
-// names the seed and the case that repeat it.
+// `make fuzz` sends 10,000 requests with a new seed. Without FUZZ_REQUESTS the number is small and the seed is fixed.
+// A failure names the seed and the case that repeat it.
 
 const { FUZZ_REQUESTS, FUZZ_SEED, FUZZ_CASE, FUZZ_MINUTES = '4' } = process.env
-const count = Number(FUZZ_REQUESTS ?? 500)
+const count = Number(FUZZ_REQUESTS ?? effort(150, 500))
 const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomInt(2 ** 31)))
 const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
 /** Cases of one test; each test asks as a tenant of its own. More tenants could not sign in from one address in time. */

@@ -12,17 +12,18 @@ import {
   stop,
   view,
 } from '../ingress/risk/presentation-support.ts'
+import { effort } from '../support/effort.ts'
 import type { Reply } from '../support/platform-client.ts'
 import { post } from '../support/test-wallet.ts'
 import { encryptAnswer } from './presentation-answer.ts'
 import { type Answered, bind, type Good, MUTATIONS, spoilForm, tokenOf } from './presentation-mutations.ts'
 import { type Random, randomOf } from './random.ts'
 
-// `make fuzz-presentations` runs this file with 10,000 presentations and a new seed; the suite with few and always the
-// same. A failure names the seed and the case that repeat it.
+// `make fuzz-presentations` sends 10,000 presentations with a new seed. Without FUZZ_REQUESTS the number is small and the
+// seed is fixed. A failure names the seed and the case that repeat it.
 
 const { FUZZ_REQUESTS, FUZZ_SEED, FUZZ_CASE } = process.env
-const count = Number(FUZZ_REQUESTS ?? 150)
+const count = Number(FUZZ_REQUESTS ?? effort(60, 150))
 const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomInt(2 ** 31)))
 const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
 /** Cases of one test. */
