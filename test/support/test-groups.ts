@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { FAULT_GROUPS } from '../faults/groups.ts'
 import { reaches, root, sourcesBelow } from './imports.ts'
 
 /** unit: no server; api: PostgreSQL and RabbitMQ of the run; system: browsers, programs and servers of their own. */
@@ -16,10 +17,15 @@ const SYSTEM_FOLDERS = /^test\/(e2e|examples|faults|fuzz)\//
 /** Modules through which a test reaches a server. */
 const SERVERS = ['test/support/services.ts', 'test/support/own-servers.ts']
 /** Source bytes of one group: a start of the product is shared by about six files. */
-const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 0 }
+const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }
 
-/** Files that need a process of their own, with the reason. */
-const ALONE: ReadonlySet<string> = new Set([])
+/** Files that take long: each has a process, so that none of them delays the end of a run. */
+const ALONE: ReadonlySet<string> = new Set([
+  'test/e2e/browser/accessible.test.ts',
+  'test/examples/documentation.test.ts',
+  'test/fuzz/every-route.test.ts',
+  'test/fuzz/fuzz.test.ts',
+])
 
 /** Folder of the generated entries of this run; AVA runs only files inside the project. */
 const entryFolder = `test/.groups/${process.pid}`
@@ -56,20 +62,26 @@ export function selectFiles(
 
 /**
  * Groups test files of the same layer and folder. The files of a group run in one process and share what they open.
+ * Fault tests are grouped by the servers that they share.
  */
 export function groupFiles(files: ReadonlyMap<string, Layer>): TestGroup[] {
-  const groups: { layer: Layer; folder: string; files: string[]; bytes: number }[] = []
+  const faults = FAULT_GROUPS.map((group) => group.filter((file) => files.has(file))).filter(({ length }) => length > 0)
+  const groups = faults.map((group) => ({
+    layer: 'system' as Layer,
+    folder: 'faults',
+    files: [...group],
+    bytes: Infinity,
+  }))
   for (const [file, layer] of [...files].sort(([a], [b]) => a.localeCompare(b))) {
+    if (faults.flat().includes(file)) continue
     const folder = dirname(file).split('/').slice(1, 3).join('-') || 'test'
-    const bytes = statSync(join(root, file)).size
-    const isAlone = ALONE.has(file) || layer === 'system'
-    const group = groups.find(
-      (one) => one.layer === layer && one.folder === folder && one.bytes + bytes <= GROUP_BYTES[layer],
-    )
-    if (group && !isAlone) {
+    const bytes = ALONE.has(file) ? Infinity : statSync(join(root, file)).size
+    const isRoom = (group: { bytes: number }) => group.bytes + bytes <= GROUP_BYTES[layer]
+    const group = groups.find((one) => one.layer === layer && one.folder === folder && isRoom(one))
+    if (group) {
       group.files.push(file)
       group.bytes += bytes
-    } else groups.push({ layer, folder, files: [file], bytes: isAlone ? Number.POSITIVE_INFINITY : bytes })
+    } else groups.push({ layer, folder, files: [file], bytes })
   }
   return groups.map(({ layer, folder, files }, index) => ({ name: `${layer}-${folder}-${index}`, layer, files }))
 }
