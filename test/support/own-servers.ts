@@ -233,6 +233,7 @@ export async function startRabbit(
     shell: (line) =>
       mustRun(['sh', '-c', line], {
         env: { ...process.env, ...broker.control.env, PATH: `${bin}:${process.env.PATH}` },
+        timeoutMs: SHELL_MS,
       }),
     stop,
     settle,
@@ -264,6 +265,9 @@ export type SharedRabbit = OwnRabbit & {
   /** Creates an empty virtual host. Disposing deletes it. */
   vhost(): Promise<AsyncDisposable & { url: string; name: string }>
 }
+
+/** Several commands, each with a virtual machine of its own, take longest on a busy machine. */
+const SHELL_MS = 240_000
 
 const DEFAULT_WATERMARK = 0.4
 const DEFAULT_DISK_LIMIT = 20_000_000
