@@ -2,10 +2,16 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+} from 'playwright-core'
 import { FACT_MS } from './eventually.ts'
 
-/** What is looked for, in this order: the same engine without the windows that nobody sees takes half the processor time. */
+/** In order of preference. The headless shell needs half the processor time of the complete browser. */
 const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 const FLAGS = [
@@ -17,31 +23,35 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Helper threads for compilation and garbage collection need a fifth more processor time on a busy machine.
+  '--js-flags=--single-threaded',
 ]
 
 export interface TestBrowser extends AsyncDisposable {
   context: BrowserContext
 }
 
-/** How long a browser without a profile stays for the next test of its file. */
+/** Holds the address of the browser of this run, if there is one. */
+const SERVER = 'TEST_BROWSER_SERVER'
+
+/** Keeps an unused browser open this many ms, because the next test of the process probably needs it. */
 const IDLE_MS = 300
 
-let running: { browser: Promise<Browser>; profiles: number; idle: NodeJS.Timeout | undefined } | undefined
+let running: { browser: Promise<Browser>; contexts: number; idle: NodeJS.Timeout | undefined } | undefined
 
 /**
- * An empty profile of its own, in a browser that the tests of a file share: to start one takes a second of processor time.
- * Debian's Chromium, installed here when it is missing and may be.
- * @param options size, colour scheme, motion, whether scripts run
- * @throws Error that says what to install where this process may not
+ * Opens an empty browser context in the browser of the run, or in one that the tests of this process share.
+ * @param options size, colour scheme, motion, JavaScript
+ * @throws Error with the package to install, if Chromium is missing and cannot be installed here
  */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<TestBrowser> {
-  running ??= { browser: launch(), profiles: 0, idle: undefined }
+  running ??= { browser: connect(), contexts: 0, idle: undefined }
   const mine = running
   clearTimeout(mine.idle)
-  mine.profiles += 1
-  const leave = () => {
-    mine.profiles -= 1
-    if (mine.profiles === 0) mine.idle = setTimeout(() => void end(mine), IDLE_MS)
+  mine.contexts += 1
+  const release = () => {
+    mine.contexts -= 1
+    if (mine.contexts === 0) mine.idle = setTimeout(() => void end(mine), IDLE_MS)
   }
   try {
     const context = await (await mine.browser).newContext(options)
@@ -50,17 +60,28 @@ export async function openBrowser(options: BrowserContextOptions = {}): Promise<
       context,
       async [Symbol.asyncDispose]() {
         await context.close()
-        leave()
+        release()
       },
     }
   } catch (error) {
-    leave()
+    release()
     throw error
   }
 }
 
-async function launch(): Promise<Browser> {
-  return await chromium.launch({ executablePath: await ensureChromium(), args: FLAGS, headless: true })
+/** Starts one Chromium for all test processes of a run. They find it through the environment. */
+export async function startBrowserServer(): Promise<AsyncDisposable & { environment: Record<string, string> }> {
+  const server = await chromium.launchServer({ ...(await launchOptions()), host: '127.0.0.1' })
+  return { environment: { [SERVER]: server.wsEndpoint() }, [Symbol.asyncDispose]: () => server.close() }
+}
+
+async function connect(): Promise<Browser> {
+  const server = process.env[SERVER]
+  return server ? await chromium.connect(server) : await chromium.launch(await launchOptions())
+}
+
+async function launchOptions(): Promise<LaunchOptions> {
+  return { executablePath: await ensureChromium(), args: FLAGS, headless: true }
 }
 
 async function end(ended: NonNullable<typeof running>): Promise<void> {
@@ -68,10 +89,7 @@ async function end(ended: NonNullable<typeof running>): Promise<void> {
   await (await ended.browser).close()
 }
 
-/**
- * Makes sure that a browser is there. Several test files may ask at once: apt waits for its own lock.
- * @returns where it is
- */
+/** Installs Chromium if it is missing, and returns its path. Processes may call this at once: apt waits for its lock. */
 async function ensureChromium(): Promise<string> {
   const [preferred = ''] = EXECUTABLES
   const present = EXECUTABLES.find((path) => existsSync(path))
