@@ -1,18 +1,6 @@
 import { sendSignal } from './process-identity.ts'
 import { runCommand } from './run-command.ts'
 
-/**
- * Kills a process and everything below it. It is stopped first, so that it starts nothing while we look. A server that
- * made itself independent (a daemon) is below nobody.
- * @returns how many there were
- */
-export async function killTree(pid: number): Promise<number> {
-  sendSignal(pid, 'SIGSTOP')
-  const count = await killBelow(pid)
-  sendSignal(pid, 'SIGKILL')
-  return 1 + count
-}
-
 /** Kills everything below a process, which may be this one. @returns how many there were */
 export async function killBelow(pid: number): Promise<number> {
   const { stdout } = await runCommand(['ps', '-A', '-o', 'pid=,ppid='])

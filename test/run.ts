@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { startBrowserServer } from './support/browser.ts'
 import { countTests } from './support/count-tests.ts'
-import { root } from './support/imports.ts'
+import { reaches, root } from './support/imports.ts'
 import { prepareServers } from './support/prepare-servers.ts'
 import { groupFiles, type Layer, selectFiles, type TestGroup, testFiles, writeEntries } from './support/test-groups.ts'
 
@@ -30,7 +31,10 @@ if (selected.size === 0) {
 }
 const groups = groupFiles(selected)
 await using servers = await prepareServers(groups, (line) => console.log(line), ended.signal)
-const { exitCode, report } = await runAva(groups, servers.environment)
+await using browser = [...selected.keys()].some((file) => reaches(file, ['test/support/browser.ts']))
+  ? await startBrowserServer()
+  : undefined
+const { exitCode, report } = await runAva(groups, { ...servers.environment, ...browser?.environment })
 const count = countTests(report, exitCode)
 console.log(
   `${selected.size} files, ${Math.round(performance.now() / 1000)} s, ${processorSeconds()} s of processor time`,

@@ -12,7 +12,7 @@ import {
 import { FACT_MS } from './eventually.ts'
 
 /** In order of preference. The headless shell needs half the processor time of the complete browser. */
-const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
 
 const FLAGS = [
   '--headless',

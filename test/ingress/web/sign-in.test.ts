@@ -20,7 +20,11 @@ test('a page asks people to sign in first and leads on to what they wanted', asy
   const asked = await visitor.get(path)
   t.is(asked.status, 303)
   t.is(asked.headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
-  const answer = await visitor.post('/sign-in', { email: ` ${emailOf(team, 'owner').replace('owner', 'Owner')}`, password, next: path })
+  const answer = await visitor.post('/sign-in', {
+    email: ` ${emailOf(team, 'owner').replace('owner', 'Owner')}`,
+    password,
+    next: path,
+  })
   t.is(answer.headers.location, path)
   t.is((await visitor.get(path)).status, 200)
 })
