@@ -1,14 +1,13 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { findings } from '../../support/axe.ts'
 import { openBrowser } from '../../support/browser.ts'
-import type { HttpProduct } from '../../support/product.ts'
-import { addMailedCheck, FURNISHED, type FurnishedPaths, furnish } from './furnished.ts'
-import { openInstallation, setUp, signIn } from './installation.ts'
+import { addMailedCheck, FURNISHED, type FurnishedPaths, furnish, openApi } from './furnished.ts'
+import { type Account, addAccount, invite, sharedInstallation, signIn } from './installation.ts'
+import { axeProblems, EVERY_LOOK, layoutProblems, problemsOf } from './page-problems.ts'
 
-let app: HttpProduct
+let account: Account
 let paths: FurnishedPaths
-/** Each kept from page to page: that of somebody who has signed in, and that of somebody who has not. */
+/** Pages with and without a session. All tests of this file load their pages in these two. */
 let member: Page
 let visitor: Page
 const browsers = new AsyncDisposableStack()
@@ -19,66 +18,48 @@ async function openPage(): Promise<Page> {
 }
 
 test.before(async () => {
-  app = await openInstallation()
+  account = await addAccount(await sharedInstallation())
+  paths = await furnish(account, await openApi(account))
   member = await openPage()
   visitor = await openPage()
-  await setUp(app, member)
-  paths = await furnish(app)
+  await signIn(account, member)
 })
-test.after.always(async () => {
-  await browsers.disposeAsync()
-  await app?.[Symbol.asyncDispose]()
-})
+test.after.always(() => browsers.disposeAsync())
 
-/** What a page is looked at by: whole where the layout differs, by its contrast alone where only the colours do. */
-const LOOKS = [
-  { width: 1440, colorScheme: 'light', rules: [] },
-  { width: 1440, colorScheme: 'dark', rules: ['color-contrast'] },
-  { width: 360, colorScheme: 'dark', rules: [] },
-  { width: 360, colorScheme: 'light', rules: ['color-contrast'] },
-] as const
-/** 720 px is what 1440 px are at 200 % zoom. */
-const WIDTHS = [1920, 1440, 1024, 768, 720, 360]
-
-/** What is wrong with a page, in both themes, and at which widths it is scrolled sideways. */
-async function problemsOf(page: Page, path: string): Promise<string[]> {
-  const problems: string[] = []
-  // A page is loaded once: only its style depends on the width and the theme.
-  await page.goto(app.url + path)
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 450 })
-    const excess = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    )
-    if (excess > 0) problems.push(`${excess} px wider than a window of ${width} px`)
-  }
-  const cut = await page.evaluate(
-    () => [...document.querySelectorAll('.code-block pre')].filter((one) => one.scrollWidth > one.clientWidth).length,
-  )
-  if (cut > 0) problems.push(`hides the ends of ${cut} lines to copy on a phone`)
-  for (const { width, colorScheme, rules } of LOOKS) {
-    await page.setViewportSize({ width, height: 800 })
-    await page.emulateMedia({ colorScheme })
-    for (const finding of await findings(page, rules)) problems.push(`${colorScheme} at ${width} px: ${finding}`)
-  }
-  return problems
-}
+const problems = (page: Page, path: string) => problemsOf(page, account.app.url + path, EVERY_LOOK)
 
 const isAccessible = 'is accessible in both themes, and scrolled sideways at no width and no zoom'
 
-for (const path of ['/sign-in', '/reset-password', '/no-such-page', '/docs'])
-  test.serial(`${path} ${isAccessible}`, async (t) => t.deepEqual(await problemsOf(visitor, path), []))
+for (const path of ['/sign-in', '/reset-password', '/no-such-page'])
+  test.serial(`${path} ${isAccessible}`, async (t) => t.deepEqual(await problems(visitor, path), []))
+
+test.serial(`/docs ${isAccessible}`, async (t) => {
+  await visitor.goto(`${account.app.url}/docs`)
+  t.deepEqual(await layoutProblems(visitor), [])
+  // All operations have the same markup, and axe needs half a minute for all of them. One of each tag and method stays.
+  const left = await visitor.evaluate(() => {
+    const methods = new Set<string>()
+    for (const operation of document.querySelectorAll('main section > article')) {
+      const method = operation.querySelector('.method')?.className ?? ''
+      if (methods.has(method) && operation.matches('article ~ article')) operation.remove()
+      methods.add(method)
+    }
+    return { methods: methods.size, operations: document.querySelectorAll('main article').length }
+  })
+  t.true(left.methods >= 4 && left.operations >= 20, JSON.stringify(left))
+  t.deepEqual(await axeProblems(visitor, EVERY_LOOK), [])
+})
 
 test.serial(`a status page ${isAccessible} for a visitor`, async (t) =>
-  t.deepEqual(await problemsOf(visitor, paths.status), []),
+  t.deepEqual(await problems(visitor, paths.status), []),
 )
 
 for (const name of FURNISHED)
-  test.serial(`the page "${name}" ${isAccessible}`, async (t) => t.deepEqual(await problemsOf(member, paths[name]), []))
+  test.serial(`the page "${name}" ${isAccessible}`, async (t) => t.deepEqual(await problems(member, paths[name]), []))
 
 test.serial(`a mail ${isAccessible}`, async (t) => {
-  const mail = `${await addMailedCheck(app)}/pings/1`
-  t.deepEqual(await problemsOf(member, `${mail}?view=html`), [])
+  const mail = `${await addMailedCheck(account)}/pings/1`
+  t.deepEqual(await problems(member, `${mail}?view=html`), [])
 })
 
 test.serial(
@@ -86,8 +67,9 @@ test.serial(
   async (t) => {
     await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
     const page = await browser.context.newPage()
-    await signIn(app, page, 'ada@example.com')
-    await page.goto(app.url + paths.audit)
+    await invite(account, 'new@example.com')
+    await signIn(account, page)
+    await page.goto(account.app.url + paths.audit)
     const heights = await page
       .locator('.stacked tbody tr')
       .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
@@ -96,7 +78,7 @@ test.serial(
       heights.every((height) => height <= 150),
       heights.join(),
     )
-    const cell = page.getByRole('cell', { name: 'ada@example.com', exact: true }).first()
+    const cell = page.getByRole('cell', { name: account.email, exact: true }).first()
     t.true(((await cell.boundingBox())?.height ?? 999) <= 24, 'an address stands in one line')
   },
 )
@@ -104,8 +86,8 @@ test.serial(
 test.serial('without scripts everything can still be read, and a check be created', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
-  await page.goto(app.url + paths.checks)
+  await signIn(account, page)
+  await page.goto(account.app.url + paths.checks)
   t.true(await page.getByRole('link', { name: 'Nightly backup' }).isVisible())
   await page.getByRole('link', { name: 'Add check' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Scriptless')
@@ -117,8 +99,8 @@ test.serial('without scripts everything can still be read, and a check be create
 test.serial('a check is created with the keyboard alone', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
-  await page.goto(app.url + paths.checks)
+  await signIn(account, page)
+  await page.goto(account.app.url + paths.checks)
   await page.keyboard.press('Tab')
   t.is(await page.evaluate(() => document.activeElement?.textContent?.trim()), 'Skip to the content')
   await page.keyboard.press('Enter')

@@ -1,31 +1,14 @@
 import test from 'ava'
-import { findings } from '../../support/axe.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
-import type { HttpProduct } from '../../support/product.ts'
-import { openInstallation, setUp } from './installation.ts'
+import { openApi } from './furnished.ts'
+import { type Account, addAccount, sharedInstallation, signIn } from './installation.ts'
+import { axeProblems, ONE_LOOK_A_LAYOUT } from './page-problems.ts'
 
-const key = 'hcw_onlyForTests000000000000000a'
-let app: HttpProduct
-
-test.before(async () => {
-  app = await openInstallation()
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
-})
-
-/** Two integrations that write to the sink, as a chat and a phone would be told. */
-async function addIntegrations(sink: HttpSink): Promise<void> {
-  const { db, secrets } = app.deps
-  const project = await db('projects').first('id')
-  await db('project_keys').insert({
-    project_id: project?.id,
-    kind: 'rw',
-    prefix: key.slice(0, 8),
-    digest: secrets.digest(key),
-  })
+/** Adds two webhook integrations that send the state and the acknowledge link to the sink. */
+async function addIntegrations(account: Account, sink: HttpSink): Promise<void> {
+  const post = await openApi(account)
   for (const name of ['Chat', 'Phone']) {
     const url = `${sink.url}/${name.toLowerCase()}`
     const side = (way: string) => ({
@@ -33,12 +16,7 @@ async function addIntegrations(sink: HttpSink): Promise<void> {
       [`method_${way}`]: 'POST',
       [`body_${way}`]: '$STATUS $ACK_URL',
     })
-    const answer = await fetch(`${app.url}/api/v3/channels/`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': key },
-      body: JSON.stringify({ kind: 'webhook', name, config: { ...side('down'), ...side('up') } }),
-    })
-    if (!answer.ok) throw new Error(await answer.text())
+    await post('channels/', { kind: 'webhook', name, config: { ...side('down'), ...side('up') } })
   }
 }
 
@@ -46,9 +24,12 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   await using sink = await openHttpSink()
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await setUp(app, page)
-  await addIntegrations(sink)
+  const account = await addAccount(await sharedInstallation())
+  const { app, project } = account
+  await signIn(account, page)
+  await addIntegrations(account, sink)
 
+  await page.goto(app.url)
   await page.getByRole('link', { name: 'Policies' }).click()
   await page.getByRole('link', { name: 'Add policy' }).click()
   await page.getByLabel('Name', { exact: true }).fill('On call')
@@ -77,7 +58,7 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   const [status, link = ''] = told.body.toString().split(' ')
   t.is(status, 'down')
 
-  const state = async () => (await app.db('incidents').first('state'))?.state
+  const state = async () => (await app.db('incidents').where({ project_id: project.id }).first('state'))?.state
   const { pathname } = new URL(link)
   for (let n = 0; n < 10; n++) {
     const preview = await fetch(app.url + pathname, { method: n % 2 === 0 ? 'GET' : 'HEAD' })
@@ -114,6 +95,6 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   t.is(await other.getByText('Chat: DOWN').count(), 1, 'without a policy its own integrations are told')
   t.is(await other.getByText('Phone: DOWN').count(), 1)
   t.is(await now.getByText('Phone: DOWN').count(), 0)
-  t.deepEqual(await findings(page), [])
+  t.deepEqual(await axeProblems(page, ONE_LOOK_A_LAYOUT), [])
   t.is(sink.requests.length, 1, 'a simulation tells nobody')
 })

@@ -5,27 +5,21 @@ import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink, type RecordedRequest } from '../../support/http-sink.ts'
-import {
-  addEndpoint,
-  makePack,
-  openRiskInstallation,
-  type RiskInstallation,
-  signInAsOwner,
-} from './risk-installation.ts'
+import { signIn } from './installation.ts'
+import { addEndpoint, addPack, addRiskAccount, type RiskAccount } from './risk-installation.ts'
 
-let it: RiskInstallation
+let it: RiskAccount
 
 test.before(async () => {
-  it = await openRiskInstallation()
+  it = await addRiskAccount()
 })
-test.after.always(() => it?.[Symbol.asyncDispose]())
 
 /** A real event of production, as a finished pack makes one. @returns its id and the body that endpoints are sent */
 async function emit(dealId: string): Promise<{ id: string; body: string }> {
   return await it.app.deps.outbox.run((tx, enqueue) =>
     recordEvent(tx, enqueue, {
       env: 'PRODUCTION',
-      organisationId: it.team.organisationId,
+      organisationId: it.organisation.id,
       type: 'risk_signals.pack_ready',
       dealId,
       fields: ['packId'],
@@ -100,7 +94,7 @@ test.serial('a delivery that failed is resent by hand once its endpoint is repai
   await addEndpoint(it, 'PRODUCTION', sink.url)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signInAsOwner(it, page)
+  await signIn(it, page)
   const event = await emit('deal-resent')
 
   await openDeliveries(page, sink)
@@ -129,7 +123,7 @@ test.serial(
     await addEndpoint(it, 'PRODUCTION', sink.url)
     await using browser = await openBrowser()
     const page = await browser.context.newPage()
-    await signInAsOwner(it, page)
+    await signIn(it, page)
     await openDeliveries(page, sink)
     await page.getByText('active', { exact: true }).waitFor()
     await emit('deal-failing')
@@ -149,7 +143,7 @@ test.serial('what an endpoint missed while it was switched off is replayed from 
   const endpoint = await addEndpoint(it, 'PRODUCTION', sink.url)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signInAsOwner(it, page)
+  await signIn(it, page)
   const refused = await emit('deal-refused')
 
   await openDeliveries(page, sink)
@@ -182,8 +176,8 @@ test.serial('what an endpoint missed while it was switched off is replayed from 
 test.serial('on a phone every figure of the usage is in sight', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
   const page = await browser.context.newPage()
-  await signInAsOwner(it, page)
-  await makePack(it, page)
+  await signIn(it, page)
+  await addPack(it)
   await page.goto(`${it.base}/usage`)
   const table = page.getByRole('region', { name: 'Units per family' })
   t.true(await table.evaluate((one) => one.scrollWidth <= one.clientWidth))

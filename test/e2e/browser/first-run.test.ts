@@ -2,16 +2,26 @@ import test from 'ava'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
-import { openInstallation, setUp } from './installation.ts'
+import { openInstallation, password, setUp } from './installation.ts'
 
-test('from the set-up link to the first check, which goes down, tells somebody, and comes back', async (t) => {
+test.serial('from the set-up link to the first check, which goes down, tells somebody, and comes back', async (t) => {
   await using sink = await openHttpSink()
   await using app = await openInstallation()
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   const broken: string[] = []
   page.on('pageerror', (error) => broken.push(error.message))
+
+  // Before the set-up the sign-in page explains the next step and has no form, which could only refuse.
+  await page.goto(`${app.url}/sign-in`)
+  t.true(await page.getByText('Nobody has an account yet').isVisible())
+  t.is(await page.getByLabel('Password').count(), 0)
   await setUp(app, page)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: 'Checks' }).waitFor()
 
   // An integration that answers its test.
   await page.getByRole('link', { name: 'Connect an integration' }).click()

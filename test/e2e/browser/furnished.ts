@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
+import { insertProjectKey } from '#shared/monitoring/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { HttpProduct } from '../../support/product.ts'
-
-const key = 'hcw_onlyForTests000000000000000a'
+import type { Account } from './installation.ts'
 
 /** What the pages of a furnished project show. */
 export const FURNISHED = [
@@ -14,28 +15,13 @@ export const FURNISHED = [
 /** The addresses of a furnished project's pages, by what they show. */
 export type FurnishedPaths = Record<(typeof FURNISHED)[number], string>
 
-/** A project with something of everything in it. @returns the addresses of its pages */
-export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
-  const { db, secrets } = app.deps
-  const project = await db('projects').first('id', 'uuid')
-  const organisation = await db('organisations').first('uuid')
-  const insertKey = (kind: string, text: string, sealed: string | null) =>
-    db('project_keys').insert({
-      project_id: project?.id,
-      kind,
-      prefix: text.slice(0, 8),
-      digest: secrets.digest(text),
-      sealed,
-    })
-  await insertKey('rw', key, null)
-  await insertKey('ping', '0123456789abcdefghijkl', secrets.seal('ping-key', '0123456789abcdefghijkl'))
-  await db('status_pages').insert({
-    ...{ project_id: project?.id, token: 'A'.repeat(22), title: 'Acme status' },
-    ...{ intro: 'How our services are.', is_grouped: true },
-  })
-  await db('status_notes').insert({ project_id: project?.id, title: 'Slow logins', body: 'We are looking at it.' })
+/** Sends a body to the management API. Returns the answer. */
+export type Post = (path: string, body: object) => Promise<{ id: string; uuid: string; ping_url: string }>
 
-  const post = async (path: string, body: object): Promise<{ id: string; uuid: string; ping_url: string }> => {
+/** Adds a key with write access to the project of an account. Returns a client of the management API. */
+export async function openApi({ app, project }: Account): Promise<Post> {
+  const key = await insertKey({ app, project }, 'rw')
+  return async (path, body) => {
     const answer = await fetch(`${app.url}/api/v3/${path}`, {
       method: 'POST',
       headers: { 'X-Api-Key': key },
@@ -44,6 +30,29 @@ export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
     if (!answer.ok) throw new Error(await answer.text())
     return await answer.json()
   }
+}
+
+async function insertKey({ app, project }: Pick<Account, 'app' | 'project'>, kind: KeyKind): Promise<string> {
+  const { db, secrets } = app.deps
+  const text = generateKey(kind, randomBytes)
+  const sealed = kind === 'ping' ? { sealed: secrets.seal('ping-key', text) } : {}
+  const key = { projectId: project.id, kind, prefix: keyPrefix(text), digest: secrets.digest(text), ...sealed }
+  await insertProjectKey(db, key)
+  return text
+}
+
+/** Fills the project of an account with objects of every kind. Returns the addresses of its pages. */
+export async function furnish(account: Account, post: Post): Promise<FurnishedPaths> {
+  const { app, project, organisation } = account
+  const { db } = app.deps
+  await insertKey(account, 'ping')
+  const token = randomBytes(11).toString('hex')
+  await db('status_pages').insert({
+    ...{ project_id: project.id, token, title: 'Acme status' },
+    ...{ intro: 'How our services are.', is_grouped: true },
+  })
+  await db('status_notes').insert({ project_id: project.id, title: 'Slow logins', body: 'We are looking at it.' })
+
   const mail = await post('channels/', { kind: 'email', name: 'On-call', config: { value: 'oncall@example.com' } })
   await db('channels').where({ uuid: mail.id }).update({ email_verified: true })
   const chat = await post('channels/', { kind: 'slack', name: 'Ops room', config: { url: `${app.url}/livez` } })
@@ -79,9 +88,9 @@ export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
   await ping(`${smoke.ping_url}/fail`, '<script>alert(1)</script>')
   await eventually(
     'the pings to be applied',
-    async () => Number((await db('checks').sum('n_pings as n').first())?.n) >= 11,
+    async () => Number((await db('checks').where({ project_id: project.id }).sum('n_pings as n').first())?.n) >= 11,
   )
-  const base = `/projects/${project?.uuid}`
+  const base = `/projects/${project.uuid}`
   return {
     checks: `${base}/checks`,
     filtered: `${base}/checks?tag=staging&status=down`,
@@ -107,10 +116,10 @@ export async function furnish(app: HttpProduct): Promise<FurnishedPaths> {
     badges: `${base}/badges`,
     settings: `${base}/settings`,
     'status notes': `${base}/status-notes`,
-    status: `/status/${'A'.repeat(22)}`,
+    status: `/status/${token}`,
     projects: '/projects',
-    people: `/organisations/${organisation?.uuid}/members`,
-    audit: `/organisations/${organisation?.uuid}/audit`,
+    people: `/organisations/${organisation.uuid}/members`,
+    audit: `/organisations/${organisation.uuid}/audit`,
     account: '/account',
     'second factor': '/account/second-factor',
   }
@@ -133,12 +142,11 @@ Content-Type: text/html; charset=utf-8
 --part--
 `.replaceAll('\n', '\r\n')
 
-/** A check that a mail with text and HTML has pinged. @returns its address */
-export async function addMailedCheck(app: HttpProduct): Promise<string> {
+/** Adds a check that received one ping: a mail with text and HTML. Returns the path of its page. */
+export async function addMailedCheck({ app, project }: Account): Promise<string> {
   const { db } = app.deps
-  const project = await db('projects').first('id')
   const [{ id, uuid }] = await db('checks')
-    .insert({ project_id: project?.id, name: 'By mail', status: 'paused', n_pings: 1, last_ping: new Date() })
+    .insert({ project_id: project.id, name: 'By mail', status: 'paused', n_pings: 1, last_ping: new Date() })
     .returning(['id', 'uuid'])
   await db.raw(
     `INSERT INTO pings (check_id, slot, n, type, at, scheme, method, remote_addr, ua, body)
@@ -147,8 +155,6 @@ export async function addMailedCheck(app: HttpProduct): Promise<string> {
   )
   return `/checks/${uuid}`
 }
-
-type Post = (path: string, body: object) => Promise<{ id: string }>
 
 /** Who is told when, and when nobody is. */
 async function furnishAlerting(post: Post, mail: string, chat: string) {

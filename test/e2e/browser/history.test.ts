@@ -1,32 +1,22 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
 import { openBrowser } from '../../support/browser.ts'
-import type { HttpProduct } from '../../support/product.ts'
-import { openInstallation, setUp, signIn } from './installation.ts'
+import { type Account, addDemoAccount, sharedInstallation, signIn } from './installation.ts'
 
-let app: HttpProduct
+let account: Account
 let base: string
 
 test.before(async () => {
-  app = await openInstallation()
-  await using browser = await openBrowser()
-  await setUp(app, await browser.context.newPage())
+  const app = await sharedInstallation()
+  account = await addDemoAccount(app)
   const { db } = app.deps
-  const project = await findEmptyProject(db)
-  if (project === null || project === 'taken') throw new Error('the project is not empty')
-  await transaction(db, (tx) => insertDemo(tx, { kind: 'operator', name: 'test' }, project, 90, app.deps))
   // Older than what the sweeper draws from the beats again and again.
   const times = {
     from_at: db.raw(`now() - interval '3 days'`),
     until_at: db.raw(`now() - interval '3 days' + interval '30 minutes'`),
   }
   await db('gaps').insert({ door: 'sweeper', shards: 1, ...times, kind: 'detection', cause: 'process lost' })
-  base = `${app.url}/projects/${(await db('projects').first('uuid'))?.uuid}`
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  base = `${app.url}/projects/${account.project.uuid}`
 })
 
 async function excessOf(page: Page): Promise<number> {
@@ -36,7 +26,7 @@ async function excessOf(page: Page): Promise<number> {
 test.serial('on a phone pages with a history are read without scrolling sideways', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${base}/gaps`)
   t.is(await excessOf(page), 0)
   const cell = page.getByText('Nobody looked for missing pings').last()
@@ -50,13 +40,12 @@ test.serial('on a phone pages with a history are read without scrolling sideways
   t.true((group?.width ?? 0) > (table?.width ?? 0) - 4, 'the head of a group is as wide as its rows')
   t.false(await page.getByText('select', { exact: false }).last().isVisible(), 'no keys are named where there are none')
 
-  const organisation = await app.deps.db('organisations').first('uuid')
   for (const [list, name] of [
     ['', 'Subjects'],
     ['/passports', 'Passports'],
     ['/issuers', 'Issuers'],
   ] as const) {
-    await page.goto(`${app.url}/organisations/${organisation?.uuid}/risk/sandbox/identity${list}`)
+    await page.goto(`${account.app.url}/organisations/${account.organisation.uuid}/risk/sandbox/identity${list}`)
     const current = await page.getByRole('link', { name, exact: true }).boundingBox()
     t.true(current !== null && current.x >= 0 && current.x + current.width <= 360, `${name} is marked in sight`)
   }
@@ -71,24 +60,24 @@ test.serial(
   async (t) => {
     await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
     const page = await browser.context.newPage()
-    await signIn(app, page, 'ada@example.com')
+    await signIn(account, page)
     await page.goto(`${base}/incidents`)
     t.regex((await page.locator('tbody tr').last().textContent()) ?? '', /over · lasted \d+ (?:min|h)/)
 
-    const lost = await app.deps
+    const lost = await account.app.deps
       .db('notifications as m')
       .join('checks as c', 'c.id', 'm.check_id')
-      .where('m.state', 'failed')
+      .where({ 'm.state': 'failed', 'c.project_id': account.project.id })
       .first('m.incident_id', 'c.uuid')
-    await page.goto(`${app.url}/incidents/${lost?.incident_id}`)
+    await page.goto(`${account.app.url}/incidents/${lost?.incident_id}`)
     t.true(await page.getByText('Incident bot: not told (Received status code 500).').isVisible())
-    await page.goto(`${app.url}/checks/${lost?.uuid}`)
+    await page.goto(`${account.app.url}/checks/${lost?.uuid}`)
     const why = page.locator('#told-by').locator('..')
     t.is(await why.locator(':scope > ul > li').count(), 3)
     t.true(await why.getByText('Earlier ones').isVisible())
     t.true(await why.getByText('On-call: delivered').first().isVisible())
 
-    await page.goto(`${app.url}/checks/${lost?.uuid}/pings/38`)
+    await page.goto(`${account.app.url}/checks/${lost?.uuid}/pings/38`)
     await page.getByRole('heading', { name: 'Ping #38' }).waitFor()
     t.is(await page.getByText('none', { exact: true }).count(), 0, 'what was not sent has no line')
   },

@@ -1,19 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
 import type { Page } from 'playwright-core'
+import { insertDemo } from '#shared/monitoring/pages/demo-store.ts'
+import { insertProject, type Project } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { hashPassword } from '#shared/tenancy/accounts/password.ts'
+import { insertSession } from '#shared/tenancy/accounts/session-store.ts'
+import { insertMembership, insertUser } from '#shared/tenancy/accounts/store.ts'
+import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
+import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 
 export const password = 'four words nobody joins'
 
-/** The whole product in this process: pages, pings, the sweeper and the notifier. */
-export async function openInstallation(env: Readonly<Record<string, string>> = {}): Promise<HttpProduct> {
-  return await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper', 'notifier'], env })
+const opened = new AsyncDisposableStack()
+test.after.always('closes the products that browser tests share', () => opened.disposeAsync())
+
+/** Returns a function that calls `make` once and then returns the same result. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
 }
 
-/** Runs a command of the operator. @returns what it printed */
-async function admin(app: HttpProduct, ...args: string[]): Promise<string> {
-  const { deps } = app
-  const outcome = await runAdmin(args, userCommands, async () => ({
+/** Opens a resource on first use for all test files of this process. It closes after the last test. */
+export function shared<T extends AsyncDisposable>(open: () => Promise<T>): () => Promise<T> {
+  return once(async () => opened.use(await open()))
+}
+
+/** A product without accounts: pages, pings, the sweeper and the notifier in this process. */
+export async function openInstallation(): Promise<HttpProduct> {
+  return await openProduct({ listener: 'http', workers: ['ping-evaluator', 'sweeper', 'notifier'] })
+}
+
+/** The product that monitoring tests share. Each test file adds an account. */
+export const sharedInstallation = shared(openInstallation)
+
+/** The owner of an organisation with one project. */
+export interface Account {
+  app: HttpProduct
+  userId: number
+  email: string
+  organisation: { id: number; uuid: string }
+  project: Project
+}
+
+const passwordHash = once(() => hashPassword(password))
+let accounts = 0
+
+/** Adds the owner of a new organisation with an empty project. */
+export async function addAccount(app: HttpProduct): Promise<Account> {
+  const hash = await passwordHash()
+  return await app.deps.db.transaction(async (tx) => {
+    const organisation = await insertOrganisation(tx, 'Acme')
+    const project = await insertProject(tx, { organisationId: organisation.id, name: 'My project' })
+    const email = `ada-${++accounts}@example.com`
+    const user = await insertUser(tx, { email, name: 'Ada Owner', passwordHash: hash })
+    if (!user) throw new Error(`${email} exists already`)
+    await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role: 'owner' })
+    return { app, userId: user.id, email, organisation, project }
+  })
+}
+
+/**
+ * Signs an account in without the sign-in page, which costs a page load and a password hash.
+ * @param url the origin that gets the session cookie
+ */
+export async function signIn(account: Account, page: Page, url = account.app.url): Promise<void> {
+  const value = await startSession(account)
+  await page.context().addCookies([{ name: SESSION_COOKIE, value, url, httpOnly: true, sameSite: 'Lax' }])
+}
+
+/** Returns an HTTP client in which an account is signed in, for set-ups that need no browser. */
+export async function visitorOf(account: Account): Promise<Visitor> {
+  const visitor = createVisitor(account.app.url)
+  visitor.cookies.set(SESSION_COOKIE, await startSession(account))
+  return visitor
+}
+
+/** Invites a person to the organisation of an account, on behalf of that account. */
+export async function invite(account: Account, email: string): Promise<void> {
+  const people = `/organisations/${account.organisation.uuid}`
+  const visitor = await visitorOf(account)
+  const { status } = await visitor.post(`${people}/invitations`, { email, role: 'member' }, `${people}/members`)
+  if (status !== 303) throw new Error(`the invitation of ${email} was answered with ${status}`)
+}
+
+const SESSION_COOKIE = 'signalbox-session'
+
+async function startSession({ app, userId }: Account): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const digest = app.deps.secrets.digest(`session:${token}`)
+  await insertSession(app.deps.db, { digest, userId, address: '127.0.0.1', agent: 'Chromium' })
+  return token
+}
+
+/** Signs an account in on the sign-in page. */
+export async function signInByForm({ app, email }: Account, page: Page): Promise<void> {
+  await page.goto(`${app.url}/sign-in`)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'))
+}
+
+/** Adds an account whose project holds the sixty checks of the demo. Some of them go down within minutes. */
+export async function addDemoAccount(app: HttpProduct): Promise<Account> {
+  const account = await addAccount(app)
+  const actor = { kind: 'operator', name: 'test' } as const
+  await transaction(app.deps.db, (tx) => insertDemo(tx, actor, account.project, 90, app.deps))
+  return account
+}
+
+/** Returns the link that `admin setup-link` prints. */
+async function setUpLink({ deps }: HttpProduct): Promise<string> {
+  const outcome = await runAdmin(['setup-link'], userCommands, async () => ({
     config: deps.config,
     db: deps.db,
     secrets: deps.secrets,
@@ -21,19 +123,12 @@ async function admin(app: HttpProduct, ...args: string[]): Promise<string> {
     actor: 'test',
     async [Symbol.asyncDispose]() {},
   }))
-  if (outcome.status !== 0) throw new Error(outcome.stderr)
-  return outcome.stdout.trim()
-}
-
-/** The address in what `setup-link` prints. */
-async function setUpLink(app: HttpProduct): Promise<string> {
-  const printed = await admin(app, 'setup-link')
-  const [link] = /http\S+/.exec(printed) ?? []
-  if (!link) throw new Error(`no link in ${JSON.stringify(printed)}`)
+  const [link] = /http\S+/.exec(outcome.stdout) ?? []
+  if (!link) throw new Error(`admin setup-link printed no link: ${JSON.stringify(outcome)}`)
   return link
 }
 
-/** Opens the set-up link and becomes the first person. */
+/** Creates the first account of an installation through the set-up link. */
 export async function setUp(app: HttpProduct, page: Page): Promise<void> {
   await page.goto(await setUpLink(app))
   await page.getByLabel('Your name').fill('Ada Owner')
@@ -42,12 +137,4 @@ export async function setUp(app: HttpProduct, page: Page): Promise<void> {
   await page.getByLabel('Organisation').fill('Acme')
   await page.getByRole('button', { name: 'Create my account' }).click()
   await page.getByRole('heading', { name: 'Checks' }).waitFor()
-}
-
-export async function signIn(app: HttpProduct, page: Page, email: string): Promise<void> {
-  await page.goto(`${app.url}/sign-in`)
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'))
 }

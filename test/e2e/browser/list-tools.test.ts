@@ -1,31 +1,28 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-store.ts'
-import { transaction } from '#shared/platform/database/db.ts'
 import { openBrowser } from '../../support/browser.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { openInstallation, setUp, signIn } from './installation.ts'
+import { type Account, addDemoAccount, sharedInstallation, signIn } from './installation.ts'
 
 let app: HttpProduct
+let account: Account
 let list = ''
 
 test.before(async () => {
-  app = await openInstallation()
-  await using browser = await openBrowser()
-  await setUp(app, await browser.context.newPage())
-  const project = await findEmptyProject(app.deps.db)
-  if (project === null || project === 'taken') throw new Error('the project is not empty')
-  await transaction(app.deps.db, (tx) => insertDemo(tx, { kind: 'operator', name: 'test' }, project, 90, app.deps))
-  list = `${app.url}/projects/${(await app.deps.db('projects').first('uuid'))?.uuid}/checks`
+  app = await sharedInstallation()
+  account = await addDemoAccount(app)
+  list = `${app.url}/projects/${account.project.uuid}/checks`
 })
-test.after.always(() => app?.[Symbol.asyncDispose]())
+
+const checks = () => app.deps.db('checks').where({ project_id: account.project.id })
+const savedFilters = () => app.deps.db('saved_filters').where({ project_id: account.project.id })
 
 const rows = (page: Page) => page.locator('.checks tbody tr:not(.group)')
 
 test.serial('filters count what fits the others, say how many are left, and are cleared by one link', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${list}?q=ledger`)
   t.regex((await page.locator('.found').textContent()) ?? '', /^4 of 60 checks/)
   t.is(await page.locator('.chips a').first().textContent(), 'All 4')
@@ -39,7 +36,7 @@ test.serial('filters count what fits the others, say how many are left, and are 
 test.serial('what is typed into the search is looked for without a press of Enter', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(list)
   await page.locator('html[data-watching]').waitFor()
   await page.keyboard.press('/')
@@ -53,7 +50,7 @@ test.serial('an integration is found among all kinds, and a placeholder is put w
   const page = await browser.context.newPage()
   const broken: string[] = []
   page.on('pageerror', (error) => broken.push(error.message))
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(list.replace(/checks$/, 'integrations/new'))
   await page.getByLabel('Search integrations').fill('resolves')
   const shown = page.locator('.catalogue li:visible')
@@ -74,7 +71,7 @@ test.serial('an integration is found among all kinds, and a placeholder is put w
 test.serial('the method of a webhook is chosen among its segments by keyboard or by a press, and kept', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(list.replace(/checks$/, 'integrations/new/webhook'))
   const methods = page.getByRole('radiogroup', { name: 'Method for failures' })
   const chosen = () => methods.getByRole('radio', { checked: true }).evaluateAll((all) => all.map(({ id }) => id))
@@ -104,7 +101,7 @@ test.serial('the method of a webhook is chosen among its segments by keyboard or
 test.serial('checks are grouped by their first tag, each once', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${list}?sort=tag`)
   const groups = await page.locator('.checks .group th').allTextContents()
   t.true(groups.length >= 2, groups.join())
@@ -118,7 +115,7 @@ test.serial('checks are grouped by their first tag, each once', async (t) => {
 test.serial('a filter is kept under a name, by this person alone, and forgotten', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${list}?status=down&tag=prod`)
   await page.getByText('Saved filters').click()
   await page.getByLabel('Name for this filter').fill('Burning')
@@ -128,23 +125,22 @@ test.serial('a filter is kept under a name, by this person alone, and forgotten'
   await page.getByText('Saved filters').click()
   await page.getByRole('link', { name: 'Burning' }).click()
   t.is(new URL(page.url()).search, '?status=down&tag=prod')
-  const other = await app.deps.db('users').insert({ email: 'other@example.com', name: '' }).returning('id')
-  t.is((await app.deps.db('saved_filters').where({ user_id: other[0]?.id })).length, 0)
+  t.deepEqual(await savedFilters().pluck('user_id'), [account.userId])
   await page.getByText('Saved filters').click()
   await page.getByRole('button', { name: 'Forget the filter Burning' }).click()
   await page.getByText('Forget the filter “Burning”?').waitFor()
   await page.getByRole('button', { name: 'Forget', exact: true }).click()
   await page.getByText('The filter is forgotten.').waitFor()
   t.is(new URL(page.url()).search, '?status=down&tag=prod', 'where one was')
-  t.is((await app.deps.db('saved_filters')).length, 0)
+  t.is((await savedFilters()).length, 0)
 })
 
 test.serial('what was done to several checks is said with its number, and undone', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${list}?q=ledger`)
-  const tagged = () => app.deps.db('checks').whereLike('tags', '%month-end%')
+  const tagged = () => checks().whereLike('tags', '%month-end%')
   await page.getByRole('checkbox', { name: 'Select all of this page' }).check()
   await page.getByLabel('Tag to add').fill('month-end')
   await page.getByRole('button', { name: 'Add tag' }).click()
@@ -161,20 +157,20 @@ test.serial('what was done to several checks is said with its number, and undone
     .click()
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
   await page.locator('.toast', { hasText: '1 check resumed.' }).waitFor()
-  t.is((await app.deps.db('checks').whereILike('name', '%ledger%').where({ status: 'paused' })).length, 0)
+  t.is((await checks().whereILike('name', '%ledger%').where({ status: 'paused' })).length, 0)
 })
 
 test.serial('the wall shows every check, largest first what is down, and nothing to click', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1920, height: 1080 } })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${list}?wall=1`)
   t.is(await page.locator('.wall-tile').count(), 60)
   const looks = await page.locator('.wall-tile').evaluateAll((tiles) => tiles.map(({ className }) => className))
   t.true(looks[0]?.includes('is-down'))
   t.is(await page.locator('a:visible, button:visible, input:visible').count(), 0)
   await page.locator('html[data-watching]').waitFor()
-  const { uuid } = await app.deps.db('checks').where({ status: 'up' }).orderBy('name').first('uuid', 'id')
+  const { uuid } = await checks().where({ status: 'up' }).orderBy('name').first('uuid', 'id')
   const down = async () => Number(await page.locator('.wall-head .is-down b').textContent())
   const before = await down()
   await fetch(`${app.url}/ping/${uuid}/fail`)
@@ -188,7 +184,7 @@ test.serial('the wall shows every check, largest first what is down, and nothing
 test.serial('on a phone a check takes two lines, and the navigation is behind one button', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(list)
   const boxes = await rows(page).all()
   t.is((await boxes[0]?.boundingBox())?.height, 64)
@@ -206,7 +202,7 @@ test.serial(
   async (t) => {
     await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
     const page = await browser.context.newPage()
-    await signIn(app, page, 'ada@example.com')
+    await signIn(account, page)
     const network = await browser.context.newCDPSession(page)
     await network.send('Network.enable')
     await network.send('Network.clearBrowserCache')

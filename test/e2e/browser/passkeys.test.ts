@@ -3,7 +3,7 @@ import type { CDPSession, Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { freePort } from '../../support/free-port.ts'
 import { send } from '../../support/send.ts'
-import { openInstallation, password, setUp } from './installation.ts'
+import { addAccount, password, sharedInstallation, signIn } from './installation.ts'
 
 /** A fingerprint reader in the browser: it says yes at once, and whether it has looked at a finger. */
 async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
@@ -25,10 +25,13 @@ async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenti
 test.serial('a passkey signs in without a password, once for each challenge, and is asked for after one', async (t) => {
   const port = String(await freePort())
   const base = `http://localhost:${port}`
-  await using app = await openInstallation({ PORT: port, PUBLIC_URL: base })
+  // Passkeys need a domain name. A second listener of the shared product has one.
+  const app = await sharedInstallation()
+  await app.ingress(undefined, { PORT: port, PUBLIC_URL: base })
+  const account = await addAccount(app)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await setUp(app, page)
+  await signIn(account, page, base)
   const { cdp, authenticatorId } = await addAuthenticator(page)
 
   await page.goto(`${base}/account`)
@@ -61,7 +64,7 @@ test.serial('a passkey signs in without a password, once for each challenge, and
 
   // With the password alone the way ends at the passkey, or at a recovery code.
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('E-mail address').fill(account.email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'One more step' }).waitFor()

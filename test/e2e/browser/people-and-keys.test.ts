@@ -1,12 +1,14 @@
 import test from 'ava'
 import { openBrowser } from '../../support/browser.ts'
-import { openInstallation, password, setUp } from './installation.ts'
+import { addAccount, password, sharedInstallation, signIn } from './installation.ts'
 
-test('a key is shown once, works, and stops working when it is revoked', async (t) => {
-  await using app = await openInstallation()
+test.serial('a key is shown once, works, and stops working when it is revoked', async (t) => {
+  const account = await addAccount(await sharedInstallation())
+  const { app } = account
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await setUp(app, page)
+  await signIn(account, page)
+  await page.goto(app.url)
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByLabel('What the new key is for').fill('Deploys')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -16,7 +18,7 @@ test('a key is shown once, works, and stops working when it is revoked', async (
   t.is((await ask()).status, 200)
   await page.reload()
   const row = page.getByRole('row').filter({ hasText: 'Deploys' })
-  t.regex((await row.textContent()) ?? '', /DeploysRead and write.*by ada@example\.com/)
+  t.regex((await row.textContent()) ?? '', /DeploysRead and write.*by ada-\d+@example\.com/)
   t.is(await page.getByRole('button', { name: /^Revoke key/ }).count(), 1, 'loading the page again makes no other key')
   await page.getByRole('link', { name: 'Settings' }).click()
   t.false((await page.content()).includes(key), 'it is shown once')
@@ -26,16 +28,17 @@ test('a key is shown once, works, and stops working when it is revoked', async (
   await page.getByText('None yet').waitFor()
 })
 
-test('somebody is invited to look, looks, and finds nothing to change', async (t) => {
-  await using app = await openInstallation()
+test.serial('somebody is invited to look, looks, and finds nothing to change', async (t) => {
+  const account = await addAccount(await sharedInstallation())
   await using mine = await openBrowser()
   const owner = await mine.context.newPage()
-  await setUp(app, owner)
+  await signIn(account, owner)
+  await owner.goto(account.app.url)
   await owner.getByRole('link', { name: 'Add the first check' }).click()
   await owner.getByLabel('Name', { exact: true }).fill('Job')
   await owner.getByRole('button', { name: 'Create check' }).click()
   await owner.getByRole('link', { name: 'People' }).click()
-  await owner.getByLabel('E-mail address').fill('guest@example.com')
+  await owner.getByLabel('E-mail address').fill('grace@example.com')
   await owner.getByLabel('Role', { exact: true }).selectOption('read-only')
   await owner.getByRole('button', { name: 'Invite' }).click()
   const link = (await owner.locator('.secret-once code').textContent()) ?? ''
@@ -54,7 +57,7 @@ test('somebody is invited to look, looks, and finds nothing to change', async (t
 
   // A better role counts at once, without signing in again.
   await owner.getByRole('link', { name: 'People' }).click()
-  await owner.getByLabel('Role of guest@example.com').selectOption('member')
+  await owner.getByLabel('Role of grace@example.com').selectOption('member')
   await owner.getByRole('button', { name: 'Change' }).click()
   await owner.getByText('The role is changed').waitFor()
   await guest.reload()

@@ -1,39 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
-import { signedIn } from '../../ingress/web/people.ts'
 import { openBrowser } from '../../support/browser.ts'
-import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { type FurnishedPaths, furnish } from './furnished.ts'
-import { openInstallation, setUp, signIn } from './installation.ts'
-import { addEndpoint, openRiskInstallation, signInAsOwner } from './risk-installation.ts'
+import { type FurnishedPaths, furnish, openApi } from './furnished.ts'
+import { type Account, addAccount, invite, sharedInstallation, signIn, visitorOf } from './installation.ts'
+import { addEndpoint, addPack, addRiskAccount } from './risk-installation.ts'
 
 let app: HttpProduct
+let account: Account
 let paths: FurnishedPaths
 
 test.before(async () => {
-  app = await openInstallation()
-  await using browser = await openBrowser()
-  const page = await browser.context.newPage()
-  await setUp(app, page)
-  paths = await furnish(app)
-  await page.goto(app.url + paths.people)
-  await page.getByLabel('E-mail address').fill('new@example.com')
-  await page.getByRole('button', { name: 'Invite' }).click()
-  await page.getByText('new@example.com').first().waitFor()
+  app = await sharedInstallation()
+  account = await addAccount(app)
+  paths = await furnish(account, await openApi(account))
+  // This also starts a second session, so that one can be ended.
+  await invite(account, 'new@example.com')
   const { db } = app.deps
-  const [project, user] = await Promise.all([db('projects').first('id', 'organisation_id'), db('users').first('id')])
-  await db('projects').insert({ organisation_id: project?.organisation_id, name: 'Somewhere else' })
-  await db('saved_filters').insert({
-    user_id: user?.id,
-    project_id: project?.id,
-    name: 'Burning',
-    query: 'status=down',
-  })
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  await db('projects').insert({ organisation_id: account.organisation.id, name: 'Somewhere else' })
+  const filter = { user_id: account.userId, project_id: account.project.id, name: 'Burning', query: 'status=down' }
+  await db('saved_filters').insert(filter)
 })
 
 /** The forms of a page after which something is lost, by where they are sent. */
@@ -57,25 +43,34 @@ async function unasked(page: Page): Promise<string[]> {
 /** What is there to be lost. */
 async function written(): Promise<string> {
   const { rows } = await app.deps.db.raw(
-    `SELECT (SELECT count(*) FROM checks) || ' ' || (SELECT count(*) FROM channels) || ' ' ||
-            (SELECT count(*) FROM project_keys) || ' ' || (SELECT count(*) FROM policies) || ' ' ||
-            (SELECT count(*) FROM status_notes WHERE ended_at IS NULL) || ' ' ||
-            (SELECT count(*) FROM status_pages) || ' ' || (SELECT count(*) FROM saved_filters) || ' ' ||
-            (SELECT count(*) FROM sessions) || ' ' ||
-            (SELECT string_agg(coalesce(ends_at::text, ''), ' ' ORDER BY id) FROM windows) AS held`,
+    `WITH of_project AS (SELECT id AS project_id FROM projects WHERE id = ?)
+     SELECT (SELECT count(*) FROM checks JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM channels JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM project_keys JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM policies JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM status_notes JOIN of_project USING (project_id) WHERE ended_at IS NULL) || ' ' ||
+            (SELECT count(*) FROM status_pages JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM saved_filters JOIN of_project USING (project_id)) || ' ' ||
+            (SELECT count(*) FROM sessions WHERE user_id = ?) || ' ' ||
+            (SELECT string_agg(coalesce(ends_at::text, ''), ' ' ORDER BY id)
+             FROM windows JOIN of_project USING (project_id)) AS held`,
+    [account.project.id, account.userId],
   )
   return rows[0].held
 }
 
-/** Sends every form of these pages after which something is lost, and takes it back. @returns where they are sent */
+/** Returns the path of an action with placeholders for numbers and uuids. */
+const kindOf = (action: string) => action.replaceAll(/\/(?:\d+|[0-9a-f-]{36})(?=\/|$)/g, '/:id')
+
+/** Sends one form of each kind on these pages after which data is lost, and cancels. Returns the kinds. */
 async function askedOn(t: ExecutionContext, page: Page, base: string, pages: readonly string[]): Promise<Set<string>> {
   const asked = new Set<string>()
   for (const path of pages) {
     await page.goto(base + path)
     t.deepEqual(await unasked(page), [], path)
     for (const action of await dangerous(page)) {
-      if (asked.has(action)) continue
-      asked.add(action)
+      if (asked.has(kindOf(action))) continue
+      asked.add(kindOf(action))
       const form = page.locator(`form[action="${action}"]:has(input[name=_question])`)
       const here = page.locator(':is(nav[aria-label=Main], .who) [aria-current=page]')
       const current = await here.getAttribute('href')
@@ -97,15 +92,15 @@ async function askedOn(t: ExecutionContext, page: Page, base: string, pages: rea
 test.serial('without scripts every form that loses something asks first, and says where the reader is', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   const before = await written()
   const asked = await askedOn(t, page, app.url, Object.values(paths))
   for (const kind of [
-    /filters\/\d+\/delete/,
-    /sessions\/\d+\/end/,
+    /filters\/:id\/delete/,
+    /sessions\/:id\/end/,
     /everywhere/,
-    /notes\/.*\/end/,
-    /windows\/.*\/end/,
+    /notes\/:id\/end/,
+    /windows\/:id\/end/,
     /transfer/,
   ])
     t.true(
@@ -118,7 +113,7 @@ test.serial('without scripts every form that loses something asks first, and say
 test.serial('without scripts several checks are deleted only after a page has said how many', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.checks)
   const before = await written()
   const remove = async (names: readonly string[]) => {
@@ -143,23 +138,27 @@ test.serial('without scripts several checks are deleted only after a page has sa
 test.serial(
   'without scripts the risk console asks before something of it is lost, and says where one is',
   async (t) => {
-    await using it = await openRiskInstallation(['agents'])
+    const it = await addRiskAccount(['risk-signals', 'agents'])
     const base = new URL(it.base).pathname
-    const owner = await signedIn(it.app, 'owner@example.com')
-    const requested = await owner.post(`${base}/packs/new`, { requestKey: randomUUID(), ...packFields })
-    const pack = requested.headers.location ?? ''
-    await eventually('the pack', async () => (await owner.get(pack)).text.includes('Create a share link'))
+    const owner = await visitorOf(it)
+    const pack = `${base}/packs/${await addPack(it)}`
     await owner.post(`${pack}/shares`, {}, pack)
     await owner.post(`${base}/clients`, { name: 'Loan system' }, `${base}/clients`)
     await owner.post(`${base}/agents`, { name: 'desk', scope: 'risk-signals:read' }, `${base}/agents`)
     const endpoint = await addEndpoint(it, 'SANDBOX', 'https://example.com/hook')
     const { db } = it.app.deps
+    const ofOrganisation = { organisation_id: it.organisation.id }
     const held = async () => ({
-      clients: await db('clients').whereNull('disabled_at').pluck('client_id'),
-      keys: await db('agent_keys').whereNull('revoked_at').pluck('name'),
-      families: await db('organisation_families').pluck('family'),
-      endpoints: await db('webhook_endpoints').where({ state: 'ACTIVE' }).pluck('id'),
-      shares: await db('pack_shares').whereNull('revoked_at').pluck('id'),
+      clients: await db('clients').where(ofOrganisation).whereNull('disabled_at').pluck('client_id'),
+      keys: await db('agent_keys').where(ofOrganisation).whereNull('revoked_at').pluck('name'),
+      families: await db('organisation_families').where(ofOrganisation).pluck('family'),
+      endpoints: await db('webhook_endpoints')
+        .where({ ...ofOrganisation, state: 'ACTIVE' })
+        .pluck('id'),
+      shares: await db('pack_shares')
+        .where({ pack_id: pack.split('/').at(-1) })
+        .whereNull('revoked_at')
+        .pluck('id'),
     })
     const before = await held()
     t.true(
@@ -168,17 +167,10 @@ test.serial(
     )
     await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
     const page = await browser.context.newPage()
-    await signInAsOwner(it, page)
+    await signIn(it, page)
     const pages = [pack, `${base}/clients`, `${base}/agents`, `${base}/webhooks/${endpoint}`]
     const asked = [...(await askedOn(t, page, it.app.url, pages))].map((action) => action.split('/').at(-1))
     t.deepEqual(asked.toSorted(), ['delete', 'disable', 'revoke', 'revoke', 'revoke', 'revoke', 'rotate', 'rotate'])
     t.deepEqual(await held(), before, 'nothing is lost before it was said yes')
   },
 )
-
-const packFields = {
-  buyerGstin: '27AAACB1234C1ZF',
-  borrowerGstin: '29AAACR5678D1Z5',
-  subcontractorGstin: '24AAFFS4321K1ZA',
-  poValue: '1250000',
-}

@@ -6,38 +6,28 @@ import type { Page } from 'playwright-core'
 import { openBrowser } from '../../support/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
-import { type FurnishedPaths, furnish } from './furnished.ts'
-import { openInstallation, setUp, signIn } from './installation.ts'
+import { type FurnishedPaths, furnish, openApi, type Post } from './furnished.ts'
+import { type Account, addAccount, sharedInstallation, signIn } from './installation.ts'
 
 let app: HttpProduct
+let account: Account
+let post: Post
 let paths: FurnishedPaths
 
 test.before(async () => {
-  app = await openInstallation()
-  await using browser = await openBrowser()
-  const page = await browser.context.newPage()
-  await setUp(app, page)
-  paths = await furnish(app)
-})
-test.after.always(async () => {
-  await app?.[Symbol.asyncDispose]()
+  app = await sharedInstallation()
+  account = await addAccount(app)
+  post = await openApi(account)
+  paths = await furnish(account, post)
 })
 
 async function openList(page: Page): Promise<void> {
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.checks)
   await page.locator('html[data-watching]').waitFor()
 }
 
-async function addCheck(name: string): Promise<string> {
-  const answer = await fetch(`${app.url}/api/v3/checks/`, {
-    method: 'POST',
-    headers: { 'X-Api-Key': 'hcw_onlyForTests000000000000000a' },
-    body: JSON.stringify({ name, timeout: 3600 }),
-  })
-  const { ping_url: url }: { ping_url: string } = await answer.json()
-  return url
-}
+const addCheck = async (name: string) => (await post('checks/', { name, timeout: 3600 })).ping_url
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
@@ -56,23 +46,21 @@ test.serial('a row changes while a box in it is ticked and has the focus, and ke
 })
 
 test.serial('a page that has lost the service says since when, and goes on by itself', async (t) => {
-  await using lost = await openInstallation()
+  const lost = await addAccount(app)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   const broken: string[] = []
   page.on('pageerror', (error) => broken.push(error.message))
-  await setUp(lost, page)
+  await signIn(lost, page)
+  await page.goto(app.url)
   await page.getByRole('link', { name: 'Add the first check' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Job')
   await page.getByRole('button', { name: 'Create check' }).click()
   await page.locator('html[data-watching]').waitFor()
   await page.route('**/*', (route) => route.abort())
-  await lost.deps.db('checks').update({ name: 'Renamed', status: 'paused' })
-  lost.deps.announce({
-    kind: 'check',
-    uuid: page.url().slice(-36),
-    projectId: Number((await lost.deps.db('projects').first('id'))?.id),
-  })
+  const uuid = page.url().slice(-36)
+  await app.deps.db('checks').where({ uuid }).update({ name: 'Renamed', status: 'paused' })
+  app.deps.announce({ kind: 'check', uuid, projectId: lost.project.id })
   await page.getByRole('alert').filter({ hasText: 'Not connected since' }).waitFor()
   t.regex((await page.getByRole('alert').textContent()) ?? '', /What you see is from \d\d:\d\d:\d\d/)
   await page.unroute('**/*')
@@ -84,6 +72,9 @@ test.serial('a page that has lost the service says since when, and goes on by it
 test.serial('every page says when pings are being refused', async (t) => {
   let isAway = true
   app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
+  t.teardown(() => {
+    isAway = false
+  })
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await openList(page)
@@ -104,7 +95,7 @@ test.serial('a busy process asks for fewer pings, refuses none, and no page says
     isBusy = false
   })
   t.is((await fetch(`${app.url}/readyz/pings`)).status, 503)
-  const check = await app.deps.db('checks').first('uuid')
+  const check = await app.deps.db('checks').where({ project_id: account.project.id }).first('uuid')
   t.is((await fetch(`${app.url}/ping/${check?.uuid}`)).status, 200)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -120,7 +111,7 @@ test.serial('while the broker is away a test message is said to wait, and not to
   })
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.integration)
   await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByText('It is sent once the message broker can be reached').waitFor()
@@ -130,7 +121,7 @@ test.serial('while the broker is away a test message is said to wait, and not to
 test.serial('an import says what it would do, then what it did, and refuses what is no export', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.settings)
   const document = page.getByLabel('JSON of an export')
   await document.fill('{"nope":1}')
@@ -156,7 +147,7 @@ test.serial('an import says what it would do, then what it did, and refuses what
 test.serial('a file is dropped on the import, looked at, and imported', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.settings)
   const made = JSON.stringify({ checks: [{ uuid: randomUUID(), name: 'From a file', timeout: 3600, grace: 60 }] })
   const dropped = await page.evaluateHandle((text) => {
@@ -181,16 +172,12 @@ test.serial('a file is dropped on the import, looked at, and imported', async (t
 test.serial('the lines that a check offers are ones that count for it, and an ignored ping says why', async (t) => {
   const url = await addCheck('Only by POST')
   const uuid = url.slice(-36)
-  await fetch(`${app.url}/api/v3/checks/${uuid}`, {
-    method: 'POST',
-    headers: { 'X-Api-Key': 'hcw_onlyForTests000000000000000a' },
-    body: JSON.stringify({ methods: 'POST', filter_http_body: true, success_kw: 'done' }),
-  })
+  await post(`checks/${uuid}`, { methods: 'POST', filter_http_body: true, success_kw: 'done' })
   await fetch(url)
   await fetch(url, { method: 'POST', body: 'what' })
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${app.url}/checks/${uuid}`)
   await page.getByText('A POST request whose body holds “done” counts as success; any other is ignored.').waitFor()
   for (const why of ['only POST counts for this check', 'it held none of the keywords'])
@@ -206,19 +193,23 @@ test.serial('the lines that a check offers are ones that count for it, and an ig
 test.serial('what was sent is not sent again by loading the page anew', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.people)
   await page.getByLabel('E-mail address').fill('guest@example.com')
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.locator('.secret-once').waitFor()
-  const invitations = () => app.deps.db('one_time_links').where({ purpose: 'invitation' }).select('id')
+  const invitations = () =>
+    app.deps
+      .db('one_time_links')
+      .where({ purpose: 'invitation', organisation_id: account.organisation.id })
+      .select('id')
   const [first] = await invitations()
   await page.reload()
   t.deepEqual(await invitations(), [first])
   t.is(await page.locator('.secret-once').count(), 0, 'the link is shown once')
-  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('E-mail address').fill(account.email)
   await page.getByRole('button', { name: 'Invite' }).click()
-  await page.getByText('ada@example.com belongs to the organisation already').waitFor()
+  await page.getByText(`${account.email} belongs to the organisation already`).waitFor()
   t.is((await invitations()).length, 1)
 
   await page.goto(app.url + paths.settings)
@@ -234,7 +225,7 @@ test.serial('without https copying still works, and says so', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.check)
   await page.evaluate(() =>
     document.addEventListener('copy', () => (document.title = getSelection()?.toString() ?? '')),
@@ -259,7 +250,7 @@ test.serial('switching an integration in a row leaves the page where it is', asy
 test.serial('an integration is switched in its row, where the page is and the focus stays', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1280, height: 300 } })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(app.url + paths.integrations)
   const control = page.getByRole('switch', { name: 'On-call tells' })
   t.is(await control.getAttribute('aria-checked'), 'true')
@@ -277,7 +268,7 @@ test.serial('without scripts nothing is deleted before a page has asked', async 
   const url = await addCheck('Kept until asked')
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
-  await signIn(app, page, 'ada@example.com')
+  await signIn(account, page)
   await page.goto(`${app.url}/checks/${url.slice(-36)}`)
   await page.getByRole('button', { name: 'Delete check' }).click()
   await page.getByText('Delete Kept until asked with its whole log').waitFor()
