@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * A new folder for files of a test; it goes with the process of its test file.
- * @param name how its own name begins
- * @returns its path
- */
+const made: string[] = []
+process.once('exit', () => {
+  for (const path of made) rmSync(path, { recursive: true, force: true })
+})
+
+/** Makes a folder that is deleted when the test process ends. @param name the beginning of its name */
 export function temporaryFolder(name: string): string {
   const path = mkdtempSync(join(tmpdir(), `${name}-`))
-  process.once('exit', () => rmSync(path, { recursive: true, force: true }))
+  made.push(path)
   return path
 }
