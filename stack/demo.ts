@@ -5,6 +5,9 @@ import { writePrivately } from './state.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
+/** Runs one operator's command. Returns its output; throws when it fails. */
+type RunAdmin = (args: readonly string[]) => Promise<string>
+
 /** Credentials for a first look, shown by `make up`. */
 export type Demo = { project: DemoProject; client: DemoClient }
 type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
@@ -14,18 +17,14 @@ type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?
  * The demo project and sandbox client, created once (again when the database does not know them) by the same commands an operator would use.
  * @throws Error with what the command said
  */
-export async function demoCredentials(
-  folder: string,
-  env: Readonly<Record<string, string>>,
-  address: string,
-): Promise<Demo> {
+export async function demoCredentials(folder: string, admin: RunAdmin, address: string): Promise<Demo> {
   const file = join(folder, 'demo.json')
   if (existsSync(file)) {
     const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
     if (await isKnown(address, demo.project)) return demo
   }
-  const project = await admin(env, ['project', 'create', '--name', 'Demo', '--json'])
-  const client = await admin(env, [
+  const project = await admin(['project', 'create', '--name', 'Demo', '--json'])
+  const client = await admin([
     'client',
     'create',
     '--name',
@@ -50,20 +49,23 @@ async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolea
 }
 
 /** The link by which the first person signs in to the pages; undefined when there is none to give (any more). */
-export async function setupLink(env: Readonly<Record<string, string>>): Promise<string | undefined> {
+export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
   try {
-    const said = await admin(env, ['setup-link'])
+    const said = await admin(['setup-link'])
     return said === '' ? undefined : said
   } catch {
     return undefined
   }
 }
 
-async function admin(env: Readonly<Record<string, string>>, args: readonly string[]): Promise<string> {
-  const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
-  const { code, stdout, stderr } = await runCommand(command, { cwd: root, env: { ...process.env, ...env } })
-  if (code !== 0) throw new Error(`admin ${args.slice(0, 2).join(' ')} failed:\n${stderr.trim() || stdout.trim()}`)
-  return stdout.trim()
+/** Returns commands that run in processes of their own with these settings. */
+export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
+  return async (args) => {
+    const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
+    const { code, stdout, stderr } = await runCommand(command, { cwd: root, env: { ...process.env, ...env } })
+    if (code !== 0) throw new Error(`admin ${args.slice(0, 2).join(' ')} failed:\n${stderr.trim() || stdout.trim()}`)
+    return stdout.trim()
+  }
 }
 
 /** What a newcomer needs to try both APIs: the address, the credentials and lines to paste. */

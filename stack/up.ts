@@ -5,7 +5,7 @@ import { loadConfig } from '#shared/platform/process/config.ts'
 import { formatEnvFile, readEnvFile } from '#shared/platform/process/local-env.ts'
 import { composeServices } from './compose-services.ts'
 import { databaseLogins } from './database-logins.ts'
-import { demoCredentials, introduction, setupLink } from './demo.ts'
+import { adminWith, demoCredentials, introduction, setupLink } from './demo.ts'
 import { ownNames } from './installation-names.ts'
 import { localBinaries } from './local-binaries.ts'
 import { postgresRefusal } from './probe.ts'
@@ -59,8 +59,9 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   writePrivately(join(folder, 'env'), formatEnvFile(settings))
   await startProcesses({ settings, folder, state, save, say })
   const address = `http://localhost:${settings.PORT}`
-  const demo = await demoCredentials(folder, settings, address)
-  const link = await setupLink(settings)
+  const admin = adminWith(settings)
+  const demo = await demoCredentials(folder, admin, address)
+  const link = await setupLink(admin)
   const mail = state.mail && `mail           http://localhost:${state.mail.http}`
   const more = [mail, link].filter((line) => line !== undefined)
   say(introduction(settings.PUBLIC_URL ?? address, demo, more))

@@ -9,7 +9,8 @@ import { identityOf, ReceivableFields } from '#shared/risk/first-financing/recei
 import { inputsOf, type Receivable } from '../../examples/blind-financing/inputs.ts'
 import { blindFingerprints, check, receivable, register } from '../ingress/risk/financing-support.ts'
 import { type ApiClient, openClient } from '../support/platform-client.ts'
-import { openProduct } from '../support/product.ts'
+import { compileCache, readTypescript } from '../support/typescript-process.ts'
+import { sharedProduct } from './walkthrough.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'blind-'))
 test.after.always(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,9 +24,8 @@ test('its inputs are the ones that the service makes of the same fields', (t) =>
 })
 
 test('two organisations check a receivable blind, learn only that a duplicate exists, and trust no other key or proof', async (t) => {
-  await using product = await openProduct({ isBound: true })
-  const { base } = await product.ingress()
-  await product.workers(['financing-registrar'])
+  const product = await sharedProduct()
+  const { url: base } = product
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   const file = join(folder, 'receivable.json')
@@ -60,7 +60,7 @@ test('two organisations check a receivable blind, learn only that a duplicate ex
   t.regex(other2.out, /a second key is shown for epoch 2/)
   second.close()
   t.deepEqual(Object.keys(JSON.parse(readFileSync(known, 'utf8'))), ['2'])
-  t.is((await run([], one)).code, 2)
+  t.is((await run([], one, '--import=tsx')).code, 2)
 })
 
 /** The service with one answer changed on the way. */
@@ -85,9 +85,10 @@ async function proxy(base: string, path: string, change: (body: any) => object) 
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
-async function run(args: string[], { credentials }: ApiClient): Promise<{ code: number | null; out: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/blind-financing/main.ts', ...args], {
-    env: { CLIENT_ID: credentials.clientId, CLIENT_SECRET: credentials.clientSecret },
+/** @param loader the option that makes Node read TypeScript; users pass `--import=tsx`, which takes twice as long */
+async function run(args: string[], { credentials }: ApiClient, loader = readTypescript) {
+  const child = spawn(process.execPath, [loader, 'examples/blind-financing/main.ts', ...args], {
+    env: { ...compileCache(), CLIENT_ID: credentials.clientId, CLIENT_SECRET: credentials.clientSecret },
   })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()))

@@ -1,85 +1,86 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test from 'ava'
-import { down } from '../../stack/down.ts'
-import { up } from '../../stack/up.ts'
+import { formatEnvFile } from '#shared/platform/process/local-env.ts'
+import { demoCredentials, introduction } from '../../stack/demo.ts'
+import { adminOf } from '../support/admin.ts'
 import { blocksOf, type DocBlock, pages } from '../support/doc-blocks.ts'
-import { freePort } from '../support/free-port.ts'
 import { root, sourcesBelow } from '../support/imports.ts'
-import { createDatabase, createVhost } from '../support/services.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { sharedProduct, type Walkthrough } from './walkthrough.ts'
 
 const CHECK = 'f3b1c6a2-5d4e-4c1b-9a70-2e8d6b7c9f10'
 
-const resources = new AsyncDisposableStack()
-const folder = mkdtempSync(join(tmpdir(), 'signalbox-docs-'))
+const folder = temporaryFolder('signalbox-docs')
 const bin = join(folder, 'bin')
 const work = join(folder, 'work')
-const ports = { http: 0, smtp: 0 }
-let printed = ''
-let variables: Record<string, string> = {}
 
-/** `make up`, in a folder and on servers of this test's own. */
-test.before(async () => {
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const [database, vhost] = [resources.use(await createDatabase()), resources.use(await createVhost())]
-  ports.http = await freePort()
-  ports.smtp = await freePort()
-  const env = {
-    DATABASE_URL: database.url,
-    AMQP_URL: vhost.url,
-    STACK_SERVICES: 'environment',
-    HOST: '127.0.0.1',
-    PORT: String(ports.http),
-    SMTP_PORT: String(ports.smtp),
-    METRICS_PORT: String(await freePort()),
-    PING_EMAIL_DOMAIN: 'hc.example.org',
-    CHECKPOINT_DIR: join(folder, 'checkpoints'),
-    PUBLISH_TIMEOUT_MS: '20000',
-  }
-  resources.defer(() => down(join(folder, 'stack'), () => {}))
-  await up(env, join(folder, 'stack'), (line) => (printed += `${line}\n`))
-  for (const name of [bin, work]) mkdirSync(name)
-  // An answer of 400 or more is a failure of the example, whatever the example itself makes of it.
-  writeFileSync(join(folder, '.curlrc'), 'fail\n')
-  writeFileSync(join(bin, 'backup'), '#!/bin/sh\necho "1204 files copied"\n', { mode: 0o755 })
-  // The examples are run as if in the checkout, and what they write stays out of it.
-  for (const name of readdirSync(root)) if (!name.startsWith('.')) symlinkSync(join(root, name), join(work, name))
-  const exports = /^ *(export PROJECT_ID=.*)$/m.exec(printed)?.[1] ?? ''
-  variables = Object.fromEntries(
-    [...exports.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
-  )
-  await mustRun('bash', '', ['--norc', '-c', importOfCheck()])
-})
-test.after.always(() => resources.disposeAsync())
-
-/** The check of the pages, with the identity that they give it. */
-function importOfCheck(): string {
-  const document = JSON.stringify({ checks: [{ uuid: CHECK, name: 'of the pages', timeout: 86_400, grace: 3600 }] })
-  return `curl -sS -o check.json -H "X-Api-Key: $API_KEY" 'http://localhost:${ports.http}/api/v3/import?apply=1' -d '${document}'`
+/** The running product, and what `make up` prints for it. */
+interface Ground {
+  product: Walkthrough
+  printed: string
+  variables: Record<string, string>
 }
 
-/** An example as it is run here: at the addresses of this test instead of those of the page. */
-function placed(text: string): string {
+let ground: Promise<Ground> | undefined
+const prepared = () => (ground ??= prepare())
+
+async function prepare(): Promise<Ground> {
+  const product = await sharedProduct()
+  const admin = adminOf(product)
+  const address = `http://localhost:${product.port}`
+  const run = async (args: readonly string[]) => (await admin(...args)).stdout
+  const printed = introduction(address, await demoCredentials(folder, run, address), [])
+  for (const name of [bin, work]) mkdirSync(name)
+  // An answer of 400 or more is a failure of the example, even if the example ignores it.
+  writeFileSync(join(folder, '.curlrc'), 'fail\n')
+  writeFileSync(join(folder, 'env'), formatEnvFile(product.env))
+  writeFileSync(join(bin, 'backup'), '#!/bin/sh\necho "1204 files copied"\n', { mode: 0o755 })
+  // The examples run as if in the checkout; the files that they write stay out of it.
+  for (const name of readdirSync(root)) if (!name.startsWith('.')) symlinkSync(join(root, name), join(work, name))
+  const exports = /^ *(export PROJECT_ID=.*)$/m.exec(printed)?.[1] ?? ''
+  const variables = Object.fromEntries(
+    [...exports.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  )
+  const made = { product, printed, variables }
+  const check = { uuid: CHECK, name: 'of the pages', timeout: 86_400, grace: 3600 }
+  await runIn(made, 'curl', '', [
+    ...['-sS', '-o', 'check.json', '-H', `X-Api-Key: ${variables.API_KEY}`],
+    ...[`${address}/api/v3/import?apply=1`, '-d', JSON.stringify({ checks: [check] })],
+  ])
+  return made
+}
+
+/** Returns an example with the addresses of this test instead of those of the page. */
+function placed({ product: { port, mailPort } }: Ground, text: string): string {
   return text
-    .replaceAll('http://localhost:8080', `http://localhost:${ports.http}`)
-    .replaceAll('https://signalbox.example.org', `http://localhost:${ports.http}`)
-    .replaceAll('smtp://signalbox.example.org:2525', `smtp://localhost:${ports.smtp}`)
-    .replaceAll('"signalbox.example.org", 2525', `"localhost", ${ports.smtp}`)
+    .replaceAll('http://localhost:8080', `http://localhost:${port}`)
+    .replaceAll('https://signalbox.example.org', `http://localhost:${port}`)
+    .replaceAll('smtp://signalbox.example.org:2525', `smtp://localhost:${mailPort}`)
+    .replaceAll('"signalbox.example.org", 2525', `"localhost", ${mailPort}`)
     .replaceAll('/usr/local/bin/', `${bin}/`)
 }
 
-/** Runs a program in the folder of the examples; its standard input is the text, as when it is pasted. */
-async function mustRun(program: string, input: string, args: readonly string[]): Promise<string> {
+/**
+ * Runs a program in the folder of the examples with a text as its standard input.
+ * @param page README.md runs with the real npm, the other pages with the programs of walkthrough.ts
+ */
+async function runIn(
+  { product, variables }: Ground,
+  program: string,
+  input: string,
+  args: readonly string[],
+  page = '',
+): Promise<string> {
   const child = spawn(program, args, {
     cwd: work,
     timeout: 120_000,
     env: {
       ...variables,
-      PATH: `${bin}:${process.env.PATH}`,
+      PATH: [bin, ...(page === 'README.md' ? [] : [product.bin]), process.env.PATH].join(':'),
       CURL_HOME: folder,
-      LOCAL_ENV_FILE: join(folder, 'stack', 'env'),
+      LOCAL_ENV_FILE: join(folder, 'env'),
     },
   })
   let out = ''
@@ -92,18 +93,20 @@ async function mustRun(program: string, input: string, args: readonly string[]):
   return out
 }
 
-const bash = (script: string) => mustRun('bash', script, ['--norc', '-e', '-o', 'pipefail', '-s'])
+const bash = async (script: string, page?: string) =>
+  await runIn(await prepared(), 'bash', script, ['--norc', '-e', '-o', 'pipefail', '-s'], page)
 
-async function runBlock({ language, text }: DocBlock): Promise<string> {
-  const script = placed(text)
-  if (language === 'python') return await mustRun('python3', script, ['-'])
-  if (language === 'js') return await mustRun(process.execPath, script, ['--input-type=module', '-'])
-  // A line of a crontab: what stands after the five fields of its schedule.
+async function runBlock({ language, text, page }: DocBlock): Promise<string> {
+  const made = await prepared()
+  const script = placed(made, text)
+  if (language === 'python') return await runIn(made, 'python3', script, ['-'])
+  if (language === 'js') return await runIn(made, process.execPath, script, ['--input-type=module', '-'])
+  // A line of a crontab: the text after the five fields of its schedule.
   if (language === 'cron') return await bash(script.replace(/^(?:\S+ ){5}/gm, ''))
-  if (!text.startsWith('#!')) return await bash(script)
+  if (!text.startsWith('#!')) return await bash(script, page)
   const file = join(bin, basename(/^# (\S+)/m.exec(text)?.[1] ?? 'script'))
   writeFileSync(file, script, { mode: 0o755 })
-  return await mustRun(file, '', [CHECK, join(bin, 'backup')])
+  return await runIn(made, file, '', [CHECK, join(bin, 'backup')])
 }
 
 /** Languages that can be run; a block in another one, or in none, needs a mark. */
@@ -130,6 +133,7 @@ test('what is said to be run or compared elsewhere names a test that there is', 
 })
 
 test.serial('the lines that `make up` prints work when they are pasted at once, and again', async (t) => {
+  const { printed, variables } = await prepared()
   const lines = printed.split('\n').filter((line) => /^ {2}(curl|TOKEN=|TX=|until|npm|export) ?/.test(line))
   t.true(lines.length >= 8, printed)
   for (let run = 1; run <= 2; run++) {
@@ -140,7 +144,8 @@ test.serial('the lines that `make up` prints work when they are pasted at once, 
 })
 
 test.serial('the pings of the pages arrived', async (t) => {
-  const body = await bash(`curl -sS -H "X-Api-Key: $API_KEY" http://localhost:${ports.http}/api/v3/checks/${CHECK}`)
+  const { product } = await prepared()
+  const body = await bash(`curl -sS -H "X-Api-Key: $API_KEY" http://localhost:${product.port}/api/v3/checks/${CHECK}`)
   t.true(JSON.parse(body).n_pings >= 10, body)
   t.true(existsSync(join(work, 'proof.json')))
 })

@@ -1,25 +1,13 @@
-import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import test from 'ava'
 import { createVisitor } from '../ingress/web/visitor.ts'
-import { blocksOf } from '../support/doc-blocks.ts'
-import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
-import { openProduct } from '../support/product.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { blocksRunBy, sharedProduct, shell } from './walkthrough.ts'
 
 /** The commands of docs/families.md, in order. */
-const blocks = blocksOf('docs/families.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
-
-async function shell(script: string, cwd: string, env: Record<string, string>): Promise<number> {
-  const child = spawn('bash', ['--norc', '-c', script], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  return await new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-}
+const blocks = blocksRunBy('docs/families.md', import.meta.filename)
 
 /** Answers the request as the buyer would, in a browser. */
 async function acceptByLink(base: string, sandboxUrl: string): Promise<void> {
@@ -32,17 +20,14 @@ async function acceptByLink(base: string, sandboxUrl: string): Promise<void> {
 }
 
 test('two organisations walk through docs/families.md with curl, and every object verifies offline', async (t) => {
-  await using product = await openProduct({ env: { CHECKPOINT_DIR: temporaryFolder('checkpoints') } })
-  const { base } = await product.ingress()
-  await product.workers(['financing-registrar', 'kyb-verifier', 'acceptance-recorder', 'dilution-measurer', 'anchor'])
+  const product = await sharedProduct()
+  const { url: base, bin } = product
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
   const folder = temporaryFolder('families')
   const [preamble = '', ...steps] = blocks.map(({ text }) =>
     text
       .replace('http://localhost:8080', base)
-      .replace('-H "x-idempotency-key', "-H 'Prefer: wait=25' -H \"x-idempotency-key")
-      .replace('npm run -s verify --', `npm --prefix ${root} run -s verify --`)
-      .replace('-- $OBJECT.json --proof proof.json', `-- ${folder}/$OBJECT.json --proof ${folder}/proof.json`),
+      .replace('-H "x-idempotency-key', "-H 'Prefer: wait=25' -H \"x-idempotency-key"),
   )
   const json = async (name: string) => JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8'))
   const answered = steps.findIndex((text) => text.includes('>confirmed.json'))
@@ -50,7 +35,8 @@ test('two organisations walk through docs/families.md with curl, and every objec
   const variables = receivableLines.slice(0, receivableLines.indexOf('api POST'))
   const run = async (parts: readonly string[]) => {
     const env = { TOKEN: one.token, OTHER: other.token }
-    t.is(await shell(`set -e\n${[preamble, variables, ...parts].join('\n')}`, folder, env), 0)
+    const { code, out } = await shell([preamble, variables, ...parts].join('\n'), { bin, cwd: folder, ...env })
+    t.is(code, 0, out)
   }
   await run(steps.slice(0, answered))
   t.is((await json('stated')).tier, 'LENDER_SIDE')

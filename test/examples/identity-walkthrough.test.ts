@@ -1,42 +1,38 @@
-import { spawn } from 'node:child_process'
 import { hash, X509Certificate } from 'node:crypto'
 import { readFile, symlink } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import test from 'ava'
-import { blocksOf } from '../support/doc-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { certificates } from '../support/identity-certificates.ts'
 import { root } from '../support/imports.ts'
 import { type ApiClient, openClient, type Reply } from '../support/platform-client.ts'
-import { type HttpProduct, openProduct } from '../support/product.ts'
+import { openProduct } from '../support/product.ts'
 import { findTexts } from '../support/stored-texts.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { blocksRunBy, openPrograms, shell } from './walkthrough.ts'
 
 /** The commands of docs/identity.md, in order. */
-const blocks = blocksOf('docs/identity.md').filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
+const blocks = blocksRunBy('docs/identity.md', import.meta.filename)
 const VALUES = ['Quartz Zebra', '27AAACB1234C1ZF', 'customer-4711', 'asked by letter']
 
-async function openAll(env: Record<string, string> = {}): Promise<HttpProduct> {
-  return await openProduct({
-    listener: 'http',
-    isBound: true,
-    workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
-    env: { CHECKPOINT_DIR: temporaryFolder('checkpoints'), ...env },
-  })
+/** The product keeps no value of the first test, so it cannot be the one of the other pages. */
+async function openVerifier(closing: AsyncDisposableStack, env: Record<string, string> = {}) {
+  const product = closing.use(
+    await openProduct({
+      listener: 'http',
+      isBound: true,
+      workers: ['presentation-verifier', 'identity-verifier', 'anchor'],
+      env: { CHECKPOINT_DIR: temporaryFolder('checkpoints'), ...env },
+    }),
+  )
+  return Object.assign(product, { bin: await openPrograms(product, closing) })
 }
 
-/** Runs a script where the examples are, with what it writes kept out of the checkout. */
-async function shell(script: string, cwd: string, env: Record<string, string>): Promise<{ code: number; out: string }> {
-  const child = spawn('bash', ['--norc', '-c', script], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let out = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  return await new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, out })))
-}
+const resources = new AsyncDisposableStack()
+test.after.always('close the verifier of wallets', () => resources.disposeAsync())
+let opening: ReturnType<typeof openVerifier> | undefined
+const sharedVerifier = () => (opening ??= openVerifier(resources))
 
 async function openFolder(): Promise<string> {
   const folder = temporaryFolder('identity')
@@ -56,7 +52,7 @@ async function verified(client: ApiClient, presentationId: string): Promise<Repl
 test.serial(
   'a newcomer walks through docs/identity.md: VERIFIED with issuer and names, values read once, erased, and the record verifies while no column holds a value',
   async (t) => {
-    await using product = await openAll()
+    const product = await sharedVerifier()
     const client = await openClient(product, product.url)
     const folder = await openFolder()
     const script = blocks
@@ -64,20 +60,7 @@ test.serial(
       .join('\n')
       .replace('http://localhost:8080', product.url)
       .replace('-H "x-idempotency-key', "-H 'Prefer: wait=25' -H \"x-idempotency-key")
-      // npm runs it where the checkout is.
-      .replaceAll(/npm run -s verify --(.*)/g, (_, args: string) =>
-        [
-          'npm',
-          '--prefix',
-          root,
-          'run',
-          '-s',
-          'verify',
-          '--',
-          args.replaceAll(/[\w-]+\.(json|jwt)/g, `${folder}/$&`),
-        ].join(' '),
-      )
-    const { code, out } = await shell(`set -e\n${script}`, folder, { TOKEN: client.token })
+    const { code, out } = await shell(script, { bin: product.bin, cwd: folder, TOKEN: client.token })
     t.is(code, 0, out)
     t.is(out.match(/^VERIFIED$/gm)?.length, 3, 'transition, passport and record, offline')
     t.regex(out, /ok {3}signature +http.* signed the credential/)
@@ -110,11 +93,12 @@ test.serial(
 )
 
 test.serial('the example wallet presents what is asked for and no more, or says why not', async (t) => {
-  await using product = await openAll()
+  const product = await sharedVerifier()
+  const { bin } = product
   const client = await openClient(product, product.url)
-  const folder = await openFolder()
+  const cwd = await openFolder()
   const wallet = async (args: string) =>
-    await shell(`node --import tsx examples/wallet/main.ts ${args}`, folder, { TOKEN: client.token })
+    await shell(`node --import tsx examples/wallet/main.ts ${args}`, { bin, cwd, TOKEN: client.token })
   const ask = async (more: object = {}) =>
     (await client.post('/v1/identity/presentations', { purpose: 'a test', template: 'company-basic', ...more })).json
   const empty = await wallet(`present '${(await ask()).authorizationRequest}'`)
@@ -146,7 +130,9 @@ test.serial('the example wallet presents what is asked for and no more, or says 
     part.split('').reverse().join(''),
   )
   t.is((await wallet(`present '${forged}'`)).code, 1, 'a request of somebody else is not believed')
-  t.is((await wallet('')).code, 2)
+  const { code, out } = await shell('node --import tsx examples/wallet/main.ts', { cwd })
+  t.is(code, 2, 'with the real tsx')
+  t.regex(out, /^A small wallet/)
 })
 
 test.serial('the example wallet knows a verifier by its certificate: by the host in it, or by its hash', async (t) => {
@@ -163,11 +149,14 @@ test.serial('the example wallet knows a verifier by its certificate: by the host
     ['x509_san_dns:localhost', byHost],
     [`x509_hash:${hash('sha256', raw, 'base64url')}`, { OID4VP_CERT: verifier, OID4VP_KEY: verifierKey }],
   ]
-  const folder = await openFolder()
+  const cwd = await openFolder()
   for (const [clientId, env] of kinds) {
-    await using product = await openAll(env)
+    await using closing = new AsyncDisposableStack()
+    const product = await openVerifier(closing, env)
+    const { bin } = product
     const client = await openClient(product, env === byHost ? `http://127.0.0.1:${port}` : product.url)
-    const wallet = async (args: string) => await shell(`node --import tsx examples/wallet/main.ts ${args}`, folder, {})
+    const wallet = async (args: string) =>
+      await shell(`node --import tsx examples/wallet/main.ts ${args}`, { bin, cwd })
     const holderJwk = JSON.parse((await wallet('key')).out)
     const claims = { legalName: 'Quartz Zebra Private Limited', gstin: '29AAACR5678D1Z5' }
     const vct = 'https://credentials.example/company'

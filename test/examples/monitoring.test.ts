@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { root } from '../support/imports.ts'
-import { openProduct } from '../support/product.ts'
+import { sharedProduct } from './walkthrough.ts'
 
 const folder = join(root, 'examples/monitoring')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
@@ -84,12 +84,11 @@ test('every expression of the rules and of the dashboard can be read, and every 
 })
 
 test('every metric and label that rules and dashboard name exists in a scrape of the running product', async (t) => {
-  await using product = await openProduct({ listener: 'http', workers: [] })
-  const worker = await product.workers()
+  const product = await sharedProduct()
   const project = await product.project()
   t.is((await fetch(`${product.url}/ping/${project.pingKey}/job?create=1`)).status, 201)
   t.is((await fetch(`${product.url}/api/v3/checks/`, { headers: { 'X-Api-Key': project.apiKey } })).status, 200)
-  const registries = [product.deps.metrics.registry, worker.metrics.registry]
+  const registries = [product.deps.metrics.registry, product.worker.metrics.registry]
   const named = [...new Set(expressions.flatMap(({ expr }) => namesIn(expr).metrics))]
   const familyOf = (name: string) => {
     const names = [name, name.replace(/_(bucket|count|sum)$/, '')]

@@ -1,49 +1,28 @@
-import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import test from 'ava'
 import { parse } from 'csv-parse/sync'
 import { MAPPINGS_CLAIM } from '#shared/risk/colending/mappings/registry.ts'
-import { blocksOf } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 import { openClient } from '../support/platform-client.ts'
-import { openProduct } from '../support/product.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { blocksRunBy, sharedProduct, shell } from './walkthrough.ts'
 
 /** The commands of docs/securitisation.md, in order. */
 const PAGE = 'docs/securitisation.md'
-const blocks = blocksOf(PAGE).filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
-
-async function shell(script: string, cwd: string, env: Record<string, string>): Promise<{ code: number; out: string }> {
-  const child = spawn('bash', ['--norc', '-c', script], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let out = ''
-  child.stdout.on('data', (data) => (out += data))
-  return await new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, out })))
-}
+const blocks = blocksRunBy(PAGE, import.meta.filename)
 
 test('a lender walks through docs/securitisation.md with curl: tape, row, pool, cut, receivable, bag', async (t) => {
-  await using product = await openProduct({ env: { CHECKPOINT_DIR: temporaryFolder('checkpoints') } })
-  const { base } = await product.ingress()
-  await product.workers(['tape-importer', 'pool-builder', 'anchor'])
-  const client = await openClient(product, base)
+  const product = await sharedProduct()
+  const client = await openClient(product, product.url)
   const folder = temporaryFolder('securitisation')
   const script = blocks
     .map(({ text }) => text)
     .join('\n')
-    .replace('http://localhost:8080', base)
+    .replace('http://localhost:8080', product.url)
     .replace('-H "x-api-key', "-H 'Prefer: wait=25' -H \"x-api-key")
-    .replaceAll(/npm run -s verify -- (\S+)(?: --proof (\S+))?/g, (_, file, proof) =>
-      [
-        `npm --prefix ${root} run -s verify -- ${folder}/${file}`,
-        ...(proof === undefined ? [] : [`--proof ${folder}/${proof}`]),
-      ].join(' '),
-    )
   const env = { TOKEN: client.token, API_KEY: String(client.credentials.apiKey) }
-  const { code, out } = await shell(`set -e\n${script}`, folder, env)
+  const { code, out } = await shell(script, { bin: product.bin, cwd: folder, ...env })
   t.is(code, 0, out)
   t.deepEqual(out.match(/^(VERIFIED|PARTIAL|FAILED)$/gm), ['VERIFIED', 'VERIFIED', 'VERIFIED'], out)
 
@@ -78,8 +57,7 @@ test('that mappings are shims of payload styles and claim no partnership stands 
     ['/v1/colending/mappings', 'get'],
   ] as const)
     t.true(paths[path][method].description.includes(MAPPINGS_CLAIM), path)
-  await using product = await openProduct({ isBound: true })
-  const { base } = await product.ingress()
-  const client = await openClient(product, base)
+  const product = await sharedProduct()
+  const client = await openClient(product, product.url)
   t.is((await client.get('/v1/colending/mappings')).json.claim, MAPPINGS_CLAIM)
 })

@@ -1,18 +1,14 @@
-import { spawn } from 'node:child_process'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import test from 'ava'
 import { pathToken } from '#shared/risk/colending/lms-signature.ts'
-import { blocksOf } from '../support/doc-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { root } from '../support/imports.ts'
 import { makeCredentials } from '../support/platform-client.ts'
-import { openProduct } from '../support/product.ts'
+import { blocksRunBy, sharedProduct, shell } from './walkthrough.ts'
 
 /** The commands of docs/webhooks.md that are said to be run here, in order. */
-const blocks = blocksOf('docs/webhooks.md')
-  .filter(({ mark }) => mark?.includes(basename(import.meta.filename)))
-  .map(({ text }) => text)
+const blocks = blocksRunBy('docs/webhooks.md', import.meta.filename).map(({ text }) => text)
 const used = new Set<string>()
 
 /** The one block that holds this text. */
@@ -24,23 +20,9 @@ function blockWith(text: string): string {
   return block
 }
 
-async function shell(script: string, env: Record<string, string>, input = ''): Promise<{ code: number; out: string }> {
-  const child = spawn('bash', ['--norc', '-c', script], { env: { PATH: process.env.PATH ?? '', ...env } })
-  let out = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString()
-  })
-  child.stderr.pipe(process.stderr)
-  child.stdin.on('error', () => {})
-  child.stdin.end(input)
-  const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? -1)))
-  return { code, out }
-}
-
 test('the walk through docs/webhooks.md works with curl, from registering to replaying', async (t) => {
-  await using product = await openProduct()
-  const { base } = await product.ingress()
-  await product.workers(['webhook-deliverer', 'sweeper'])
+  const product = await sharedProduct()
+  const { bin } = product
   const client = await makeCredentials(product, { env: 'PRODUCTION' })
   await using sink = await openHttpSink()
   const variables: Record<string, string> = {
@@ -49,8 +31,8 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
     LMS_SECRET: String(client.lmsSecret),
     LMS_INTEGRATION_ID: client.lmsIntegrationId,
   }
-  const preamble = blockWith('api()').replace('http://localhost:8080', base)
-  const run = async (script: string) => (await shell(`set -e\n${preamble}\n${script}`, variables)).out
+  const preamble = blockWith('api()').replace('http://localhost:8080', product.url)
+  const run = async (script: string) => (await shell(`${preamble}\n${script}`, { bin, ...variables })).out
 
   const register = blockWith('"eventTypes": ["risk_signals.*"]')
     .replace('https://consumer.example/hooks', `${sink.url}/hooks`)
@@ -77,8 +59,8 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
     WEBHOOK_SIGNATURE: String(request.headers['webhook-signature']),
   }
   const verifier = join(root, 'examples/webhook-verifiers/shell/verify.sh')
-  t.is((await shell(`sh ${verifier}`, headers, request.body.toString())).code, 0)
-  t.is((await shell(`sh ${verifier}`, headers, `${request.body} `)).code, 1)
+  t.is((await shell(`sh ${verifier}`, { bin, ...headers, input: request.body.toString() })).code, 0)
+  t.is((await shell(`sh ${verifier}`, { bin, ...headers, input: `${request.body} ` })).code, 1)
 
   // Break it, receive an event meanwhile, repair it, replay.
   t.is(JSON.parse(await run('api -X POST "$BASE/v1/webhooks/endpoints/$ID/disable"')).state, 'DISABLED')
@@ -99,7 +81,7 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
   t.true(token.trim().endsWith(pathToken(String(client.lmsSecret), client.lmsIntegrationId)))
 
   // What the operator sees of it.
-  const { code, out } = await shell(`set -e\n${blockWith('webhooks backlog')}`, { ...product.env, ...variables })
+  const { code, out } = await shell(blockWith('webhooks backlog'), { bin, ...variables })
   t.is(code, 0, out)
   t.regex(out, /DELIVERED|200/)
   t.deepEqual(
