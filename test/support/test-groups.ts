@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { FAULT_GROUPS } from '../faults/groups.ts'
 import { reaches, root, sourcesBelow } from './imports.ts'
+import { SYSTEM_GROUPS } from './system-groups.ts'
 
 /** unit: no server; api: PostgreSQL and RabbitMQ of the run; system: browsers, programs and servers of their own. */
 export type Layer = 'unit' | 'api' | 'system'
@@ -22,7 +22,6 @@ const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }
 /** Files that take long: each has a process, so that none of them delays the end of a run. */
 const ALONE: ReadonlySet<string> = new Set([
   'test/e2e/browser/accessible.test.ts',
-  'test/examples/documentation.test.ts',
   'test/fuzz/every-route.test.ts',
   'test/fuzz/fuzz.test.ts',
 ])
@@ -62,18 +61,20 @@ export function selectFiles(
 
 /**
  * Groups test files of the same layer and folder. The files of a group run in one process and share what they open.
- * Fault tests are grouped by the servers that they share.
+ * System tests are grouped by the servers that they share.
  */
 export function groupFiles(files: ReadonlyMap<string, Layer>): TestGroup[] {
-  const faults = FAULT_GROUPS.map((group) => group.filter((file) => files.has(file))).filter(({ length }) => length > 0)
-  const groups = faults.map((group) => ({
+  const listed = SYSTEM_GROUPS.map((group) => group.filter((file) => files.has(file))).filter(
+    ({ length }) => length > 0,
+  )
+  const groups = listed.map((group) => ({
     layer: 'system' as Layer,
-    folder: 'faults',
+    folder: dirname(group[0] ?? '').split('/').slice(1, 3).join('-'),
     files: [...group],
     bytes: Infinity,
   }))
   for (const [file, layer] of [...files].sort(([a], [b]) => a.localeCompare(b))) {
-    if (faults.flat().includes(file)) continue
+    if (listed.flat().includes(file)) continue
     const folder = dirname(file).split('/').slice(1, 3).join('-') || 'test'
     const bytes = ALONE.has(file) ? Infinity : statSync(join(root, file)).size
     const isRoom = (group: { bytes: number }) => group.bytes + bytes <= GROUP_BYTES[layer]
