@@ -5,7 +5,7 @@ import { effort } from '../../../support/effort.ts'
 import { aCheck } from '../checks/factory.ts'
 import { at, DAY0, gap, gapsOf, HOUR, MIN, proof, S, sweepOn } from './story.ts'
 
-const STORIES = effort(1_000, 20_000)
+const STORIES = effort(8_000, 20_000)
 
 /** mulberry32: a story is told again by its seed. */
 function randomOf(seed: number): () => number {
