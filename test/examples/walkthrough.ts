@@ -5,7 +5,6 @@ import { createServer } from 'node:http'
 import { basename, join } from 'node:path'
 import test from 'ava'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
-import { adminOf } from '../support/admin.ts'
 import { blocksOf, type DocBlock } from '../support/doc-blocks.ts'
 import { root } from '../support/imports.ts'
 import { type HttpProduct, MAIL_DOMAIN, openProduct, waitForEveryBarrier } from '../support/product.ts'
@@ -45,12 +44,13 @@ async function open(): Promise<Walkthrough> {
  */
 export async function openPrograms(product: HttpProduct, closing: AsyncDisposableStack): Promise<string> {
   const bin = temporaryFolder('programs')
-  const admin = adminOf(product)
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const args = Buffer.concat(chunks).toString().split('\n').slice(0, -1)
-    const { status, stdout, stderr } = await admin(...args)
+    // Loaded on demand: all commands of the operator take a second of processor time.
+    const { adminOf } = await import('../support/admin.ts')
+    const { status, stdout, stderr } = await adminOf(product)(...args)
     response.writeHead(status === 0 ? 200 : 422).end(stdout + stderr)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
