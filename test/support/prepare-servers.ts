@@ -83,6 +83,8 @@ export async function prepareServers(
       TEST_TEMPLATE: template,
       TEST_VHOST_POOL: pool,
       TEST_PORTS: ports,
+      // Fault tests delete or change what the product declares, so their virtual hosts are used once.
+      ...(groups.some(({ layer }) => layer === 'system') && { TEST_VHOSTS: 'fresh' }),
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
