@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { startBrowserServer } from './support/browser.ts'
 import { countTests } from './support/count-tests.ts'
@@ -10,9 +9,6 @@ import { groupFiles, type Layer, selectFiles, type TestGroup, testFiles, writeEn
 
 // usage: npm test -- [--layer=unit|api|system]... [FILE or folder]... [other AVA options]
 // Without a layer or file: unit and api. docs/testing.md describes the layers.
-
-/** Test processes wait for servers about half of their time, so two of them keep a core busy. */
-const CONCURRENCY = 2 * availableParallelism()
 
 const args = process.argv.slice(2)
 const paths = args.filter((arg) => !arg.startsWith('--'))
@@ -48,8 +44,7 @@ async function runAva(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number; report: string }> {
   const ava = join(root, 'node_modules/ava/entrypoints/cli.js')
-  const options = ['--concurrency', String(CONCURRENCY), ...avaOptions]
-  const child = spawn(process.execPath, [ava, ...options, ...writeEntries(entries)], {
+  const child = spawn(process.execPath, [ava, ...avaOptions, ...writeEntries(entries)], {
     cwd: root,
     env: {
       // Each test process loads up to a thousand modules: compiling them takes a sixth of that time.

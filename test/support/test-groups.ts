@@ -69,13 +69,13 @@ export function groupFiles(files: ReadonlyMap<string, Layer>): TestGroup[] {
   )
   const groups = listed.map((group) => ({
     layer: 'system' as Layer,
-    folder: dirname(group[0] ?? '').split('/').slice(1, 3).join('-'),
+    folder: folderOf(group[0] ?? ''),
     files: [...group],
     bytes: Infinity,
   }))
   for (const [file, layer] of [...files].sort(([a], [b]) => a.localeCompare(b))) {
     if (listed.flat().includes(file)) continue
-    const folder = dirname(file).split('/').slice(1, 3).join('-') || 'test'
+    const folder = folderOf(file)
     const bytes = ALONE.has(file) ? Infinity : statSync(join(root, file)).size
     const isRoom = (group: { bytes: number }) => group.bytes + bytes <= GROUP_BYTES[layer]
     const group = groups.find((one) => one.layer === layer && one.folder === folder && isRoom(one))
@@ -85,6 +85,11 @@ export function groupFiles(files: ReadonlyMap<string, Layer>): TestGroup[] {
     } else groups.push({ layer, folder, files: [file], bytes })
   }
   return groups.map(({ layer, folder, files }, index) => ({ name: `${layer}-${folder}-${index}`, layer, files }))
+}
+
+/** Returns the two folders below test/ that a file is in, for example `ingress-web`. */
+function folderOf(file: string): string {
+  return dirname(file).split('/').slice(1, 3).join('-') || 'test'
 }
 
 /**
