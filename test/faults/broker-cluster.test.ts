@@ -6,6 +6,7 @@ import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { rabbitNode } from '../../stack/local-rabbit.ts'
 import { runCommand } from '../../stack/run-command.ts'
 import { adminOf } from '../support/admin.ts'
+import { deleteQueues } from '../support/empty-vhost.ts'
 import { eventually } from '../support/eventually.ts'
 import { metricIn } from '../support/fault-metrics.ts'
 import { freePort } from '../support/free-port.ts'
@@ -57,7 +58,7 @@ async function startAsDocumented() {
   const { nodes, join } = await startNodes()
   await join()
   // The queues of the test before, and statistics of queues, would take most of the processor time of this one.
-  await nodes[0].evaluate('catch rabbit_vhost:delete(<<"/">>, <<"guest">>)')
+  await deleteQueues(nodes[0].url)
   for (const node of nodes) await node.evaluate('application:set_env(rabbit, collect_statistics, none)')
   await nodes[0].shell(scaleBlock('add_vhost'))
   return nodes
