@@ -118,7 +118,7 @@ export async function openProduct(options: ProductOptions = {}): Promise<Product
   const product = await openGround({ PUBLIC_URL: url, ...LISTENING, ...env }, isBound)
   cleanup.use(product)
   if (names.length > 0) await product.workers(names)
-  const { deps } = await product.ingress(override, { PORT: String(port) })
+  const { deps } = await product.ingress(override, { PORT: env.PORT ?? String(port) })
   if (names.includes('ping-evaluator')) waitForEveryBarrier(deps)
   cleanup.move()
   return Object.assign(product, { url, port, deps })
