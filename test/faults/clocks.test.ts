@@ -22,7 +22,7 @@ const PAIRS = [
   [3, 4],
 ] as const
 
-test.serial('F19: pings through listeners with wrong clocks move no deadline', async (t) => {
+test.serial('F19: pings through two listeners at a time, whose clocks are wrong, move no deadline', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const listeners = await Promise.all(SKEWS_MS.map((skewMs) => product.ingress({}, { CLOCK_SKEW_MS: String(skewMs) })))

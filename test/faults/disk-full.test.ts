@@ -4,9 +4,10 @@ import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
-import { dropSharedRabbit, sharedRabbit, startPostgres } from '../support/own-servers.ts'
+import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
 import { smallVolume } from '../support/small-volume.ts'
 
 test.after.always(dropSharedRabbit)

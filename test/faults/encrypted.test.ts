@@ -3,10 +3,11 @@ import { connectOnce } from '#shared/platform/broker/addresses.ts'
 import { openDatabase } from '#shared/platform/database/db.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
-import { certificateFor, dropSharedRabbit, sharedRabbit, startPostgres } from '../support/own-servers.ts'
+import { certificateFor, startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
+import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
 
 test.after.always(dropSharedRabbit)
 
