@@ -4,13 +4,10 @@ import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
-import { startPostgres } from '../support/own-servers.ts'
+import { startPostgres, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
-import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
 import { smallVolume } from '../support/small-volume.ts'
-
-test.after.always(dropSharedRabbit)
 
 test.serial(
   'F18: a full volume of the database loses and gives up nothing that was accepted, and needs only space to recover',
@@ -114,11 +111,9 @@ test.serial(
 test.serial(
   'F18: a broker that ran out of its disk refuses, and has everything that was accepted once there is room',
   async (t) => {
-    const broker = await sharedRabbit()
-    const { volume } = broker
-    if (!volume) throw new Error('this test needs root or sudo, to mount a small volume')
-    await using vhost = await broker.vhost()
-    await using story = await openPinged({ AMQP_URL: vhost.url, PUBLISH_TIMEOUT_MS: '1000' })
+    await using volume = await smallVolume(120, 'rabbitmq')
+    await using broker = await startRabbit(['disk_free_limit.absolute = 20MB'], undefined, [], volume.inner)
+    await using story = await openPinged({ AMQP_URL: broker.url, PUBLISH_TIMEOUT_MS: '1000' })
     const { ledger, ping, product } = story
     await eventually('pings to be taken', async () => {
       await ping(8)

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { freePort } from './free-port.ts'
 import { certificateFor, type OwnRabbit, once, startRabbit } from './own-servers.ts'
-import { type SmallVolume, smallVolume } from './small-volume.ts'
 
 /** The broker that all fault tests of one process share, each with a virtual host of its own. */
 export type SharedRabbit = OwnRabbit & {
-  /** contains the data of the broker; undefined without root and sudo */
-  volume: SmallVolume | undefined
   /** a listener for TLS, and the file of its certificate */
   tls: { port: number; cert: string }
   /** Creates an empty virtual host. Disposing deletes it. */
@@ -15,7 +12,6 @@ export type SharedRabbit = OwnRabbit & {
 
 const DEFAULT_WATERMARK = 0.4
 const DEFAULT_DISK_LIMIT = 20_000_000
-const VOLUME_MEGABYTES = 250
 
 const shared = { resources: new AsyncDisposableStack(), start: once(startShared) }
 
@@ -35,16 +31,13 @@ export async function dropSharedRabbit(): Promise<void> {
 
 async function startShared(): Promise<SharedRabbit> {
   const { resources } = shared
-  const volume = await smallVolume(VOLUME_MEGABYTES, 'rabbitmq').catch(() => undefined)
-  if (volume) resources.use(volume)
   const { cert, key } = resources.use(await certificateFor('rabbitmq'))
   const port = await freePort()
   const tls = [`listeners.ssl.1 = 127.0.0.1:${port}`, `ssl_options.certfile = ${cert}`, `ssl_options.keyfile = ${key}`]
   const settings = [...tls, `ssl_options.cacertfile = ${cert}`, `disk_free_limit.absolute = ${DEFAULT_DISK_LIMIT}`]
-  const broker = resources.use(await startRabbit(settings, undefined, [], volume?.inner))
+  const broker = resources.use(await startRabbit(settings))
   return {
     ...broker,
-    volume,
     tls: { port, cert },
     async vhost() {
       const name = `test-${randomBytes(6).toString('hex')}`

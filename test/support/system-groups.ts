@@ -6,9 +6,9 @@
 export const SYSTEM_GROUPS: readonly (readonly string[])[] = [
   ...[
     // One broker of their own (sharedRabbit).
-    ['broker-alarms', 'broker-outage', 'disk-full', 'encrypted'],
+    ['broker-alarms', 'broker-outage', 'encrypted'],
     // Copies of one prepared PostgreSQL folder.
-    ['database-outage', 'fail-over', 'standby-loss', 'restored'],
+    ['database-outage', 'disk-full', 'fail-over', 'standby-loss', 'restored'],
     // Killed processes of the product.
     ['crash-points', 'killed-evaluators', 'killed-importers', 'poison', 'side-by-side'],
     ['families-races', 'financing-races', 'killed-for-half-an-hour', 'rolling-restart', 'several-copies', 'soak'],
