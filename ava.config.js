@@ -4,7 +4,7 @@ export default {
   extensions: ['ts', 'tsx'],
   nodeArguments: ['--import=./test/support/load-typescript.ts', '--import=./test/support/exit-at-once.ts'],
   environmentVariables: { NODE_ENV: 'test' },
-  // One test and one process at a time, so that deadlines of the product hold on a busy machine.
+  // One test at a time in each process, so that deadlines of the product hold on a busy machine.
   serial: true,
   timeout: '5m',
   workerThreads: false,

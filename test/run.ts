@@ -1,14 +1,21 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { startBrowserServer } from './support/browser.ts'
 import { countTests } from './support/count-tests.ts'
 import { reaches, root } from './support/imports.ts'
 import { prepareServers } from './support/prepare-servers.ts'
-import { groupFiles, type Layer, selectFiles, type TestGroup, testFiles, writeEntries } from './support/test-groups.ts'
+import { groupFiles, type Layer, selectFiles, testFiles, writeEntries } from './support/test-groups.ts'
 
 // usage: npm test -- [--layer=unit|api|system]... [FILE or folder]... [other AVA options]
 // Without a layer or file: unit and api. docs/testing.md describes the layers.
+
+/**
+ * Test processes that run at the same time: each waits for servers about half of its time. Each has an AVA of its own,
+ * because AVA's `serial` option, which runs the tests of a process one after the other, also runs one process at a time.
+ */
+const CONCURRENCY = 2 * availableParallelism()
 
 const args = process.argv.slice(2)
 const paths = args.filter((arg) => !arg.startsWith('--'))
@@ -30,43 +37,50 @@ await using servers = await prepareServers(groups, (line) => console.log(line), 
 await using browser = [...selected.keys()].some((file) => reaches(file, ['test/support/browser.ts']))
   ? await startBrowserServer()
   : undefined
-const { exitCode, report } = await runAva(groups, { ...servers.environment, ...browser?.environment })
-const count = countTests(report, exitCode)
+const queue = writeEntries(groups)
+const count = { passed: 0, failed: 0 }
+await Promise.all(Array.from({ length: CONCURRENCY }, runQueue))
 console.log(
   `${selected.size} files, ${Math.round(performance.now() / 1000)} s, ${processorSeconds()} s of processor time`,
 )
 console.log(`${count.passed} passed, ${count.failed} failed`)
 process.exitCode = count.failed > 0 ? 1 : 0
 
-/** Runs AVA to its end and passes its report on. If the run is ended by a signal, AVA ends first. */
-async function runAva(
-  entries: readonly TestGroup[],
-  environment: Readonly<Record<string, string>>,
-): Promise<{ exitCode: number; report: string }> {
+/** Runs entries of the queue, each with an AVA of its own, until none is left or the run is ended by a signal. */
+async function runQueue(): Promise<void> {
+  for (let entry = queue.shift(); entry !== undefined && !ended.signal.aborted; entry = queue.shift()) {
+    const { exitCode, report } = await runAva(entry)
+    const { passed, failed } = countTests(report, exitCode)
+    count.passed += passed
+    count.failed += failed
+    console.log(`${entry}\n${report}`)
+  }
+}
+
+async function runAva(entry: string): Promise<{ exitCode: number; report: string }> {
   const ava = join(root, 'node_modules/ava/entrypoints/cli.js')
-  const child = spawn(process.execPath, [ava, ...avaOptions, ...writeEntries(entries)], {
+  const child = spawn(process.execPath, [ava, ...avaOptions, entry], {
     cwd: root,
     env: {
       // Each test process loads up to a thousand modules: compiling them takes a sixth of that time.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
       ...process.env,
-      ...environment,
+      ...servers.environment,
+      ...browser?.environment,
       ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  ended.signal.addEventListener('abort', () => child.kill('SIGTERM'))
+  const end = () => child.kill('SIGTERM')
+  ended.signal.addEventListener('abort', end)
   let report = ''
-  for (const [stream, target] of [
-    [child.stdout, process.stdout],
-    [child.stderr, process.stderr],
-  ] as const) {
+  for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       report += text
-      target.write(text)
     })
   }
   const exitCode = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)))
+  ended.signal.removeEventListener('abort', end)
   return { exitCode, report }
 }
 
