@@ -19,11 +19,14 @@ const SERVERS = ['test/support/services.ts', 'test/support/own-servers.ts']
 /** Source bytes of one group: a start of the product is shared by about six files. */
 const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }
 
-/** Files that take long: each has a process, so that none of them delays the end of a run. */
+/** Files with a process of their own: they take long, or they block the event loop. */
 const ALONE: ReadonlySet<string> = new Set([
   'test/e2e/browser/accessible.test.ts',
   'test/fuzz/every-route.test.ts',
   'test/fuzz/fuzz.test.ts',
+  'test/ingress/health.test.ts',
+  'test/ingress/tenants.test.ts',
+  'test/ingress/turn-watch.test.ts',
 ])
 
 /** Folder of the generated entries of this run; AVA runs only files inside the project. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type HttpProduct, openProduct } from '../../support/product.ts'
+import type { HttpProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
@@ -235,63 +235,6 @@ test.serial('a viewer sees incidents and policies and changes none; a stranger s
   }
   t.is((await app.deps.db('incidents').where({ id: incident }).first('state'))?.state, 'alerting')
 })
-
-test.serial(
-  'what we could not see is said on the pages of a project, with a list; notices of it can be turned off',
-  async (t) => {
-    await setUp()
-    // Without a sweeper: it deletes gaps that follow from no beat, and adds those of a process that stood still.
-    await using app = await openProduct({ listener: 'http' })
-    const team = await createTeam(app, t.title)
-    const owner = await join(app, team, 'owner', 'owner@gaps.example')
-    const base = `/projects/${team.project.uuid}`
-    const [{ id }] = await app.db('gaps').insert(
-      {
-        door: 'http',
-        shards: 1,
-        from_at: app.db.raw(`now() - interval '50 minutes'`),
-        until_at: app.db.raw(`now() - interval '20 minutes'`),
-        kind: 'full',
-        cause: 'process lost',
-      },
-      'id',
-    )
-    const banner = /We could not take signals from .* UTC \(30 minutes\)\. No check became unknown by it\./
-    t.regex((await owner.get(`${base}/checks`)).text, banner)
-    const page = await owner.get(`${base}/gaps`)
-    t.is(page.status, 200)
-    t.regex(page.text, /Pings by HTTP could not be taken \(process lost\)/)
-    const uuid = await addCheck(owner, team, { name: 'nightly' })
-    const log = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
-    t.notRegex(await log(), /We could not take signals for/, 'it was made afterwards')
-    await app
-      .db('checks')
-      .where({ uuid })
-      .update({ created_at: new Date(0) })
-    t.is((await log()).match(/We could not take signals for 30 min\./g)?.length, 1)
-    t.regex(await log('?log=gap'), /We could not take signals for/)
-    t.notRegex(await log('?log=ping'), /We could not take signals for/)
-    for (const other of [{ door: 'smtp' }, { shards: 2 }]) {
-      await app.db('gaps').where({ id }).update(other)
-      t.notRegex(await log(), /We could not take signals for/, 'it is of pings that this check does not send')
-      await app.db('gaps').where({ id }).update({ door: 'http', shards: 1 })
-    }
-    await app
-      .db('gaps')
-      .where({ id })
-      .update({
-        from_at: app.db.raw(`now() - interval '30 hours'`),
-        until_at: app.db.raw(`now() - interval '25 hours'`),
-      })
-    t.notRegex((await owner.get(`${base}/checks`)).text, /We could not take signals/)
-    await app.db('gaps').where({ id }).del()
-
-    t.regex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
-    t.is((await owner.post(`${base}/settings/unknown`, {}, `${base}/settings`)).status, 303)
-    t.notRegex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
-    t.false((await app.db('projects').where({ uuid: team.project.uuid }).first()).tell_unknown)
-  },
-)
 
 test.serial('the link of a message may be tried thirty times a minute from one address', async (t) => {
   await setUp()
