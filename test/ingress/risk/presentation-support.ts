@@ -25,8 +25,22 @@ export let foreign: KeyPair
 export let holder: KeyPair
 export let iss = ''
 
-/** Opens the product with an issuer at a server of the tests. */
-export async function start(): Promise<void> {
+let started: Promise<void> | undefined
+let stopped: Promise<void> | undefined
+
+/** Opens the product with an issuer at a server of the tests, once for all files of a process. */
+export function start(): Promise<void> {
+  started ??= open()
+  return started
+}
+
+/** Closes both. Call it in `test.after.always`. */
+export function stop(): Promise<void> {
+  stopped ??= close()
+  return stopped
+}
+
+async function open(): Promise<void> {
   const { server, serverKey, authority } = certificates
   sink = await openHttpSink({ tls: { cert: server, key: serverKey } })
   product = await openProduct({
@@ -46,7 +60,8 @@ export async function start(): Promise<void> {
   const trusted = await trust(client)
   if (trusted.status !== 201) throw new Error(trusted.text)
 }
-export async function stop(): Promise<void> {
+
+async function close(): Promise<void> {
   await product?.[Symbol.asyncDispose]()
   await sink?.[Symbol.asyncDispose]()
 }
