@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { beginEpoch } from '#shared/risk/first-financing/keys-store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
+import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -64,8 +64,7 @@ async function proofFile(txId: string): Promise<string> {
 
 async function verify(...args: string[]) {
   const key = (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
-  const program = new URL('../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
-  return spawnSync(process.execPath, ['--import', 'tsx', program, ...args, '--key', key], { encoding: 'utf8', env: {} })
+  return await verifyCommand([...args, '--key', key])
 }
 
 test.serial('absence is proven to somebody who has the proof alone, and nothing in it tells of others', async (t) => {

@@ -47,10 +47,10 @@ test.serial('the verifier alone proves a row of an import, and finds out what wa
     return at
   }
   const trusting = ['--proof', file('anchor.json', anchor), '--key', key]
-  const whole = verify(file('row.json', proof), ...trusting)
+  const whole = await verify(file('row.json', proof), ...trusting)
   t.is(whole.status, 0, whole.stdout + whole.stderr)
   t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}membership row 600 of 700/)
-  t.regex(verify(file('row.json', proof)).stdout, /^PARTIAL/)
+  t.regex((await verify(file('row.json', proof))).stdout, /^PARTIAL/)
   const { json: neighbour } = await client.get(`${path}/rows/601/proof`)
   for (const [what, changed] of [
     ['an amount', { ...proof, row: { ...proof.row, amounts: { ...proof.row.amounts, principal: 1 } } }],
@@ -65,7 +65,7 @@ test.serial('the verifier alone proves a row of an import, and finds out what wa
     ],
     ['another number of rows', { ...proof, record: { ...proof.record, rows: ROWS - 1 } }],
   ] as const) {
-    const { status, stdout } = verify(file('row.json', changed), ...trusting)
+    const { status, stdout } = await verify(file('row.json', changed), ...trusting)
     t.is(status, 1, what)
     t.regex(stdout, /^FAILED[\s\S]*(MEMBERSHIP_INVALID|PAYLOAD_HASH_MISMATCH)/, what)
   }

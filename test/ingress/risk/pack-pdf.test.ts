@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import test from 'ava'
 import { findPdfStatement } from '#shared/risk/packs/pdf/store.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
+import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -101,15 +100,7 @@ test('what is attached verifies offline, with the lines that the document prints
     await writeFile(files[0], read.files.get(`pack-${short}.json`) ?? '')
     await writeFile(files[1], read.files.get(`proof-${short}.txt`) ?? '')
     await writeFile(files[2], (await client.get('/v1/transparency/sandbox/policy')).text)
-    const verifier = ['--import', 'tsx', 'shared/transparency/anchoring/verify-cli.ts']
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      ...verifier,
-      files[0],
-      '--proof',
-      files[1],
-      '--policy',
-      files[2],
-    ])
+    const { stdout } = await verifyCommand([files[0], '--proof', files[1], '--policy', files[2]])
     t.regex(stdout, /^VERIFIED/)
   } finally {
     await rm(folder, { recursive: true })

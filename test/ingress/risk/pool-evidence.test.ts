@@ -188,10 +188,10 @@ test.serial(
       writeFileSync(file, content)
       return verify(file, ...more)
     }
-    const whole = check(bytes, '--key', key)
+    const whole = await check(bytes, '--key', key)
     t.is(whole.status, 0, whole.stdout + whole.stderr)
     t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}bag[\s\S]*ok {3}member {5}all 5 receivables/)
-    t.regex(check(bytes).stdout, /^PARTIAL/)
+    t.regex((await check(bytes)).stdout, /^PARTIAL/)
 
     const files = await readZip(bytes)
     const payload = new Map(
@@ -207,7 +207,7 @@ test.serial(
     ])
     const rebag = async (change: ReadonlyMap<string, Buffer>) =>
       await writeZip(makeBag(new Map([...payload, ...change]), []))
-    t.is(check(await rebag(new Map()), '--key', key).status, 0)
+    t.is((await check(await rebag(new Map()), '--key', key)).status, 0)
     const lines = payload.get('receivables.jsonl')?.toString().trimEnd().split('\n') ?? []
     const altered: JsonValue = { ...JSON.parse(lines[0] ?? ''), amountInr: 1 }
     for (const [what, changed] of [
@@ -216,7 +216,7 @@ test.serial(
       ['one twice', [...lines, lines[0]]],
       ['another order', lines.toReversed()],
     ] as const) {
-      const { status, stdout } = check(
+      const { status, stdout } = await check(
         await rebag(new Map([['receivables.jsonl', Buffer.from(`${changed.join('\n')}\n`)]])),
         '--key',
         key,
@@ -225,7 +225,7 @@ test.serial(
       t.regex(stdout, /MEMBER_INVALID/, what)
     }
     const swapped = new Map([...files, ['data/tape.csv', Buffer.from('x')]])
-    t.regex(check(await writeZip(swapped), '--key', key).stdout, /MANIFEST_MISMATCH/)
+    t.regex((await check(await writeZip(swapped), '--key', key)).stdout, /MANIFEST_MISMATCH/)
   },
 )
 

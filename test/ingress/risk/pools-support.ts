@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { type ApiClient, send } from '../../support/platform-client.ts'
-
-const VERIFY = new URL('../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
 
 let requests = 0
 
@@ -41,7 +39,5 @@ export const item = (receivableId: string, change: object = {}) => ({
 
 export const items = (count: number, prefix = 'R') => Array.from({ length: count }, (_, n) => item(`${prefix}-${n}`))
 
-/** Runs the verifier as somebody elsewhere does: without our settings. */
-export function verify(...args: string[]) {
-  return spawnSync(process.execPath, ['--import', 'tsx', VERIFY, ...args], { encoding: 'utf8', env: {} })
-}
+/** Runs the offline verifier. */
+export const verify = (...args: string[]) => verifyCommand(args)

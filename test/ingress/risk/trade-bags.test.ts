@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { verifyCommand } from '#shared/transparency/anchoring/verify-cli.ts'
 import { evidenceKey } from '#shared/transparency/provenance/dsse.ts'
 import { readZip } from '#shared/transparency/provenance/zip.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -30,11 +31,7 @@ const file = (name: string, content: string | Buffer) => {
   writeFileSync(path, content)
   return path
 }
-/** The offline verifier, as somebody runs it who has nothing but this program. */
-const verifyOffline = (...args: string[]) => {
-  const program = new URL('../../../shared/transparency/anchoring/verify-cli.ts', import.meta.url).pathname
-  return spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
-}
+const verifyOffline = (...args: string[]) => verifyCommand(args)
 const keysFile = async () => file('keys.json', (await send(`${base}/v1/transparency/sandbox/evidence-keys`)).text)
 const logKey = async () => (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
 /** The bytes of a bag once the log includes its pack. */
@@ -63,21 +60,21 @@ test.serial(
     const bundle = await included(exporter, json.packId)
     const trust = ['--evidence-keys', await keysFile(), '--key', await logKey()]
     const path = file('bundle.json', JSON.stringify(bundle))
-    const alone = verifyOffline(path)
+    const alone = await verifyOffline(path)
     t.is(alone.status, 0, alone.stderr)
     t.regex(alone.stdout, /^PARTIAL/)
-    const whole = verifyOffline(path, ...trust)
+    const whole = await verifyOffline(path, ...trust)
     t.is(whole.status, 0, whole.stdout + whole.stderr)
     t.regex(whole.stdout, /^VERIFIED/)
     const strange = file('strange.json', JSON.stringify({ keys: [evidenceKey(publicKeyOfSeed7)] }))
-    t.is(verifyOffline(path, '--evidence-keys', strange).status, 1)
+    t.is((await verifyOffline(path, '--evidence-keys', strange)).status, 1)
 
     const exported = await bytesOf(`/v1/trade/packs/${json.packId}/export`)
     t.is(exported.answer.headers.get('content-type'), 'application/zip')
     const bag = file('bag.zip', exported.bytes)
     const again = file('again.zip', (await bytesOf(`/v1/trade/packs/${json.packId}/export`)).bytes)
     t.notThrows(() => execFileSync('cmp', [bag, again]))
-    const verified = verifyOffline(bag, ...trust)
+    const verified = await verifyOffline(bag, ...trust)
     t.is(verified.status, 0, verified.stdout + verified.stderr)
     t.regex(verified.stdout, /^VERIFIED[\s\S]*ok {3}bag[\s\S]*ok {3}findings/)
 
@@ -121,7 +118,8 @@ test.serial('a changed finding in a bag is found out though its manifests agree'
       ),
     )
   const trust = ['--evidence-keys', await keysFile(), '--key', await logKey()]
-  const outcome = async (findings: unknown) => verifyOffline(file('made.zip', await bagOf(findings)), ...trust).status
+  const outcome = async (findings: unknown) =>
+    (await verifyOffline(file('made.zip', await bagOf(findings)), ...trust)).status
   t.is(await outcome([check]), 0)
   t.is(await outcome([]), 1)
   t.is(await outcome([{ ...check, results: [{ ...check.results[0], result: 'MATCH' }] }]), 1)
