@@ -9,9 +9,9 @@ import { openBrokerProbe } from '../support/broker-probe.ts'
 import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { LONG_LOG } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { LONG_LOG } from './ledger.ts'
 
 // `make backlog` runs this file with 200,000 messages; the suite with fewer.
 

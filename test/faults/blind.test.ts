@@ -3,11 +3,11 @@ import test from 'ava'
 import type { Knex } from 'knex'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
-import { metricIn } from '../support/fault-metrics.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { letPassWhileWaiting } from '../support/let-pass.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { metricIn } from './fault-metrics.ts'
+import { letPassWhileWaiting } from './let-pass.ts'
 
 const EACH_MINUTE = { timeoutSeconds: 60, graceSeconds: 60 }
 

@@ -5,10 +5,10 @@ import { nowMicros } from '#shared/time.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
-import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
+import { dropSharedRabbit, sharedRabbit } from './shared-rabbit.ts'
 
 const HUGE = 100_000_000_000_000
 

@@ -8,13 +8,13 @@ import { runCommand } from '../../stack/run-command.ts'
 import { adminOf } from '../support/admin.ts'
 import { deleteQueues } from '../support/empty-vhost.ts'
 import { eventually } from '../support/eventually.ts'
-import { metricIn } from '../support/fault-metrics.ts'
 import { freePort } from '../support/free-port.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { type OwnRabbit, once, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
+import { metricIn } from './fault-metrics.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 /** How long a node may be away before its loss counts as one that nobody bridged. */
 const BRIDGED_MS = 120_000

@@ -3,10 +3,10 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
-import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
+import { dropSharedRabbit, sharedRabbit } from './shared-rabbit.ts'
 
 /** Longer than any server takes to come back on a busy machine, and less than the minute of invariant I10. */
 const RECOVERY_MS = 60_000

@@ -4,9 +4,9 @@ import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 // `:3` lets two transactions pass, so that the process dies in the middle of its work.
 const evaluatorPoints = ['after-receive:3', 'before-commit:3', 'after-commit:3', 'before-ack:3']

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createDatabase } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
 
 const PERIOD = { timeoutSeconds: 10, graceSeconds: 5 }
 /** Longer than any check may be silent, and than a cached check stays fresh. */

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
-import { lockTable } from '../support/lock-table.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
+import { lockTable } from './lock-table.ts'
 
 test.serial(
   'F15: a locked table delays or refuses every request within its deadline, and health answers meanwhile',

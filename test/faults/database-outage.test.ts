@@ -1,10 +1,10 @@
 import test from 'ava'
 import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 test.serial(
   'F13, F14: a database that is killed, cuts sessions or turns read-only costs nothing that was accepted',

@@ -3,11 +3,11 @@ import test from 'ava'
 import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
 import { startPostgres, startRabbit } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
-import { smallVolume } from '../support/small-volume.ts'
+import { auditPings, Ledger, LONG_LOG, sendPings } from './ledger.ts'
+import { smallVolume } from './small-volume.ts'
 
 test.serial(
   'F18: a full volume of the database loses and gives up nothing that was accepted, and needs only space to recover',

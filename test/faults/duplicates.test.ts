@@ -7,10 +7,10 @@ import { addMail, addWebhook, tell } from '../support/alerts.ts'
 import { type BrokerProbe, openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
+import { backlogEmpty } from './ledger.ts'
 
 const COPIES = 5
 

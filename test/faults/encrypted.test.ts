@@ -7,7 +7,7 @@ import { certificateFor, startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
-import { dropSharedRabbit, sharedRabbit } from '../support/shared-rabbit.ts'
+import { dropSharedRabbit, sharedRabbit } from './shared-rabbit.ts'
 
 test.after.always(dropSharedRabbit)
 

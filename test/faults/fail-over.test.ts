@@ -5,12 +5,12 @@ import { query } from '#shared/platform/database/sql.ts'
 import { createTimelineFence, ReplacedServerError } from '#shared/platform/database/timeline-fence.ts'
 import { withClient } from '../../stack/database-admin.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { startPostgres } from '../support/own-servers.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { scaleBlock } from '../support/scale-page.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 /** How long after the promotion a statement may still fail because its server is read-only. */
 const READ_ONLY_MS = 15_000

@@ -3,9 +3,9 @@ import test from 'ava'
 import { receivable } from '../ingress/risk/financing-support.ts'
 import { createVisitor } from '../ingress/web/visitor.ts'
 import { eventually } from '../support/eventually.ts'
-import { handledBy } from '../support/fault-metrics.ts'
 import { type ApiClient, clientWith, openClient } from '../support/platform-client.ts'
 import { openProduct, type Product } from '../support/product.ts'
+import { handledBy } from './fault-metrics.ts'
 
 /** Two listeners on one database, with two of a worker, and a client that speaks with each of them. */
 async function openPair(product: Product, worker?: string) {

@@ -3,9 +3,9 @@ import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { act, check, eventsOf, receivable, register } from '../ingress/risk/financing-support.ts'
 import { eventually } from '../support/eventually.ts'
-import { handledBy } from '../support/fault-metrics.ts'
 import { type ApiClient, clientWith, openClient, type Reply } from '../support/platform-client.ts'
 import { openProduct, type Product } from '../support/product.ts'
+import { handledBy } from './fault-metrics.ts'
 
 async function twoOf(product: Product) {
   const [one, two] = [(await product.ingress()).base, (await product.ingress()).base]

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
 
 /** Nothing may wait longer: an answer that takes longer is none. */
 const within = () => AbortSignal.timeout(25_000)

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { effort } from '../support/effort.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
 
 const PINGS = effort(2_000, 6_000)
 const HANDOVERS = effort(4, 12)

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
-import { metricIn, scrape } from '../support/fault-metrics.ts'
 import { freePort } from '../support/free-port.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { metricIn, scrape } from './fault-metrics.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
 
 const PINGS = effort(2_000, 10_000)
 const CHECKS = effort(20, 50)

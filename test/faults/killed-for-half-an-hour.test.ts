@@ -7,9 +7,9 @@ import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { letPass, letPassWhileWaiting } from '../support/let-pass.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { letPass, letPassWhileWaiting } from './let-pass.ts'
 
 const CHECKS = effort(30, 200)
 const DEAD = 5

@@ -5,8 +5,8 @@ import { openBroker } from '#shared/platform/broker/broker.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { eventually } from '../support/eventually.ts'
-import { openLeavingNode } from '../support/leaving-node.ts'
 import { createVhost } from '../support/services.ts'
+import { openLeavingNode } from './leaving-node.ts'
 
 test.serial(
   'F16: a node that shuts down just as it is connected to is left for another, however often it happens',

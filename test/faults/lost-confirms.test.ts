@@ -11,11 +11,11 @@ import { addWebhook, tell } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 test.serial('F07: pings whose confirms are lost are refused, and counted at most once', async (t) => {
   await using vhost = await createVhost()

@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
+import { type MailProduct, startMail, withMailProject } from '../ingress/mail/mail-product.ts'
 import { addCheck, createTeam, join } from '../ingress/web/people.ts'
 import { eventually } from '../support/eventually.ts'
-import { type MailProduct, startMail, withMailProject } from '../support/mail-product.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
 
 const IDLE_CONNECTIONS = 10_000
@@ -71,7 +71,7 @@ test.serial('B20 10,000 idle connections are little each, hinder no ping, and le
   const team = await createTeam(app, 'Idle')
   const uuid = await addCheck(await join(app, team, 'owner', 'idle@example.com'), team)
   const before = held()
-  const clients = fork(new URL('../support/idle-clients.ts', import.meta.url), [
+  const clients = fork(new URL('./idle-clients.ts', import.meta.url), [
     String(app.port),
     `/ping/${uuid}`,
     String(IDLE_CONNECTIONS),

@@ -4,9 +4,9 @@ import { addWebhook, tell } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 test.serial(
   'F06: queues, bindings and exchanges that are deleted under load come back, and nothing accepted is lost',

@@ -14,9 +14,9 @@ import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 interface Readiness {
   ready: boolean

@@ -5,9 +5,9 @@ import { nowMicros } from '#shared/time.ts'
 import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { auditPings, backlogEmpty, Ledger, sendPings } from '../support/ledger.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, backlogEmpty, Ledger, sendPings } from './ledger.ts'
 
 const DEAD = 'pings.0.dead'
 

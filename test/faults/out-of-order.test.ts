@@ -5,9 +5,9 @@ import type { Check } from '#shared/monitoring/checks/check.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { effort } from '../support/effort.ts'
-import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { backlogEmpty } from './ledger.ts'
 
 const PERMUTATIONS = effort(150, 1_000)
 const run = { a: randomUUID(), b: randomUUID() }

@@ -4,9 +4,9 @@ import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batc
 import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
 import { nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
-import { backlogEmpty } from '../support/ledger.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { backlogEmpty } from './ledger.ts'
 
 const MESSAGES = 60
 const POISON = 30

@@ -6,12 +6,12 @@ import type { Pooler } from '#shared/platform/database/pooler.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { auditPings, Ledger, sendPings } from '../support/ledger.ts'
-import { pgbouncerBinary, startPgbouncer } from '../support/own-pooler.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { placedHere, scaleBlock } from '../support/scale-page.ts'
 import { createDatabase } from '../support/services.ts'
+import { auditPings, Ledger, sendPings } from './ledger.ts'
+import { pgbouncerBinary, startPgbouncer } from './own-pooler.ts'
 
 const PINGS = 300
 const TIMEOUT_MS = 10_000

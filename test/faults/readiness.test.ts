@@ -1,12 +1,12 @@
 import { connect } from 'amqplib'
 import test from 'ava'
 import { eventually } from '../support/eventually.ts'
-import { metricIn, scrape } from '../support/fault-metrics.ts'
 import { freePort } from '../support/free-port.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { metricIn, scrape } from './fault-metrics.ts'
 
 /** Longer than every deadline and a slow start together. */
 const PATIENCE_MS = 90_000

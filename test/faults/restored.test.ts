@@ -14,13 +14,13 @@ import { runAdmin } from '../../ingress/admin/run.ts'
 import { databaseUrl, withClient } from '../../stack/database-admin.ts'
 import { addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
-import { metricIn } from '../support/fault-metrics.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { letPass } from '../support/let-pass.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { postgresServer } from '../support/services.ts'
 import { storeEntries } from '../workers/anchor/log-of-test.ts'
+import { metricIn } from './fault-metrics.ts'
+import { letPass } from './let-pass.ts'
 
 const CALM = 20
 const A_DAY = 86_400

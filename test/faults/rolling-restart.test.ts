@@ -3,9 +3,9 @@ import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from '../support/ledger.ts'
 import { openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
 interface Backend {
   base: string

@@ -3,11 +3,11 @@ import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { addMail, addWebhook, tell } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
-import { backlogEmpty } from '../support/ledger.ts'
-import { lockTable } from '../support/lock-table.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
+import { backlogEmpty } from './ledger.ts'
+import { lockTable } from './lock-table.ts'
 
 /** Twice as many mails as checks go to one address, which takes 30 a minute. */
 const CHECKS = 10

@@ -9,10 +9,10 @@ import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { root } from '../support/imports.ts'
-import { auditPings, backlogEmpty, Ledger, LONG_LOG, sendPings } from '../support/ledger.ts'
-import { previousRelease } from '../support/previous-release.ts'
 import { listeningPort, openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { auditPings, backlogEmpty, Ledger, LONG_LOG, sendPings } from './ledger.ts'
+import { previousRelease } from './previous-release.ts'
 
 const ROUND = 60
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Ledger, pingOnce } from '../support/ledger.ts'
+import { Ledger, pingOnce } from '../faults/ledger.ts'
 
 /** A ping starts so often at each listener, whatever became of those before it. */
 const EVERY_MS = 25

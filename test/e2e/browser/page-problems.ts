@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { findings } from '../../support/axe.ts'
+import { findings } from './axe.ts'
 
 interface Look {
   width: number

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type MailProduct, startMail, withMailProject } from '../../support/mail-product.ts'
 import { openProduct } from '../../support/product.ts'
 import { createVhost } from '../../support/services.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { type MailProduct, startMail, withMailProject } from './mail-product.ts'
 
 async function send(mail: MailProduct, address: string, text: string): Promise<string> {
   await using session = await startMail(mail.port, [address])

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
-import { type MailProduct, startMail, withMailProject } from '../../support/mail-product.ts'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
+import { type MailProduct, startMail, withMailProject } from './mail-product.ts'
 
 let mail: MailProduct
 

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import {
-  type MailProduct,
-  openSmtpSession,
-  type SmtpSession,
-  startMail,
-  withMailProject,
-} from '../../support/mail-product.ts'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
+import { type MailProduct, openSmtpSession, type SmtpSession, startMail, withMailProject } from './mail-product.ts'
 
 let mail: MailProduct
 

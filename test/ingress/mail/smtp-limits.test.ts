@@ -1,14 +1,8 @@
 import { once } from 'node:events'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import {
-  type MailProduct,
-  openSmtpSession,
-  type SmtpSession,
-  startMail,
-  withMailProject,
-} from '../../support/mail-product.ts'
 import { openProduct } from '../../support/product.ts'
+import { type MailProduct, openSmtpSession, type SmtpSession, startMail, withMailProject } from './mail-product.ts'
 
 /** Not 127.0.0.1: a process of another test that looks for a server which has gone comes from there, and may find us. */
 const HERE = '127.0.0.4'

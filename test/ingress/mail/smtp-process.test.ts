@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { startMail, withMailProject } from '../../support/mail-product.ts'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
+import { startMail, withMailProject } from './mail-product.ts'
 
 const run = promisify(execFile)
 

@@ -2,9 +2,9 @@ import test from 'ava'
 import { CACHE_EXCHANGE, queueDeclarations } from '#shared/contracts/topology.ts'
 import { queueNames } from '../../../stack/broker-admin.ts'
 import { eventually } from '../../support/eventually.ts'
-import { withMailProject } from '../../support/mail-product.ts'
 import { openProduct } from '../../support/product.ts'
 import { brokerServer } from '../../support/services.ts'
+import { withMailProject } from './mail-product.ts'
 
 test('the mail listener opens one queue of its own, to hear what changed, and none for replies', async (t) => {
   await using mail = await withMailProject(await openProduct({ listener: 'mail' }))

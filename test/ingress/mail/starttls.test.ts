@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import test from 'ava'
-import { openSmtpSession, withMailProject } from '../../support/mail-product.ts'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 import { sinkCertificate, sinkKey } from '../../support/sink-certificate.ts'
+import { openSmtpSession, withMailProject } from './mail-product.ts'
 
 test('L18: with a certificate the listener takes mail encrypted, and says no other name than its domain', async (t) => {
   await using mail = await withMailProject(

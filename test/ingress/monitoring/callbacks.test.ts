@@ -18,7 +18,7 @@ import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
-import { openTransportContext } from '../../support/transport-context.ts'
+import { openTransportContext } from '../../workers/notifier/transport-context.ts'
 import { createTeam, emailOf, join } from '../web/people.ts'
 
 let app: HttpProduct

@@ -6,9 +6,9 @@ import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { findTexts } from '../../support/stored-texts.ts'
 import { holderJwk, newKeyPair, present } from '../../support/test-wallet.ts'
 import { eventsOf } from './financing-support.ts'
+import { findTexts } from './stored-texts.ts'
 
 let product: HttpProduct
 let client: ApiClient

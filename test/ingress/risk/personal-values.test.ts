@@ -10,9 +10,9 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import { listeningPort, openProduct, type Product } from '../../support/product.ts'
-import { findTexts } from '../../support/stored-texts.ts'
 import { issueCredential, type KeyPair, presentCredential } from '../../support/test-issuer.ts'
 import { answerOf, holderJwk, newKeyPair, post, resolveRequest } from '../../support/test-wallet.ts'
+import { findTexts } from './stored-texts.ts'
 
 /** What a person, or somebody about a person, says here; nothing else of the run holds any of it. */
 const VALUES = {

@@ -1,6 +1,6 @@
 import test from 'ava'
+import { metricIn } from '../../faults/fault-metrics.ts'
 import { eventually } from '../../support/eventually.ts'
-import { metricIn } from '../../support/fault-metrics.ts'
 import { openProduct } from '../../support/product.ts'
 
 test('only counters are named as such, and every pool and sweep shows how it is', async (t) => {

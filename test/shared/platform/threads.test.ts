@@ -4,14 +4,14 @@ import { UnavailableError } from '#shared/errors.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { openThreads, type ThreadLimits } from '#shared/platform/process/threads.ts'
-import type { tasks } from '../../support/costly-tasks.ts'
 import { watchLoop } from '../../support/main-thread.ts'
+import type { tasks } from './costly-tasks.ts'
 
 const FOREVER_MS = 600_000
 
 function open(limits: Partial<ThreadLimits> = {}) {
   return openThreads<typeof tasks>(
-    new URL('../../support/costly-tasks.ts', import.meta.url),
+    new URL('./costly-tasks.ts', import.meta.url),
     { log: createLog('silent', 'test'), metrics: createMetrics() },
     { threads: 1, waiting: 1, waitMs: 60_000, taskMs: 60_000, memoryMb: 64, ...limits },
   )

@@ -1,11 +1,11 @@
 import test from 'ava'
 import { endWindow } from '#shared/monitoring/operations/end-window.ts'
 import { addChat, tell } from '../../support/alerts.ts'
-import { toldOf, withChecks } from '../../support/checks-with-webhook.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf } from '../../support/send.ts'
+import { toldOf, withChecks } from './checks-with-webhook.ts'
 
 // One after the other: four products at once may hold more connections than a PostgreSQL server allows that nobody has tuned.
 const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
-import { toldOf, withChecks } from '../../support/checks-with-webhook.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
+import { toldOf, withChecks } from './checks-with-webhook.ts'
 
 const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Plan, type Step, stepOffsets } from '#shared/monitoring/alerting/policy.ts'
-import { SECOND, Story, uuidOf } from '../../../support/alert-story.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../../../support/random-plans.ts'
+import { SECOND, Story, uuidOf } from '../alert-story.ts'
+import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 test('1: tellings in random evaluation intervals equal the plan, and none is told twice', (t) => {
   const failure = forAll((random) => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Step } from '#shared/monitoring/alerting/policy.ts'
-import { SECOND, START, Story, uuidOf } from '../../../support/alert-story.ts'
+import { SECOND, START, Story, uuidOf } from '../alert-story.ts'
 
 const step = (wait: number, rest: Partial<Step> = {}): Step => ({
   wait,

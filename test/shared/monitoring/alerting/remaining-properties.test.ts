@@ -2,8 +2,8 @@ import test from 'ava'
 import type { Gate } from '#shared/monitoring/alerting/incident.ts'
 import { timesOf } from '#shared/monitoring/windows/window.ts'
 import { microsOfSeconds } from '#shared/time.ts'
-import { START, Story } from '../../../support/alert-story.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../../../support/random-plans.ts'
+import { START, Story } from '../alert-story.ts'
+import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 const HOUR = microsOfSeconds(3600)
 

@@ -4,8 +4,8 @@ import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { Simulation } from '#shared/monitoring/simulation/simulation.ts'
 import type { Played } from '#shared/monitoring/simulation/virtual-check.ts'
-import { SECOND, START, Story, uuidOf } from '../../../support/alert-story.ts'
-import { CHANNELS, chance, forAll, randomPlan } from '../../../support/random-plans.ts'
+import { SECOND, START, Story, uuidOf } from '../alert-story.ts'
+import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 const LENGTH = 20_000
 

@@ -4,7 +4,7 @@ import { createMailer } from '#shared/delivery/mailer.ts'
 import { transports } from '../../../../workers/notifier/transports/registry.ts'
 import { someNotification, someRecovery } from '../../../support/notification.ts'
 import { type MailRefusal, openSmtpSink, type SmtpSink } from '../../../support/smtp-sink.ts'
-import { openTransportContext } from '../../../support/transport-context.ts'
+import { openTransportContext } from '../transport-context.ts'
 
 const open = (sink: Pick<SmtpSink, 'url'>) =>
   createMailer({ url: sink.url, from: 'Signalbox <alerts@signals.example>' })

@@ -7,7 +7,7 @@ import { appriseTransport } from '../../../../workers/notifier/transports/appris
 import { shellTransport } from '../../../../workers/notifier/transports/shell.ts'
 import { openHttpSink } from '../../../support/http-sink.ts'
 import { someNotification, someRecovery } from '../../../support/notification.ts'
-import { openTransportContext } from '../../../support/transport-context.ts'
+import { openTransportContext } from '../transport-context.ts'
 
 const enabled = { siteName: 'Signalbox', twilio: null, appriseUrl: null, mayRunCommands: true }
 

@@ -6,7 +6,7 @@ import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { transports } from '../../../../workers/notifier/transports/registry.ts'
 import { openHttpSink } from '../../../support/http-sink.ts'
 import { someNotification, someRecovery } from '../../../support/notification.ts'
-import { openTransportContext } from '../../../support/transport-context.ts'
+import { openTransportContext } from '../transport-context.ts'
 
 const transport = (kind: string) => {
   const found = transports.get(kind)

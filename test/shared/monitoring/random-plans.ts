@@ -1,6 +1,6 @@
 import type { Plan, Step } from '#shared/monitoring/alerting/policy.ts'
+import { effort } from '../../support/effort.ts'
 import { uuidOf } from './alert-story.ts'
-import { effort } from './effort.ts'
 
 const STORIES = effort(1_000, 20_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)

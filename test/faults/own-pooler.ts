@@ -6,9 +6,9 @@ import pg from 'pg'
 import { identify, stopProcess } from '../../stack/process-identity.ts'
 import { runCommand } from '../../stack/run-command.ts'
 import { makePrivateFolder, serviceUser } from '../../stack/service-user.ts'
-import { eventually } from './eventually.ts'
-import { freePort } from './free-port.ts'
-import { testLogin } from './template-database.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { testLogin } from '../support/template-database.ts'
 
 /** Sessions of each login behind a pooler: fewer than its clients, so that they have to share. */
 const SESSIONS = 4

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
-import { eventually } from './eventually.ts'
-import { MAIL_DOMAIN, type MailListener } from './product.ts'
-import { addCheck, addProject } from './projects.ts'
+import { eventually } from '../../support/eventually.ts'
+import { MAIL_DOMAIN, type MailListener } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
 
 interface RecordedPing {
   n: number

@@ -1,8 +1,8 @@
-import { addWebhook, tell } from './alerts.ts'
-import { eventually } from './eventually.ts'
-import type { HttpProduct } from './product.ts'
-import { addCheck, addProject } from './projects.ts'
-import { send } from './send.ts'
+import { addWebhook, tell } from '../../support/alerts.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { addCheck, addProject } from '../../support/projects.ts'
+import { send } from '../../support/send.ts'
 
 /** A project with checks of these names that tell one webhook, and what its owner does by the API. */
 export async function withChecks(product: HttpProduct, sink: { url: string }, names: readonly string[]) {

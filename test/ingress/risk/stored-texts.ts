@@ -1,6 +1,6 @@
 import { sealedColumns } from '#shared/platform/database/sealed-store.ts'
 import { createSecrets, type SealPurpose } from '#shared/platform/process/secrets.ts'
-import type { Product } from './product.ts'
+import type { Product } from '../../support/product.ts'
 
 /** Where a text was found. */
 export interface StoredText {

@@ -1,5 +1,5 @@
 import type { WorkerDeps } from '../../workers/define-worker.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** The value of a metric in Prometheus' text form, summed over its labels; 0 when it is not there. */
 export function metricIn(text: string, name: string): number {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { freePort } from './free-port.ts'
-import { certificateFor, type OwnRabbit, once, startRabbit } from './own-servers.ts'
+import { freePort } from '../support/free-port.ts'
+import { certificateFor, type OwnRabbit, once, startRabbit } from '../support/own-servers.ts'
 
 /** The broker that all fault tests of one process share, each with a virtual host of its own. */
 export type SharedRabbit = OwnRabbit & {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
-import { root } from './imports.ts'
+import { root } from '../support/imports.ts'
 
 /**
  * The release before this one in a folder of its own, on the packages of this one: the newest tag, or while there is none

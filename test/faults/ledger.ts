@@ -10,7 +10,7 @@ import { query } from '#shared/platform/database/sql.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/eventually.ts'
 
 /**
  * What the sender of a ping knows of it. A 2xx is accepted. A 4xx was refused before anything was published. Whatever

@@ -1,5 +1,5 @@
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
-import type { TransportContext } from '../../workers/notifier/transports/transport.ts'
+import type { TransportContext } from '../../../workers/notifier/transports/transport.ts'
 
 /** A context whose clients may reach loopback, where the sinks of the tests are. */
 export function openTransportContext(
