@@ -7,7 +7,6 @@ import { openDocument } from '#shared/risk/packs/pdf/open-document.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { renderPackPdf } from '#shared/risk/packs/pdf/render.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, STYLES } from '#shared/risk/packs/pdf/sheet.ts'
-import { lowestTier } from '#shared/risk/packs/pdf/tiers.ts'
 import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
 import { readQr } from '../../../support/read-qr.ts'
 import { NO_POPPLER, pictureOfPage, readPdf, wordsOfPdf } from '../../../support/risk-poppler.ts'
@@ -29,12 +28,6 @@ test('another place in the log is another document', async (t) => {
   const input = await pdfInput()
   const other = { ...input, proof: { ...input.proof, index: 40 } }
   t.false((await plainPdf()).equals(await renderPackPdf(other)))
-})
-
-test('a card without a grade has the lowest tier of its evidence', (t) => {
-  t.is(lowestTier(['REGISTRY_VERIFIED', 'SELF_DECLARED', 'DOCUMENT_SIGNED']), 'SELF_DECLARED')
-  t.is(lowestTier(['LENDER_SIDE', 'MISSING']), 'MISSING')
-  t.is(lowestTier([]), 'MISSING')
 })
 
 test('its text can be selected: numbers, tiers, the sentence, the anchor and how to verify it', async (t) => {
