@@ -3,6 +3,7 @@ import test from 'ava'
 import { type AcceptedPing, encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
+import { randomOf } from '../fuzz/random.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { effort } from '../support/effort.ts'
 import { openProduct } from '../support/product.ts'
@@ -10,6 +11,7 @@ import { addCheck } from '../support/projects.ts'
 import { backlogEmpty } from './ledger.ts'
 
 const PERMUTATIONS = effort(150, 1_000)
+const SEED = 20261127
 const run = { a: randomUUID(), b: randomUUID() }
 
 /** What happened, one second after the other: two runs, one inside the other, and what else a job may say. */
@@ -33,7 +35,7 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   const checks = added.toSorted((a, b) => a.id - b.id)
   const begunAt = nowMicros() - microsOfSeconds(60)
   // The first check is told the story as it was, each of the others in an order of its own.
-  const orders = checks.map((_, index) => (index === 0 ? story.map((_signal, step) => step) : shuffled(story.length)))
+  const orders = checks.map((_, index) => (index === 0 ? story.map((_signal, step) => step) : shuffled(story.length, index)))
 
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   for (let turn = 0; turn < story.length; turn++) {
@@ -69,10 +71,11 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   }
 })
 
-function shuffled(length: number): number[] {
+function shuffled(length: number, index: number): number[] {
+  const { int } = randomOf(SEED, index)
   const order = Array.from({ length }, (_, step) => step)
   for (let last = length - 1; last > 0; last--) {
-    const other = Math.floor(Math.random() * (last + 1))
+    const other = int(last + 1)
     const [a = 0, b = 0] = [order[last], order[other]]
     order[last] = b
     order[other] = a
