@@ -44,7 +44,7 @@ console.log(
   `${selected.size} files, ${Math.round(performance.now() / 1000)} s, ${processorSeconds()} s of processor time`,
 )
 console.log(`${count.passed} passed, ${count.failed} failed`)
-process.exitCode = count.failed > 0 ? 1 : 0
+process.exitCode = count.failed > 0 || ended.signal.aborted ? 1 : 0
 
 /** Runs entries of the queue, each with an AVA of its own, until none is left or the run is ended by a signal. */
 async function runQueue(): Promise<void> {
