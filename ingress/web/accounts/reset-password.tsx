@@ -5,6 +5,7 @@ import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { deleteUnconfirmedFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import {
   deleteIdentities,
@@ -107,18 +108,15 @@ async function resetPassword(context: FormContext): Promise<void> {
     await verifyUserEmail(tx, user.id)
     await deleteIdentities(tx, user.id)
     await deleteSessions(tx, user.id)
-    await insertAudit(tx, {
-      organisationId: null,
-      userId: user.id,
-      actor: user.email,
-      action: 'password.reset',
-      target: '',
-      address: context.address,
-    })
+    const entry = { organisationId: null, userId: user.id, actor: user.email, address: context.address }
+    await insertAudit(tx, { ...entry, action: 'password.reset', target: '' })
+    if ((await deleteUnconfirmedFactors(tx, user.id)) > 0) {
+      await insertAudit(tx, { ...entry, action: 'second-factor.removed', target: 'not confirmed by mail' })
+    }
   })
   const changed = await findUser(deps.db, user.id)
   if (!changed) throw new NotFoundError('The account is gone.')
-  await signInWithPassword({ ...context, session: null }, changed, '/account?done=password-changed')
+  await signInWithPassword({ ...context, session: null }, changed, '/account?done=password-reset')
 }
 
 function showRequest(context: Context): void {
@@ -147,7 +145,7 @@ function showChoice(context: Context, problem: string | null, status = 200): voi
     { title: 'New password' },
     <section class="card narrow">
       <h1>Choose a new password</h1>
-      <p>You will be signed out everywhere else.</p>
+      <p>You will be signed out everywhere else. Second factors that you did not confirm by mail are removed.</p>
       <Problem text={problem} />
       <Form context={context} action={`/reset-password/${context.params.token}`} class="stack">
         <NewPasswordField label="New password" />

@@ -6,6 +6,7 @@ import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import { findUser, isTheme, type Theme, type User, updateEmail, updateLook } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { restoreAddress } from '#shared/tenancy/operations/recover-account.ts'
 import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
@@ -31,7 +32,7 @@ export function youPages(pages: Pages): void {
     redirect(context, '/account?done=name-changed')
   })
   pages.get('/account/address/:token', async (context) => {
-    const { link } = await openLink(context)
+    const { link } = await openLink(context, 'change-address')
     sendPage(
       context,
       { title: 'New address' },
@@ -49,6 +50,31 @@ export function youPages(pages: Pages): void {
     )
   })
   pages.post('/account/address/:token', useAddress)
+  pages.get('/account/former-address/:token', async (context) => {
+    const { link } = await openLink(context, 'restore-address')
+    sendPage(
+      context,
+      { title: 'Former address' },
+      <section class="card narrow">
+        <h1>Restore this address?</h1>
+        <p>
+          The account gets the address <b class="breakable">{link.email}</b> back. All sessions end, second factors that
+          were added since the change are removed, and you choose a new password.
+        </p>
+        <Form context={context} action={context.request.path} class="stack">
+          <button type="submit" class="danger">
+            This was not me: restore it
+          </button>
+        </Form>
+      </section>,
+    )
+  })
+  pages.post('/account/former-address/:token', async (context) => {
+    const { link, user } = await openLink(context, 'restore-address')
+    const { db, secrets } = context.deps
+    const token = await restoreAddress(link, user, { db, secrets, address: context.address })
+    redirect(context, `/reset-password/${token}`)
+  })
 }
 
 /**
@@ -87,18 +113,18 @@ export async function askForAddress(context: FormContext): Promise<string | null
   return null
 }
 
-async function openLink(context: Context) {
+async function openLink(context: Context, purpose: 'change-address' | 'restore-address') {
   const { db, secrets } = context.deps
-  const link = await findLink(db, 'change-address', secrets.digests(`change-address:${context.params.token}`))
+  const link = await findLink(db, purpose, secrets.digests(`${purpose}:${context.params.token}`))
   const user = link?.userId ? await findUser(db, link.userId) : null
-  if (!link || !user) throw new NotFoundError('This link has been used or is older than a day. Ask for another one.')
+  if (!link || !user) throw new NotFoundError('This link has been used or is too old. Ask for another one.')
   return { link, user }
 }
 
-/** The old address is told; links that were sent there open nothing any more. */
+/** Mails the old address a link that restores it; links that were sent there before stop working. */
 async function useAddress(context: FormContext): Promise<void> {
   const { deps, address } = context
-  const { link, user } = await openLink(context)
+  const { link, user } = await openLink(context, 'change-address')
   await deps.outbox.run(async (tx, enqueue) => {
     if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was used a moment ago.')
     if (!(await updateEmail(tx, user.id, link.email))) {
@@ -107,12 +133,15 @@ async function useAddress(context: FormContext): Promise<void> {
     await deleteLinks(tx, 'reset-password', user.id)
     const entry = { userId: user.id, actor: user.email, action: 'address.changed', target: link.email, address }
     await insertAudit(tx, { ...entry, organisationId: null })
+    const token = newToken()
+    const digest = deps.secrets.digest(`restore-address:${token}`)
+    await insertLink(tx, { purpose: 'restore-address', digest, userId: user.id, email: user.email })
     await queueLinkMail(tx, enqueue, deps, {
       to: user.email,
       subject: `Your address at ${deps.config.siteName} has changed`,
-      lead: `From now on you sign in there as ${link.email}. If it was not you, tell the operator at once. The place to sign in:`,
-      path: '/sign-in',
-      foot: 'This is the last mail to this address.',
+      lead: `From now on you sign in there as ${link.email}. If you did not change it, restore this address within seven days:`,
+      path: `/account/former-address/${token}`,
+      foot: 'If it was you, nothing needs to be done. This is the last mail to this address.',
     })
   })
   if (context.session?.userId === user.id)

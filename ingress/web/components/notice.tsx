@@ -4,6 +4,8 @@ const notices: Readonly<Record<string, string>> = {
   'signed-out-everywhere': 'You are signed out everywhere else.',
   'session-ended': 'That session is signed out.',
   'password-changed': 'The password is changed, and you are signed out everywhere else.',
+  'password-reset':
+    'The password is changed, and you are signed out everywhere else. Keys and invitations that were created with your account still work: revoke those that you did not create.',
   'name-changed': 'Saved.',
   'reports-saved': 'Saved. Nothing else is sent to you than what is chosen below.',
   'check-created': 'The check is created. It waits for its first ping.',

@@ -3,6 +3,7 @@ import type { IngressDeps } from '../../deps.ts'
 import { accountPages } from '../accounts/account.tsx'
 import { createEndReportsRouter } from '../accounts/end-reports.tsx'
 import { invitationPages } from '../accounts/invitation.tsx'
+import { newFactorPages } from '../accounts/new-factor.tsx'
 import { oidcPages } from '../accounts/oidc.ts'
 import { resetPages } from '../accounts/reset-password.tsx'
 import { secondFactorPages } from '../accounts/second-factor.tsx'
@@ -52,6 +53,7 @@ export function createWebRouter(deps: IngressDeps): Router {
     signInPages,
     secondStepPages,
     secondFactorPages,
+    newFactorPages,
     setUpPages,
     resetPages,
     invitationPages,

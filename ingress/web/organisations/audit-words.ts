@@ -44,6 +44,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'acceptance.asked': 'asked a buyer to accept',
   'acceptance.recorded': 'recorded what a buyer answered',
   'address.changed': 'changed their e-mail address',
+  'address.restored': 'restored their former e-mail address',
   // As earlier builds noted it, with the request; the operations note what a key does now.
   'api.changed': 'changed something by the API',
   'business.membership-changed': 'changed memberships of a business',

@@ -2,13 +2,14 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
-export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation' | 'change-address'
+export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation' | 'change-address' | 'restore-address'
 
 const LIFETIMES = {
   'set-up': '1 day',
   'reset-password': '1 hour',
   invitation: '7 days',
   'change-address': '1 day',
+  'restore-address': '7 days',
 } as const satisfies Record<LinkPurpose, string>
 
 export interface OneTimeLink {
@@ -20,6 +21,7 @@ export interface OneTimeLink {
   role: Role | ''
   /** whether it was opened by the token that only the mail holds */
   isMailed: boolean
+  createdAt: Date
 }
 
 /**
@@ -64,7 +66,7 @@ export async function findLink(
   const rows = await query<OneTimeLink>(
     db,
     `SELECT l.id, l.user_id AS "userId", l.organisation_id AS "organisationId", o.name AS "organisationName",
-            l.email, l.role, coalesce(l.mailed_digest = ANY(?::bytea[]), false) AS "isMailed"
+            l.email, l.role, l.created_at AS "createdAt", coalesce(l.mailed_digest = ANY(?::bytea[]), false) AS "isMailed"
      FROM one_time_links l LEFT JOIN organisations o ON o.id = l.organisation_id
      WHERE l.purpose = ? AND (l.digest = ANY(?::bytea[]) OR l.mailed_digest = ANY(?::bytea[])) AND l.expires_at > now()`,
     [digests, purpose, digests, digests],
@@ -81,6 +83,11 @@ export async function useLink(tx: Knex, id: number): Promise<boolean> {
 export async function deleteLinks(tx: Knex, purpose: LinkPurpose, userId?: number): Promise<void> {
   if (userId === undefined) await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ?', [purpose])
   else await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ? AND user_id = ?', [purpose, userId])
+}
+
+/** Deletes the links of a person that were created after one of them, whatever their purpose. */
+export async function deleteLaterLinks(tx: Knex, userId: number, id: number): Promise<void> {
+  await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND id > ?', [userId, id])
 }
 
 export interface Invitation {

@@ -64,7 +64,7 @@ export async function beginTotp(db: Knex, userId: number, sealedSecret: string):
   const changed = await execute(
     db,
     `INSERT INTO user_totp (user_id, sealed_secret) VALUES (?, ?)
-     ON CONFLICT (user_id) DO UPDATE SET sealed_secret = excluded.sealed_secret, last_step = 0
+     ON CONFLICT (user_id) DO UPDATE SET sealed_secret = excluded.sealed_secret, last_step = 0, created_at = now()
      WHERE NOT user_totp.is_confirmed`,
     [userId, sealedSecret],
   )
@@ -75,7 +75,9 @@ export async function beginTotp(db: Knex, userId: number, sealedSecret: string):
 export async function takeTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
   const changed = await execute(
     db,
-    'UPDATE user_totp SET last_step = ?, is_confirmed = true WHERE user_id = ? AND last_step < ?',
+    `UPDATE user_totp SET last_step = ?, is_confirmed = true,
+       created_at = CASE WHEN is_confirmed THEN created_at ELSE now() END
+     WHERE user_id = ? AND last_step < ?`,
     [step, userId, step],
   )
   return changed === 1
@@ -137,6 +139,61 @@ export async function deleteSecondFactors(tx: Knex, userId: number): Promise<boo
     await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId]),
   ]
   return deleted.some((count) => count > 0)
+}
+
+export type FactorId = { totp: true } | { passkey: string }
+
+/** Stores the digest of the link that the mail about a new factor contains. Until it is used the factor is unconfirmed. */
+export async function awaitMailConfirmation(tx: Knex, userId: number, factor: FactorId, digest: Buffer): Promise<void> {
+  if ('totp' in factor) {
+    await execute(tx, 'UPDATE user_totp SET mail_digest = ? WHERE user_id = ?', [digest, userId])
+  } else {
+    const sql = 'UPDATE user_passkeys SET mail_digest = ? WHERE user_id = ? AND credential_id = ?'
+    await execute(tx, sql, [digest, userId, factor.passkey])
+  }
+}
+
+/** Returns the unconfirmed factor whose mail contains a link with one of these digests; null for used links. */
+export async function findUnconfirmedFactor(
+  db: Knex,
+  digests: readonly Buffer[],
+): Promise<{ userId: number; factor: FactorId; name: string } | null> {
+  const rows = await query<{ userId: number; credentialId: string | null; name: string }>(
+    db,
+    `SELECT user_id AS "userId", NULL AS "credentialId", 'authenticator app' AS name FROM user_totp
+     WHERE mail_digest = ANY(?::bytea[])
+     UNION ALL
+     SELECT user_id, credential_id, 'passkey “' || name || '”' FROM user_passkeys WHERE mail_digest = ANY(?::bytea[])`,
+    [digests, digests],
+  )
+  const [row] = rows
+  if (!row) return null
+  const { userId, credentialId, name } = row
+  return { userId, factor: credentialId === null ? { totp: true } : { passkey: credentialId }, name }
+}
+
+/** @returns false when the factor is confirmed or removed already */
+export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promise<boolean> {
+  const changed = [
+    await execute(tx, 'UPDATE user_totp SET mail_digest = NULL WHERE mail_digest = ANY(?::bytea[])', [digests]),
+    await execute(tx, 'UPDATE user_passkeys SET mail_digest = NULL WHERE mail_digest = ANY(?::bytea[])', [digests]),
+  ]
+  return changed.some((count) => count > 0)
+}
+
+/**
+ * Deletes the factors that were not confirmed by mail, and the recovery codes, which were shown to the person who added
+ * them.
+ * @param since deletes also the confirmed factors that were added after this time
+ * @returns the number of factors
+ */
+export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?: Date): Promise<number> {
+  const condition = 'user_id = ? AND (mail_digest IS NOT NULL OR created_at > ?::timestamptz)'
+  const count =
+    (await execute(tx, `DELETE FROM user_totp WHERE ${condition}`, [userId, since ?? null])) +
+    (await execute(tx, `DELETE FROM user_passkeys WHERE ${condition}`, [userId, since ?? null]))
+  if (count > 0) await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId])
+  return count
 }
 
 /** Notes that a challenge was answered, and forgets those too old to be answered. @returns false the second time */

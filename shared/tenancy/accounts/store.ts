@@ -91,10 +91,14 @@ export async function updateEmail(tx: Knex, id: number, email: string): Promise<
   return changed === 1
 }
 
-/** Sets the password, and ends every link that could set another one. The caller ends the sessions. */
+/**
+ * Sets the password, and ends every link that could set another one or move the account to another address. The caller
+ * ends the sessions.
+ */
 export async function updatePassword(tx: Knex, id: number, passwordHash: string): Promise<void> {
   await execute(tx, 'UPDATE users SET password_hash = ? WHERE id = ?', [passwordHash, id])
-  await execute(tx, `DELETE FROM one_time_links WHERE user_id = ? AND purpose = 'reset-password'`, [id])
+  const purposes = ['reset-password', 'change-address']
+  await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND purpose = ANY(?::text[])', [id, purposes])
 }
 
 /** Whether somebody can administer this installation; until then a set-up link makes the first one. */

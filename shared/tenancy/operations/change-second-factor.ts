@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import { ConflictError, NotFoundError, ValidationError } from '../../errors.ts'
 import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
@@ -6,10 +7,12 @@ import { insertAudit } from '../accounts/audit-store.ts'
 import type { StoredPasskey } from '../accounts/passkey.ts'
 import { newRecoveryCodes, recoveryCodeText } from '../accounts/recovery-codes.ts'
 import {
+  awaitMailConfirmation,
   beginTotp,
   deletePasskey,
   deleteSecondFactors,
   deleteTotp,
+  type FactorId,
   findSecondFactors,
   findTotp,
   hasSecondFactor,
@@ -59,7 +62,7 @@ export async function confirmTotp(
     if (step === null || !(await takeTotpStep(tx, person.id, step))) {
       throw new ValidationError('code: is not the code that the app shows now. Is the clock of the phone right?')
     }
-    return await noteAdded(tx, enqueue, actor, person, 'authenticator app', deps)
+    return await noteAdded(tx, enqueue, actor, person, { totp: true }, 'authenticator app', deps)
   })
 }
 
@@ -78,7 +81,8 @@ export async function addPasskey(
     if (!(await insertPasskey(tx, { ...passkey, userId: person.id }))) {
       throw new ConflictError('That passkey is registered already.')
     }
-    return await noteAdded(tx, enqueue, actor, person, `passkey “${passkey.name}”`, deps)
+    const factor = { passkey: passkey.credentialId }
+    return await noteAdded(tx, enqueue, actor, person, factor, `passkey “${passkey.name}”`, deps)
   })
 }
 
@@ -89,7 +93,7 @@ export async function addPasskey(
 export async function removeSecondFactor(
   actor: Actor,
   person: Person,
-  which: { totp: true } | { passkey: string } | { all: true },
+  which: FactorId | { all: true },
   deps: SecondFactorDeps,
 ): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
@@ -119,22 +123,26 @@ export async function renewRecoveryCodes(
   })
 }
 
+/** Sends the link by which the owner of the mailbox confirms the factor. Without a mail server it needs no confirmation. */
 async function noteAdded(
   tx: Knex,
   enqueue: Enqueue,
   actor: Actor,
   person: Person,
+  factor: FactorId,
   what: string,
   deps: SecondFactorDeps,
 ): Promise<string[]> {
   await note(tx, actor, 'second-factor.added', what)
-  await queueLinkMail(tx, enqueue, deps, {
+  const token = randomBytes(32).toString('base64url')
+  const isMailed = await queueLinkMail(tx, enqueue, deps, {
     to: person.email,
     subject: `A second factor was added at ${deps.config.siteName}`,
-    lead: `From now on your account also asks for this: ${what}. If you did not add it, choose a new password and remove it:`,
-    path: '/reset-password',
-    foot: 'If it was you, nothing needs to be done.',
+    lead: `From now on your account also asks for this: ${what}. Confirm it here, or remove it if you did not add it:`,
+    path: `/account/new-factor/${token}`,
+    foot: 'Until you confirm it, a password reset removes it.',
   })
+  if (isMailed) await awaitMailConfirmation(tx, person.id, factor, deps.secrets.digest(`new-factor:${token}`))
   const { recoveryCodes } = await findSecondFactors(tx, person.id)
   return recoveryCodes > 0 ? [] : await makeRecoveryCodes(tx, person.id, deps.secrets)
 }
@@ -149,11 +157,7 @@ async function makeRecoveryCodes(tx: Knex, userId: number, secrets: LinkMailDeps
   return codes
 }
 
-async function deleted(
-  tx: Knex,
-  userId: number,
-  which: { totp: true } | { passkey: string } | { all: true },
-): Promise<boolean> {
+async function deleted(tx: Knex, userId: number, which: FactorId | { all: true }): Promise<boolean> {
   if ('totp' in which) return await deleteTotp(tx, userId)
   if ('passkey' in which) return await deletePasskey(tx, userId, which.passkey)
   return await deleteSecondFactors(tx, userId)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { Secret, TOTP } from 'otpauth'
+import { addPasskey } from '#shared/tenancy/operations/change-second-factor.ts'
 import { nowMicros } from '#shared/time.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'
@@ -123,11 +124,19 @@ test('codes are not guessed: after ten tries nobody with the password goes on, w
   t.is(statuses.at(-1), 429)
 })
 
-test('a new password by mail does not go around the second factor', async (t) => {
+/** @returns the path of a link to choose a new password */
+async function resetPath(email: string): Promise<string> {
+  const outcome = await runAdmin(['user', 'reset-password', '--email', email], userCommands, admin)
+  return new URL(outcome.stdout.trim()).pathname
+}
+
+test('a new password by mail does not go around a confirmed second factor', async (t) => {
   const { secret } = await withApp('reset@example.com')
+  const link = new URL((await mailTo('reset@example.com')).url).pathname
+  t.is((await createVisitor(app.url).post(`${link}/confirm`, {}, link)).status, 200)
+  t.is((await createVisitor(app.url).get(link)).status, 404, 'the link works once')
   const [person] = await app.db('users').where({ email: 'reset@example.com' })
-  const outcome = await runAdmin(['user', 'reset-password', '--email', 'reset@example.com'], userCommands, admin)
-  const path = new URL(outcome.stdout.trim()).pathname
+  const path = await resetPath('reset@example.com')
   const visitor = createVisitor(app.url)
   const changed = await visitor.post(path, { password: 'another set of words' })
   t.is(changed.headers.location, '/sign-in/second-step')
@@ -135,6 +144,64 @@ test('a new password by mail does not go around the second factor', async (t) =>
   t.is(Number((await app.db('sessions').where({ user_id: person.id }).count())[0]?.count), 0)
   t.is((await visitor.post('/sign-in/second-step', { code: codeOf(secret, 1) })).status, 303)
   t.is((await visitor.get('/account')).status, 200)
+})
+
+test('a password reset removes factors and address changes that nobody confirmed', async (t) => {
+  const email = 'intruded@example.com'
+  const { visitor: intruder } = await withApp(email)
+  const [person] = await app.db('users').where({ email })
+  const passkey = { credentialId: 'intruder', publicKey: Buffer.of(1), counter: 0, transports: [], name: 'Intruder' }
+  await addPasskey({ kind: 'operator', name: 'test' }, { id: Number(person.id), email }, passkey, app.deps)
+  await intruder.post('/account/address', { email: 'intruder@example.com', present: password }, '/account')
+  const change = new URL((await mailTo('intruder@example.com')).url).pathname
+  const owner = createVisitor(app.url)
+  const changed = await owner.post(await resetPath(email), { password: 'another set of words' })
+  t.is(changed.headers.location, '/account?done=password-reset')
+  t.is((await owner.get('/account')).status, 200)
+  for (const table of ['user_totp', 'user_passkeys', 'user_recovery_codes', 'one_time_links']) {
+    t.is(await app.db(table).where({ user_id: person.id }).first(), undefined, table)
+  }
+  t.is((await createVisitor(app.url).post(change, {}, '/sign-in')).status, 404)
+})
+
+test('the mail about a new factor removes it and ends all sessions', async (t) => {
+  const email = 'warned@example.com'
+  const { visitor: intruder } = await withApp(email)
+  const link = new URL((await mailTo(email)).url).pathname
+  const owner = createVisitor(app.url)
+  t.is((await owner.get(link)).status, 200)
+  t.is((await intruder.get('/account')).status, 200, 'opening the link changes nothing')
+  const removed = await owner.post(`${link}/remove`, {}, link)
+  t.is((await intruder.get('/account')).status, 303)
+  t.is((await owner.get(link)).status, 404, 'the link works once')
+  await owner.post(removed.headers.location ?? '', { password: 'another set of words' })
+  t.is((await owner.get('/account')).status, 200)
+})
+
+test('the former address takes an account back from an intruder', async (t) => {
+  const email = 'moved@example.com'
+  const intruder = await join(app, team, 'member', email)
+  const changed = { email: 'thief@example.com', present: password }
+  await intruder.post('/account/address', changed, '/account')
+  const change = new URL((await mailTo('thief@example.com')).url).pathname
+  await intruder.post(change, {})
+  const [person] = await app.db('users').where({ email: 'thief@example.com' })
+  const passkey = { credentialId: 'thief', publicKey: Buffer.of(1), counter: 0, transports: [], name: 'Thief' }
+  await addPasskey(
+    { kind: 'operator', name: 'test' },
+    { id: Number(person.id), email: changed.email },
+    passkey,
+    app.deps,
+  )
+  const confirm = new URL((await mailTo('thief@example.com')).url).pathname
+  t.is((await intruder.post(`${confirm}/confirm`, {}, confirm)).status, 200)
+  const owner = createVisitor(app.url)
+  const restore = new URL((await mailTo(email)).url).pathname
+  const restored = await owner.post(restore, {})
+  t.is((await intruder.get('/account')).status, 303)
+  await owner.post(restored.headers.location ?? '', { password: 'another set of words' })
+  t.regex((await owner.get('/account')).text, /moved@example\.com/)
+  t.is(await app.db('user_passkeys').where({ user_id: person.id }).first(), undefined)
 })
 
 test('the operator removes what is lost, the audit says so and the person is told', async (t) => {
