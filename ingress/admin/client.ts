@@ -8,16 +8,15 @@ import {
   parseClientScopes,
   parseFamilies,
 } from '#shared/tenancy/oauth/families.ts'
+import { changeFamilies } from '#shared/tenancy/operations/change-families.ts'
 import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
 import {
   findOrganisation,
-  grantFamilies,
   listClients,
-  revokeFamilies,
   rotateSecret,
-  setClientDisabled,
+  setClientDisabledByOperator,
 } from '#shared/tenancy/organisations/store.ts'
-import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
+import { type Command, type Given, lines, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 
 const families = {
@@ -97,7 +96,7 @@ function switchCommand(verb: 'disable' | 'enable', summary: string): Command {
     options: { client: clientOption },
     async run(given, { db }) {
       const clientId = textOf(given, 'client')
-      if (!(await setClientDisabled(db, clientId, verb === 'disable'))) throw noSuchClient(clientId)
+      if (!(await setClientDisabledByOperator(db, clientId, verb === 'disable'))) throw noSuchClient(clientId)
       return { json: { clientId, disabled: verb === 'disable' }, text: `${clientId} ${verb}d` }
     },
   }
@@ -109,12 +108,16 @@ function entitlementCommand(verb: 'grant' | 'revoke', summary: string): Command 
     verb,
     summary,
     options: { organisation: { description: 'organisation id', value: 'ID', required: true }, families },
-    async run(given, { db }) {
+    async run(given, { db, actor }) {
       const uuid = textOf(given, 'organisation')
       const organisation = /^[0-9a-f-]{36}$/i.test(uuid) ? await findOrganisation(db, uuid) : undefined
       if (!organisation) throw new UsageError(`there is no organisation ${uuid}`)
       const named = familiesOf(given)
-      await (verb === 'grant' ? grantFamilies : revokeFamilies)(db, organisation.id, named)
+      await changeFamilies(db, operatorOf({ actor }), {
+        organisationId: organisation.id,
+        families: named,
+        isGranted: verb === 'grant',
+      })
       const json = { organisationId: organisation.uuid, [verb === 'grant' ? 'granted' : 'revoked']: named }
       return { json, text: `${organisation.name}: ${verb} ${named.join(', ')}` }
     },
@@ -125,10 +128,16 @@ export const clientCommands: readonly Command[] = [
   create,
   list,
   rotate,
-  switchCommand('disable', 'Refuse a client: its secrets, keys and tokens stop working within seconds'),
-  switchCommand('enable', 'Admit a disabled client again'),
+  switchCommand(
+    'disable',
+    'Disable a client: its secrets, keys and tokens stop working within seconds; its owners cannot enable it',
+  ),
+  switchCommand('enable', 'Enable a disabled client'),
   entitlementCommand('grant', 'Entitle an organisation to API families'),
-  entitlementCommand('revoke', 'Take API families away; every token loses them within seconds'),
+  entitlementCommand(
+    'revoke',
+    'Revoke API families: every token loses them within seconds; owners cannot grant them again',
+  ),
 ]
 
 function envOf(given: Given): ApiEnv {

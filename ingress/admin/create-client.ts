@@ -10,6 +10,7 @@ import {
   insertClient,
   insertConsumerKey,
   insertLmsIntegration,
+  releaseFamilies,
 } from '#shared/tenancy/organisations/store.ts'
 
 export interface ClientOrder {
@@ -47,6 +48,7 @@ export async function createClient(db: Knex, secrets: Secrets, order: ClientOrde
   const lmsSecret = order.hasLmsSecret && families.includes('colending') ? newLmsSecret(randomBytes) : null
   return await db.transaction(async (tx) => {
     const organisation = await ensureOrganisation(tx, order.name)
+    await releaseFamilies(tx, organisation.id, families)
     await grantFamilies(tx, organisation.id, families)
     const id = await insertClient(tx, {
       clientId,

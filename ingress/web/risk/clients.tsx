@@ -2,8 +2,9 @@ import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { type ConsoleClient, listConsoleClients, listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { CLIENT_SCOPES, FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
 import { rotateClientSecret, switchClient } from '#shared/tenancy/operations/change-client.ts'
-import { changeFamily } from '#shared/tenancy/operations/change-family.ts'
+import { changeFamilies } from '#shared/tenancy/operations/change-families.ts'
 import { createClient } from '#shared/tenancy/operations/create-client.ts'
+import { listWithheldFamilies } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
@@ -28,9 +29,10 @@ export function clientPages(pages: Pages): void {
 async function showClients(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { db } = context.deps
-  const [clients, entitlements] = await Promise.all([
+  const [clients, entitlements, withheld] = await Promise.all([
     listConsoleClients(db, console),
     listEntitlements(db, console.organisationId),
+    listWithheldFamilies(db, console.organisationId),
   ])
   const held = new Set(entitlements.map(({ family }) => family))
   const { secret, about, problem } = context.flash
@@ -42,7 +44,7 @@ async function showClients(context: Context): Promise<void> {
       <h1>Clients and entitlements</h1>
       <Problem text={problem} />
       {secret !== undefined && <NewClient clientId={about ?? ''} secret={secret} />}
-      <Families context={context} console={console} held={held} />
+      <Families context={context} console={console} held={held} withheld={withheld} />
       {clients.length === 0 && <p class="empty">No client in this environment yet.</p>}
       {clients.map((client) => (
         <ClientCard key={client.clientId} context={context} console={console} client={client} />
@@ -65,7 +67,13 @@ function NewClient({ clientId, secret }: { clientId: string; secret: string }) {
   )
 }
 
-function Families({ context, console, held }: { context: Context; console: Console; held: ReadonlySet<string> }) {
+function Families(props: {
+  context: Context
+  console: Console
+  held: ReadonlySet<string>
+  withheld: readonly string[]
+}) {
+  const { context, console, held, withheld } = props
   return (
     <section class="card" aria-labelledby="families">
       <h2 id="families">Entitlements</h2>
@@ -90,11 +98,11 @@ function Families({ context, console, held }: { context: Context; console: Conso
               </th>
               <td>
                 <span class={held.has(family) ? 'pill good' : 'pill'}>
-                  {held.has(family) ? 'granted' : 'not granted'}
+                  {held.has(family) ? 'granted' : withheld.includes(family) ? 'revoked by the operator' : 'not granted'}
                 </span>
               </td>
               <td>
-                {mayIn(console, 'own') && (
+                {mayIn(console, 'own') && !withheld.includes(family) && (
                   <FamilySwitch context={context} console={console} family={family} held={held} />
                 )}
               </td>
@@ -167,7 +175,9 @@ function ClientCard({ context, console, client }: { context: Context; console: C
           >
             <button type="submit">New secret</button>
           </Form>
-          {client.disabledAt ? (
+          {client.isDisabledByOperator ? (
+            <span class="muted">The operator disabled it.</span>
+          ) : client.disabledAt ? (
             <Form context={context} action={`${path}/enable`}>
               <button type="submit">Enable</button>
             </Form>
@@ -259,7 +269,8 @@ async function changeOne(context: FormContext, isGranted: boolean): Promise<void
   const family = FAMILIES.find((one) => one === context.params.family)
   if (!family) throw new NotFoundError('There is no such family.')
   const { organisationId } = console
-  await changeFamily(context.deps.db, personOf(context, console.session), { organisationId, family, isGranted })
+  const actor = personOf(context, console.session)
+  await changeFamilies(context.deps.db, actor, { organisationId, families: [family], isGranted })
   const path = `${console.base}/clients`
   leaveFlash(context, path, { notice: `${family} is ${isGranted ? 'granted' : 'revoked'}.` })
   redirect(context, path)

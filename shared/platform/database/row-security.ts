@@ -71,6 +71,7 @@ export const tenantTables: Readonly<Record<string, string>> = {
   trade_verifications: ofOrganisation,
   trusted_issuers: ofOrganisation,
   usage_units: ofOrganisation,
+  withheld_families: ofOrganisation,
   webhook_endpoints: ofOrganisation,
   bundles: ofProject,
   channels: ofProject,

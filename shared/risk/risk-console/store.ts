@@ -11,6 +11,7 @@ export interface ConsoleClient {
   secretPrefixes: string[]
   createdAt: Date
   disabledAt: Date | null
+  isDisabledByOperator: boolean
 }
 
 /** The clients of an organisation in an environment, in order of creation. */
@@ -21,6 +22,7 @@ export async function listConsoleClients(
   return await query<ConsoleClient>(
     db,
     `SELECT c.client_id AS "clientId", c.name, c.scopes, c.created_at AS "createdAt", c.disabled_at AS "disabledAt",
+       c.disabled_by_operator AS "isDisabledByOperator",
        ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)
          AS "secretPrefixes"
      FROM clients c WHERE c.organisation_id = ? AND c.env = ? ORDER BY c.id`,

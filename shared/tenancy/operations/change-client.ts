@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
-import { NotFoundError } from '../../errors.ts'
+import { ForbiddenError, NotFoundError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../accounts/audit-store.ts'
 import type { Actor } from '../actor.ts'
@@ -12,7 +12,11 @@ interface OwnClient {
   clientId: string
 }
 
-/** Switches a client off or on; its tokens end within seconds. @throws NotFoundError for one of somebody else */
+/**
+ * Disables or enables a client; its tokens end within seconds.
+ * @throws NotFoundError when the client belongs to another organisation
+ * @throws ForbiddenError when it is to be enabled and the operator disabled it
+ */
 export async function switchClient(
   db: Knex,
   actor: Actor,
@@ -21,7 +25,9 @@ export async function switchClient(
 ): Promise<void> {
   await transaction(db, async (tx) => {
     await requireOwn(tx, { organisationId, clientId })
-    await setClientDisabled(tx, clientId, isDisabled)
+    if (!(await setClientDisabled(tx, clientId, isDisabled))) {
+      throw new ForbiddenError('The operator of this installation disabled this client. Ask them to enable it.')
+    }
     const action = isDisabled ? 'client.disabled' : 'client.enabled'
     await insertActorAudit(tx, actor, { organisationId, action, target: clientId })
   })

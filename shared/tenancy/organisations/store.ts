@@ -56,13 +56,13 @@ export async function findOrganisation(db: Knex, uuid: string): Promise<Organisa
   return rows[0]
 }
 
-/** Adds entitlements; those held already stay. */
 /** What an organisation is called. @returns undefined when there is none */
 export async function findOrganisationName(db: Knex, id: number): Promise<string | undefined> {
   const [row] = await query<{ name: string }>(db, 'SELECT name FROM organisations WHERE id = ?', [id])
   return row?.name
 }
 
+/** Adds entitlements; those held already stay. */
 export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -78,6 +78,28 @@ export async function revokeFamilies(db: Knex, organisationId: number, families:
     organisationId,
     [...families],
   ])
+}
+
+/** Stores that the operator revoked families, so that owners cannot grant them. */
+export async function withholdFamilies(tx: Knex, organisationId: number, families: readonly string[]): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO withheld_families (organisation_id, family)
+     SELECT ?, family FROM unnest(?::text[]) AS t(family) ON CONFLICT DO NOTHING`,
+    [organisationId, [...families]],
+  )
+}
+
+/** Lets owners grant families again. */
+export async function releaseFamilies(tx: Knex, organisationId: number, families: readonly string[]): Promise<void> {
+  const sql = 'DELETE FROM withheld_families WHERE organisation_id = ? AND family = ANY(?)'
+  await execute(tx, sql, [organisationId, [...families]])
+}
+
+/** Returns the families that only the operator may grant. */
+export async function listWithheldFamilies(db: Knex, organisationId: number): Promise<string[]> {
+  const sql = 'SELECT family FROM withheld_families WHERE organisation_id = ?'
+  return (await query<{ family: string }>(db, sql, [organisationId])).map(({ family }) => family)
 }
 
 export interface NewClient {
@@ -145,14 +167,26 @@ export async function isClientOf(db: Knex, organisationId: number, clientId: str
   return rows.length > 0
 }
 
-/** @returns false when there is no such client */
+/**
+ * Disables or enables a client on behalf of its organisation.
+ * @returns false when there is no such client, or when it is to be enabled and the operator disabled it
+ */
 export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
   const rowCount = await execute(
     db,
-    `UPDATE clients SET disabled_at = ${isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'} WHERE client_id = ?`,
+    isDisabled
+      ? 'UPDATE clients SET disabled_at = coalesce(disabled_at, now()) WHERE client_id = ?'
+      : 'UPDATE clients SET disabled_at = NULL WHERE client_id = ? AND NOT disabled_by_operator',
     [clientId],
   )
   return rowCount > 0
+}
+
+/** Disables or enables a client as the operator. @returns false when there is no such client */
+export async function setClientDisabledByOperator(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
+  const disabledAt = isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'
+  const sql = `UPDATE clients SET disabled_by_operator = ?, disabled_at = ${disabledAt} WHERE client_id = ?`
+  return (await execute(db, sql, [isDisabled, clientId])) > 0
 }
 
 export interface ClientListing {
