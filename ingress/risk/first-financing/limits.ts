@@ -1,10 +1,12 @@
 import type { Knex } from 'knex'
 import { RateLimitedError } from '#shared/errors.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { requireLiveEpochs } from '#shared/risk/first-financing/epoch-store.ts'
 import { type GivenReceivable, isBlind } from '#shared/risk/first-financing/given.ts'
 import { countOpen } from '#shared/risk/first-financing/registration-store.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { takeOfDay } from '#shared/risk/metering/counter-store.ts'
+import { lockOrganisation } from '#shared/tenancy/accounts/store.ts'
 import type { IngressDeps } from '../../deps.ts'
 
 /** Elements that a receivable by its fields counts; a window asks eight more. */
@@ -49,10 +51,19 @@ export async function countEvaluation(
   }
 }
 
-/** @throws RateLimitedError when an organisation has as many open registrations as it may */
-export async function limitOpen(tx: Knex.Transaction, owner: Owner, { config }: IngressDeps): Promise<void> {
+/**
+ * Counts registrations that a worker has not stored yet as open.
+ * @throws RateLimitedError when an organisation has as many open registrations as it may
+ */
+export async function limitOpen(
+  tx: Knex.Transaction,
+  owner: Owner,
+  { config }: { config: Pick<Config, 'financingOpenRegistrations'> },
+): Promise<void> {
   const most = config.financingOpenRegistrations
-  if (most > 0 && (await countOpen(tx, owner, most)) >= most) {
+  if (most === 0) return
+  await lockOrganisation(tx, owner.organisationId)
+  if ((await countOpen(tx, owner, most)) >= most) {
     throw new RateLimitedError(`an organisation has at most ${most} open registrations`, RETRY_OPEN_SECONDS)
   }
 }

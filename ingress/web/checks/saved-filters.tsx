@@ -1,4 +1,5 @@
 import { deleteSavedFilter, type SavedFilter, saveFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
 import { Form } from '../components/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
@@ -25,7 +26,8 @@ async function save(context: FormContext): Promise<void> {
   const query = listQueryOf(new URLSearchParams(field(form, 'query').slice(0, 2000)))
   const path = `/projects/${project.uuid}/checks`
   const owner = { projectId: project.id, userId: session.userId }
-  const isSaved = name !== '' && query !== '' && (await saveFilter(deps.db, owner, { name, query }))
+  const isSaved =
+    name !== '' && query !== '' && (await transaction(deps.db, (tx) => saveFilter(tx, owner, { name, query })))
   leaveFlash(context, path, {
     notice: isSaved ? `Saved as “${name}”.` : 'Not saved: it needs a name and a filter, and twenty are the most.',
   })

@@ -4,7 +4,7 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { insertStatusNote } from '../pages/status-note-store.ts'
-import type { Project } from '../projects/store.ts'
+import { lockProject, type Project } from '../projects/store.ts'
 
 const MAX_TITLE = 100
 const MAX_TEXT = 2000
@@ -23,6 +23,7 @@ export async function postStatusNote(
     throw new ValidationError(`A title has ${MAX_TITLE} characters at most, a text ${MAX_TEXT.toLocaleString('en')}.`)
   }
   await transaction(db, async (tx) => {
+    await lockProject(tx, project.id)
     await insertStatusNote(tx, project.id, { title, text })
     const { organisationId } = project
     await insertActorAudit(tx, actor, { organisationId, action: 'status-page.note-posted', target: title })

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import { lockProject } from '../projects/store.ts'
 
 /** What somebody looks at often: a name for filters and order of a project's list. */
 export interface SavedFilter {
@@ -25,14 +26,19 @@ export async function listSavedFilters(db: Knex, { projectId, userId }: Owner): 
   )
 }
 
-/** Saves a filter; one of the same name is replaced. @returns false when there are too many */
+/**
+ * Saves a filter; one of the same name is replaced.
+ * @param tx locks the project, so that parallel requests do not exceed the limit
+ * @returns false when there are too many
+ */
 export async function saveFilter(
-  db: Knex,
+  tx: Knex.Transaction,
   { projectId, userId }: Owner,
   { name, query: text }: Omit<SavedFilter, 'id'>,
 ): Promise<boolean> {
+  await lockProject(tx, projectId)
   const saved = await execute(
-    db,
+    tx,
     `INSERT INTO saved_filters (project_id, user_id, name, query)
      SELECT ?, ?, ?, ? WHERE (SELECT count(*) FROM saved_filters WHERE project_id = ? AND user_id = ? AND name <> ?) < ?
      ON CONFLICT (project_id, user_id, name) DO UPDATE SET query = excluded.query`,

@@ -72,14 +72,19 @@ export async function listRegistrations(
   )
 }
 
-/** How many registrations of an organisation are open, counted up to a limit. */
+/** Returns how many registrations of an organisation are open or requested, counted up to a limit. */
 export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     db,
     `SELECT count(*) AS count FROM (
        SELECT 1 FROM financing_registrations
-       WHERE organisation_id = ? AND env = ? AND state = 'REGISTERED' AND expires_at > now() LIMIT ?) AS open`,
-    [owner.organisationId, owner.env, limit],
+       WHERE organisation_id = ? AND env = ? AND state = 'REGISTERED' AND expires_at > now()
+       UNION ALL
+       SELECT 1 FROM evidence_jobs
+       WHERE organisation_id = ? AND env = ? AND kind = 'financing.registration' AND state = 'QUEUED'
+         AND requested_at > now() - interval '1 day'
+       LIMIT ?) AS open`,
+    [owner.organisationId, owner.env, owner.organisationId, owner.env, limit],
   )
   return row?.count ?? 0
 }

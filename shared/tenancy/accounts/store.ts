@@ -228,7 +228,7 @@ export async function deleteMembership(tx: Knex, organisationId: number, userId:
   await execute(tx, 'UPDATE sessions SET renew = true WHERE user_id = ?', [userId])
 }
 
-/** Keeps others from changing who owns the organisation until the transaction ends. */
+/** Serialises changes of who owns the organisation, and of what its limits count, until the transaction ends. */
 export async function lockOrganisation(tx: Knex, organisationId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
 }

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, type FieldError, ValidationError } from '../../errors.ts'
 import { insertAudit } from '../accounts/audit-store.ts'
+import { lockOrganisation } from '../accounts/store.ts'
 import { type Actor, auditedActor } from '../actor.ts'
 import { type Budgets, grantableScopes, newAgentKey } from '../agents/agent-key.ts'
 import { type AgentKey, countActiveAgentKeys, insertAgentKey } from '../agents/key-store.ts'
@@ -50,6 +51,7 @@ export async function createAgentKey(
   const scopes = [...new Set(input.scopes)].toSorted()
   const errors = [...scopeErrors(scopes, maker, input), ...lifeErrors(input, maker, now)]
   if (errors.length > 0) throw new ValidationError('the key cannot be made like this', errors)
+  await lockOrganisation(tx, maker.organisationId)
   if ((await countActiveAgentKeys(tx, maker)) >= MAX_KEYS) {
     throw new ConflictError(`an organisation has at most ${MAX_KEYS} agent keys in an environment`)
   }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { ConflictError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
+import { lockOrganisation } from '../../tenancy/accounts/store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { countEndpoints, insertEndpoint, type NewEndpoint } from '../endpoint-store.ts'
@@ -22,6 +23,7 @@ export async function registerEndpoint(
   input: Omit<NewEndpoint, 'id' | 'sealedSecret'>,
   { secrets }: { secrets: Secrets },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
+  await lockOrganisation(tx, input.organisationId)
   if ((await countEndpoints(tx, input)) >= MAX_ENDPOINTS) {
     throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
   }
