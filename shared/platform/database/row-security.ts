@@ -132,7 +132,7 @@ export async function secureRows(owner: pg.Client, login: { role: string; passwo
   await changeRoles(owner, `GRANT ${PIPELINE_ROLE} TO ${role}`)
   const both = `${PIPELINE_ROLE}, ${role}`
   await owner.query(`GRANT USAGE ON SCHEMA public TO ${both}`)
-  await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`)
+  await grantTables(owner, role, both)
   await owner.query(`GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO ${both}`)
   const { rows } = await owner.query<{ name: string; secured: boolean }>(
     `SELECT relname AS name, relrowsecurity AS secured FROM pg_class
@@ -165,6 +165,30 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
   for (const [name, value] of Object.entries({ ...sessionSettings(timeoutMs), role: PIPELINE_ROLE })) {
     await changeRoles(owner, `${alter} SET ${name} = '${value}'`)
   }
+}
+
+/**
+ * Grants both roles every table. A rule with OR also accepts a row that keeps one of its columns only, so tenants may not
+ * update the columns that such a rule names: otherwise the session of a project could move it to another organisation.
+ */
+async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
+  const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]
+  for (const [table, rule] of Object.entries(tenantTables).filter(([, rule]) => rule.includes(' OR '))) {
+    const { rows } = await owner.query<{ name: string }>(
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+      [`public.${table}`],
+    )
+    const columns = rows.map(({ name }) => name).filter((name) => !ownerColumns(rule).includes(name))
+    if (columns.length === 0) continue
+    const names = columns.map((name) => pg.escapeIdentifier(name)).join(', ')
+    statements.push(`REVOKE UPDATE ON ${table} FROM ${login}`, `GRANT UPDATE (${names}) ON ${table} TO ${login}`)
+  }
+  await changeRoles(owner, `BEGIN; ${statements.join('; ')}; COMMIT`)
+}
+
+/** Returns the columns of a table that its rule compares with the tenant of the session. */
+export function ownerColumns(rule: string): string[] {
+  return [...rule.matchAll(/(\w+) = \(SELECT/g)].map(([, column = '']) => column)
 }
 
 /** One transaction a table, so that no lock waits for another; policies that say the same already stay untouched. */

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import pg from 'pg'
 import { openDatabase, transaction } from '#shared/platform/database/db.ts'
 import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
-import { changeRoles, secureRows, tenantTables } from '#shared/platform/database/row-security.ts'
+import { changeRoles, ownerColumns, secureRows, tenantTables } from '#shared/platform/database/row-security.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { acrossTenants, enterTenant, withTenantUnknown } from '#shared/platform/database/tenant.ts'
 import { loginUrl, withClient } from '../../../stack/database-admin.ts'
@@ -137,6 +137,28 @@ test("B08: a tenant's statement without a WHERE changes and adds rows of its own
     t.is(await db('status_pages').update({ tags: 'x' }), 1)
     const insert = db('projects').insert({ organisation_id: tenants[1]?.organisationId, name: 'intruder' })
     await t.throwsAsync(insert, { message: /row-level security/ })
+  })
+})
+
+test("a tenant's session cannot give a row to another tenant", async (t) => {
+  const [own, other] = tenants
+  await asTenant(0, async () => {
+    const move = db('projects').where({ id: own?.projectId }).update({ organisation_id: other?.organisationId })
+    await t.throwsAsync(move, { message: /permission denied for table projects/ })
+    t.is(await db('projects').update({ name: 'renamed' }), 1)
+    await t.throwsAsync(async () => await db('status_pages').update({ project_id: other?.projectId }), {
+      message: /row-level security/,
+    })
+  })
+  // A rule without OR is also the check of the changed row; the parent of a row is checked by the parent's own rule.
+  await withClient(database.loginUrl, async (login) => {
+    for (const [table, rule] of Object.entries(tenantTables).filter(([, rule]) => rule.includes(' OR '))) {
+      t.not(ownerColumns(rule).length, 0, table)
+      for (const column of ownerColumns(rule)) {
+        const { rows } = await login.query("SELECT has_column_privilege($1, $2, 'UPDATE') AS may", [table, column])
+        t.false(rows[0].may, `${table}.${column}`)
+      }
+    }
   })
 })
 
