@@ -38,7 +38,8 @@ export function unsafeSettings(host: string, given: ReadonlyMap<string, GivenSet
     if (!secret) continue
     // The addresses of a cluster's nodes have the login in common.
     const first = name === 'AMQP_URL' ? text.split(',')[0] : name.startsWith('DATABASE_') ? splitHosts(text)[0] : text
-    if (hasWellKnownPassword(name, first ?? text)) problems.push(`${name} has a well-known password`)
+    if (lacksPassword(first ?? text)) problems.push(`${name} has no password`)
+    else if (hasWellKnownPassword(name, first ?? text)) problems.push(`${name} has a well-known password`)
     else if (/^SECRET_KEY/.test(name) && isWeakKey(text)) problems.push(`${name} has too few different characters`)
     if (file !== undefined && isOpenToOthers(resolve(file)))
       problems.push(`${name}_FILE is open to other users of this machine: chmod 600`)
@@ -50,6 +51,17 @@ export function unsafeSettings(host: string, given: ReadonlyMap<string, GivenSet
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}
+
+/**
+ * Returns whether a login has no password. Mail relays may need no login at all. A database without a host is reached by a
+ * local socket, where the server knows the user.
+ */
+function lacksPassword(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.host === '' || url.password !== '') return false
+  if (url.protocol === 'postgres:' || url.protocol === 'postgresql:') return true
+  return /^(amqp|smtp)s?:$/.test(url.protocol) && url.username !== ''
 }
 
 function hasWellKnownPassword(name: string, text: string): boolean {

@@ -47,6 +47,27 @@ for (const [setting, value] of [
     for (const HOST of ['127.0.0.1', '::1', 'localhost']) t.deepEqual(refused({ ...safe, [setting]: value, HOST }), [])
   })
 
+test('a login without a password is refused beyond the loopback', (t) => {
+  const lacking: Record<string, readonly string[]> = {
+    DATABASE_URL: [
+      'postgres://postgres@db/signalbox',
+      'postgres://postgres:@db/signalbox',
+      'postgresql://db/signalbox',
+    ],
+    DATABASE_OWNER_URL: ['postgres://owner@db/signalbox', 'postgres://owner:@db/signalbox', 'postgres://db/signalbox'],
+    AMQP_URL: ['amqp://signalbox@mq', 'amqps://signalbox:@mq'],
+    SMTP_URL: ['smtp://mailer@mail', 'smtps://mailer:@mail'],
+  }
+  for (const [setting, values] of Object.entries(lacking)) {
+    for (const value of values) {
+      t.deepEqual(refused({ ...safe, [setting]: value }), [setting], value)
+      t.deepEqual(refused({ ...safe, [setting]: value, HOST: '127.0.0.1' }), [], value)
+    }
+  }
+  const relay = { ...safe, SMTP_URL: 'smtp://mail:25', DATABASE_URL: 'postgres:///signalbox?host=/run/postgresql' }
+  t.deepEqual(refused(relay), [], 'a relay without login and a local socket need no password')
+})
+
 test('M11: a random key of hexadecimal digits is strong enough, whatever digits it happens to miss', (t) => {
   t.deepEqual(refused({ ...safe, SECRET_KEY: '1234567890ab'.repeat(5) }), [])
 })
