@@ -50,7 +50,7 @@ export async function startLocalRabbit(
     ...nodeEnvironment(folder, port, options.erlang),
     RABBITMQ_DIST_PORT: String(await freePort()),
   }
-  const output = openSync(join(folder, 'output.log'), 'w')
+  const output = openSync(join(folder, 'output.log'), 'w', 0o600)
   const child = spawn(join(bin, 'rabbitmq-server'), [], {
     ...user,
     cwd: folder,

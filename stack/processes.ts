@@ -44,9 +44,9 @@ export function codeDigest(): string {
 /** Starts a process that outlives this one; its output goes to `<folder>/logs/<name>.log`, its number to a pid file. */
 export async function startProcess(plan: ProcessPlan, folder: string, code: string): Promise<ManagedProcess> {
   const log = logFile(folder, plan.name)
-  mkdirSync(join(log, '..'), { recursive: true })
+  mkdirSync(join(log, '..'), { recursive: true, mode: 0o700 })
   if (existsSync(log) && statSync(log).size > maximumLogBytes) renameSync(log, `${log}.1`)
-  const output = openSync(log, 'a')
+  const output = openSync(log, 'a', 0o600)
   const child = spawn(process.execPath, ['--import', 'tsx', ...plan.command], {
     cwd: root,
     env: { ...process.env, ...plan.settings },

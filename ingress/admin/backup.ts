@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -44,13 +44,23 @@ const write: Command = {
     'Needs pg_dump of the same or a newer version than the server. Rows and logs are counted in the very moment of the',
     'dump. The folder holds every stored value; sealed ones need SECRET_KEY, which belongs elsewhere.',
   ],
-  options: { to: { description: 'a folder; made when it is not there', value: 'FOLDER', required: true } },
+  options: {
+    to: {
+      description: 'a folder that only you can open; created with mode 0700 if missing',
+      value: 'FOLDER',
+      required: true,
+    },
+  },
   async run(given, { config }) {
     const folder = textOf(given, 'to')
     refuseSharedSessions(config)
     await mkdir(folder, { recursive: true, mode: 0o700 })
+    if ((await stat(folder)).mode & 0o077) {
+      throw new ValidationError(`${folder} is open to other users of this machine: chmod 700`)
+    }
     const url = await primaryAddress(config.databaseOwnerUrl ?? config.databaseUrl)
     const file = join(folder, DUMP)
+    await writePrivateFile(file, '')
     const inventory = await withDatabase(url, async (db) =>
       exportSnapshot(db, async (tx, snapshot) => {
         const options = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`, `--file=${file}`]
@@ -60,7 +70,7 @@ const write: Command = {
     )
     const sha256 = await hashOf(file)
     const manifest = { version: productVersion(), at: new Date().toISOString(), sha256, inventory }
-    await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
+    await writePrivateFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
     const rows = Object.values(inventory.rows).reduce((sum, count) => sum + count, 0)
     return {
       json: { folder, sha256, rows, logs: inventory.logs },
@@ -168,6 +178,17 @@ async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly strin
     if (isMissing) throw new UnavailableError(`${tool} is not installed: it comes with the client of PostgreSQL`)
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : 'failed'
     throw new UnavailableError(`${tool}: ${said}`)
+  }
+}
+
+/** Replaces a file by one with mode 0600. pg_dump truncates an existing file and keeps its mode. */
+async function writePrivateFile(path: string, text: string): Promise<void> {
+  await rm(path, { force: true })
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,5 +1,7 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'ava'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
@@ -55,6 +57,27 @@ test('the command line prints JSON alone on its output, and its problems elsewhe
   const without = await run({}, 'project', 'list')
   t.deepEqual([without.code, without.stdout], [2, ''])
   t.regex(without.stderr, /DATABASE_URL is not set/)
+})
+
+test('a backup is readable by its owner only', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'backup-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const dump = join(folder, 'signalbox.dump')
+  await writeFile(dump, 'of an earlier release', { mode: 0o644 })
+  const { config, db, secrets, log } = app.deps
+  const write = async () =>
+    await runAdmin(['backup', 'write', '--to', folder], commands, async () => ({
+      ...{ config, db, secrets, log, actor: 'test' },
+      async [Symbol.asyncDispose]() {},
+    }))
+  await chmod(folder, 0o750)
+  const refused = await write()
+  t.is(refused.status, 1)
+  t.regex(refused.stderr, /open to other users of this machine: chmod 700/)
+  t.is(await readFile(dump, 'utf8'), 'of an earlier release')
+  await chmod(folder, 0o700)
+  await write() // fails where pg_dump is not installed: the file must be private before pg_dump fills it
+  t.is((await stat(dump)).mode & 0o777, 0o600)
 })
 
 test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
