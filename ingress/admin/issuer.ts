@@ -30,14 +30,14 @@ const add: Command = {
   summary: 'Trust an issuer of credentials, for every organisation',
   help: ['FILE holds what POST /v1/identity/issuers takes.'],
   options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
-  async run(given, { db }) {
+  async run(given, { db, config }) {
     const path = textOf(given, 'file')
     const body = IssuerBody.safeParse(await readJson(path))
     if (!body.success) {
       const [issue] = body.error.issues
       throw new UsageError(`${path}: ${issue?.path.join('.')} ${issue?.message}`)
     }
-    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.data)
+    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.data, { config })
     return { json: issuer, text: lines({ id: issuer.id, iss: issuer.iss, assurance: issuer.assurance }) }
   },
 }

@@ -44,8 +44,8 @@ const trustRoute = write({
   body: IssuerBody,
   returns: IssuerSchema,
   status: 201,
-  async handle({ caller: { organisationId, env }, body, tx }) {
-    return viewOf(await trustIssuer(tx, { organisationId, env }, body))
+  async handle({ caller: { organisationId, env }, body, tx, deps }) {
+    return viewOf(await trustIssuer(tx, { organisationId, env }, body, deps))
   },
 })
 

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { JWK } from 'jose'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { ConflictError, ValidationError } from '../../errors.ts'
+import { ConflictError, type FieldError, ValidationError } from '../../errors.ts'
+import { checkUrl, compilePolicy, type TargetPolicy, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import type { Config } from '../../platform/process/config.ts'
 import type { TrustedIssuer } from '../credentials/trusted-issuer.ts'
 import { type IssuerRequest, unusableKey } from '../identity/issuer-requests.ts'
 import { insertIssuer } from '../identity/issuer-store.ts'
@@ -10,13 +12,21 @@ import { insertIssuer } from '../identity/issuer-store.ts'
 /**
  * Trusts an issuer for credentials of some types.
  * @param organisationId null for the operator, who trusts for everybody
- * @throws ValidationError for a key that cannot be used, ConflictError when it is trusted already
+ * @throws ValidationError for a key that cannot be used, an address that requests may not go to, or assurance HIGH of a
+ * tenant; ConflictError when it is trusted already
  */
 export async function trustIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: ApiEnv },
   asked: IssuerRequest,
+  { config }: { config: Pick<Config, 'allowPrivateTargets'> },
 ): Promise<Omit<TrustedIssuer, 'isOperators'>> {
+  const faults = issuerFaults(asked, {
+    organisationId: owner.organisationId,
+    allowPrivate: config.allowPrivateTargets,
+  })
+  const [fault] = faults
+  if (fault) throw new ValidationError(fault.message, faults)
   // Validated: only members of public keys are left.
   const keys = (asked.jwks?.keys ?? []) as JWK[]
   const unusable = await unusableKey(keys)
@@ -40,4 +50,31 @@ export async function trustIssuer(
     throw new ConflictError(message, [{ path: 'iss', code: 'TRUSTED', message }])
   }
   return issuer
+}
+
+/**
+ * Returns what makes a valid request unacceptable: addresses that requests may not go to, and an assurance that only the
+ * operator may state. Names are not resolved here, because every connect checks them.
+ * @param organisationId null for the operator
+ */
+export function issuerFaults(
+  { iss, statusHosts, assurance }: Pick<IssuerRequest, 'iss' | 'statusHosts' | 'assurance'>,
+  { organisationId, allowPrivate }: { organisationId: number | null; allowPrivate: TargetPolicy['allowPrivate'] },
+): FieldError[] {
+  const policy = compilePolicy({ allowPrivate, plainHttp: 'allowed-networks' })
+  const targets = [
+    { path: 'iss', url: iss },
+    ...statusHosts.map((host, at) => ({ path: `statusHosts[${at}]`, url: `https://${host}/` })),
+  ]
+  const faults = targets.flatMap(({ path, url }): FieldError[] => {
+    const result = checkUrl(url, policy)
+    if (result.ok) return []
+    const code = result.reason.toUpperCase().replaceAll('-', '_')
+    return [{ path, code, message: `${path} ${targetProblemTexts[result.reason]}` }]
+  })
+  if (organisationId !== null && assurance === 'HIGH') {
+    const message = 'assurance must be SUBSTANTIAL: only the operator of this installation states HIGH'
+    faults.push({ path: 'assurance', code: 'NOT_PERMITTED', message })
+  }
+  return faults
 }

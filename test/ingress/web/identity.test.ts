@@ -181,6 +181,7 @@ test.serial('issuers are trusted, listed beside those of the operator, and distr
       statusHosts: [],
       assurance: 'HIGH',
     },
+    app.deps,
   )
   const page = (await member.get(`${base}/identity/issuers`)).text
   for (const part of [

@@ -96,13 +96,6 @@ function issuerForms(pages: Pages): void {
       { name: 'caCertificates', label: 'Certificate authority', kind: 'lines', hint: 'certificates in PEM' },
       { name: 'issuerMetadata', label: 'Ask its own metadata for keys', kind: 'check' },
       { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'its own host unless you say' },
-      {
-        name: 'assurance',
-        label: 'Assurance',
-        kind: 'select',
-        options: IssuerBody.shape.assurance.unwrap().options.map((value) => ({ value, label: words(value) })),
-        value: 'SUBSTANTIAL',
-      },
     ],
     schema: IssuerBody,
     bodyOf(form) {
@@ -116,12 +109,11 @@ function issuerForms(pages: Pages): void {
         ...(pem === '' ? {} : { caCertificates: certificates }),
         ...(field(form, 'issuerMetadata') === 'on' ? { issuerMetadata: true } : {}),
         statusHosts: list(field(form, 'statusHosts')),
-        assurance: field(form, 'assurance'),
       }
     },
     submit: async (sent) =>
       await change(sent, 'issuer.trusted', async (tx) => {
-        const { id } = await trustIssuer(tx, ownerOf(sent), sent.body)
+        const { id } = await trustIssuer(tx, ownerOf(sent), sent.body, sent.context.deps)
         return { next: ISSUERS, target: id }
       }),
   })
