@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isBase64url } from '#shared/canonical/base64url.ts'
 
 const BYTES = 32
 
@@ -13,6 +14,7 @@ export function csrfToken(key: Buffer, cookie: string): string {
 }
 
 export function isCsrfToken(key: Buffer, cookie: string, given: string): boolean {
+  if (!isBase64url(given)) return false
   const bytes = Buffer.from(given, 'base64url')
   // Forms of the release before hold it unmasked.
   if (bytes.length === BYTES) return timingSafeEqual(bytes, tokenOf(key, cookie))

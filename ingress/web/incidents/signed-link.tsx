@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { render } from 'preact-render-to-string'
+import { isBase64url } from '#shared/canonical/base64url.ts'
 import { NotFoundError, RateLimitedError } from '#shared/errors.ts'
 import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/shown-incident.ts'
@@ -72,7 +73,7 @@ async function linked(request: Request, deps: IngressDeps) {
     String(request.params.channel),
     String(request.params.signature),
   ]
-  if (!isUuid(incidentId) || !isUuid(channelId)) throw gone()
+  if (!isUuid(incidentId) || !isUuid(channelId) || !isBase64url(signature)) throw gone()
   const given = Buffer.from(signature, 'base64url')
   const digests = deps.secrets.digests(signedOfIncidentLink(incidentId, channelId))
   if (!digests.some((digest) => equalSecrets(digest.subarray(0, INCIDENT_SIGNATURE_BYTES), given))) throw gone()

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import type { Knex } from 'knex'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
+import { isBase64url } from '#shared/canonical/base64url.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { openConfig } from '#shared/monitoring/operations/integration-config.ts'
 import { recipientOf } from '#shared/monitoring/operations/recipients.ts'
@@ -65,6 +66,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
 
 /** Whether a signature of a link is ours, under any key that is known. */
 export function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
+  if (!isBase64url(signature)) return false
   const given = Buffer.from(signature, 'base64url')
   return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
 }

@@ -69,6 +69,8 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
     const [version, data] = sealed.split('.')
     if ((version !== 'v1' && version !== 'v2') || data === undefined) throw new Error('not a sealed value')
     const bytes = Buffer.from(data, 'base64url')
+    // Only the canonical spelling, so that a sealed link or cookie has one text.
+    if (bytes.toString('base64url') !== data) throw new Error('not a sealed value')
     for (const [place, key] of sealKeys.entries()) {
       const plain = decrypt(key, bytes, associated(version, purpose))
       if (plain !== null) return { plain: plain.toString('utf8'), place }

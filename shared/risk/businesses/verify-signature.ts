@@ -1,4 +1,5 @@
 import { compactVerify, importJWK } from 'jose'
+import { isBase64url } from '../../canonical/base64url.ts'
 import type { EntityKey } from './entity-key.ts'
 
 const ALGORITHMS = ['ES256', 'EdDSA']
@@ -8,6 +9,7 @@ const ALGORITHMS = ['ES256', 'EdDSA']
  * trusted now does. What the JWS says of keys itself is not looked at.
  */
 export async function signerOf(jws: string, text: string, keys: readonly EntityKey[]): Promise<string | null> {
+  if (!jws.split('.').every(isBase64url)) return null
   for (const { thumbprint, jwk, revokedAt } of keys) {
     if (revokedAt !== null) continue
     try {

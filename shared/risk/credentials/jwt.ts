@@ -1,4 +1,5 @@
 import { compactVerify, importJWK, type JWK } from 'jose'
+import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
 
 /** Algorithms in which credentials, key bindings and status lists may be signed (families 1.3). */
@@ -9,16 +10,6 @@ export interface UnverifiedJwt {
   compact: string
   header: JsonObject
   payload: JsonObject
-}
-
-const PART = /^[A-Za-z0-9_-]+$/
-
-/**
- * Whether a text is base64url in its one form: bits that mean nothing are zero, so no other text means the same bytes
- * (RFC 4648 section 3.5).
- */
-export function isBase64url(text: string): boolean {
-  return PART.test(text) && Buffer.from(text, 'base64url').toString('base64url') === text
 }
 
 /** Levels of nesting in a token. */

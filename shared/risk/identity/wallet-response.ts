@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { compactDecrypt, decodeProtectedHeader, importJWK } from 'jose'
+import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, parseJson, parseJsonBytes } from '../../canonical/parse-json.ts'
-import { isBase64url, objectOf } from '../credentials/jwt.ts'
+import { objectOf } from '../credentials/jwt.ts'
 import { RefusedPresentationError } from '../credentials/refusal.ts'
 import type { PresentationSecrets, ResponseMode } from './presentation.ts'
 

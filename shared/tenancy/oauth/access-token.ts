@@ -1,4 +1,5 @@
 import { CompactSign, errors, importJWK, type JWK, jwtVerify } from 'jose'
+import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, parseJson } from '../../canonical/parse-json.ts'
 import type { ApiEnv } from '../../environment.ts'
 import { UnauthorizedError } from '../../errors.ts'
@@ -35,7 +36,6 @@ const LEEWAY_SECONDS = 30
 const LONGEST_LIFETIME_SECONDS = 3600
 /** Our own tokens have about 700 characters. */
 const MAX_TOKEN = 4096
-const PART = /^[A-Za-z0-9_-]+$/
 
 export async function importKey(jwk: JWK, alg: TokenAlg): Promise<CryptoKey | Uint8Array> {
   return await importJWK(jwk, alg)
@@ -67,7 +67,7 @@ export async function signAccessToken(
 /** The `kid` a token names, without believing it. @throws UnauthorizedError when the header is not exactly ours */
 export function readKid(jwt: string): string {
   const [header = '', payload = '', signature = '', ...rest] = jwt.split('.')
-  if (jwt.length > MAX_TOKEN || rest.length > 0 || ![header, payload, signature].every((part) => PART.test(part))) {
+  if (jwt.length > MAX_TOKEN || rest.length > 0 || ![header, payload, signature].every(isBase64url)) {
     throw refused('it is not a token of ours')
   }
   const members = parsePart(header)

@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import { inflateSync } from 'node:zlib'
+import { isBase64url } from '../../canonical/base64url.ts'
 import { CanonicalJsonError, canonicalize } from '../../canonical/jcs.ts'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
@@ -180,7 +181,7 @@ interface Jwt {
 function readJwt(compact: string): Jwt | undefined {
   const parts = compact.split('.')
   const [header = '', payload = '', signature = ''] = parts
-  if (parts.length !== 3) return undefined
+  if (parts.length !== 3 || !parts.every(isBase64url)) return undefined
   try {
     const read = [header, payload].map((part) => objectOf(parseJsonBytes(Buffer.from(part, 'base64url'))))
     const [headerMembers, payloadMembers] = read

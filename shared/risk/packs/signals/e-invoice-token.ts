@@ -1,5 +1,6 @@
 import { verify } from 'node:crypto'
 import { z } from 'zod'
+import { isBase64url } from '../../../canonical/base64url.ts'
 import { matchIrn } from '../../identifiers/irn.ts'
 import { type InvoiceDocument, readInvoiceDocument } from './invoice-document.ts'
 import { type Env, type InvoiceKey, isRsaKey, trustedKey } from './invoice-keys.ts'
@@ -86,6 +87,7 @@ function readParts(token: string): TokenParts | undefined {
   const match = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token)
   if (!match) return undefined
   const [, header64 = '', payload64 = '', signature64 = ''] = match
+  if (!match.slice(1).every((part) => part === '' || isBase64url(part))) return undefined
   const rawHeader = parseJson(decode(header64))
   const header = headerSchema.safeParse(rawHeader)
   const payload = payloadSchema.safeParse(parseJson(decode(payload64)))
