@@ -130,15 +130,14 @@ export function usesInWords({ uses, policies }: Pick<ListedIntegration, 'uses' |
   return uses === 0 ? told : `${checks} and ${told}`
 }
 
-/** Addresses that requests go to often hold a secret: they are shown only to those who may change them. */
-function shownOptions(kind: ChannelKind, config: ConfigObject, mayEdit: boolean) {
-  const targets: readonly unknown[] = mayEdit ? [] : kind.targetsOf(config)
-  const listed = Object.entries(shownConfig(kind, config)).filter(([, value]) => !targets.includes(value))
-  const shown = Object.fromEntries(listed)
+/** Texts, for example addresses and bodies of requests, can contain a secret: only people who may edit see them. */
+export function shownOptions(kind: ChannelKind, config: ConfigObject, mayEdit: boolean) {
+  const shown = shownConfig(kind, config)
   return optionFields(kind)
     .filter(({ type }) => type !== 'integrations')
     .map((field) => {
-      const text = textOfOption(field, shown)
+      const isText = !['number', 'flag', 'choice'].includes(field.type)
+      const text = isText && !mayEdit ? '' : textOfOption(field, shown)
       return { name: field.name, label: field.label, text, isHidden: !text && Boolean(textOfOption(field, config)) }
     })
 }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
 import { configOf, optionFields } from '../../../ingress/web/integrations/fields.ts'
+import { shownOptions } from '../../../ingress/web/integrations/integrations-view.ts'
 
 for (const kind of channelKinds.values())
   test(`the form of ${kind.kind} asks for every option that its manual names`, (t) => {
@@ -10,6 +11,26 @@ for (const kind of channelKinds.values())
       t.true(fields.find(({ name }) => name === secret)?.isSecret, `${secret} is a secret`)
     }
   })
+
+test('a reader sees no text of an integration, which can contain a secret', (t) => {
+  for (const kind of channelKinds.values()) {
+    const texts = optionFields(kind).filter(({ type }) => ['text', 'long-text', 'list', 'headers'].includes(type))
+    const config = Object.fromEntries(
+      texts.map(({ name, type }) => [
+        name,
+        type === 'list' ? ['marker'] : type === 'headers' ? { a: 'marker' } : 'marker',
+      ]),
+    )
+    t.false(JSON.stringify(shownOptions(kind, config, false)).includes('marker'), kind.kind)
+    const open = texts.filter(({ isSecret }) => !isSecret)
+    const seen = shownOptions(kind, config, true).filter(({ text }) => text.includes('marker'))
+    t.deepEqual(
+      seen.map(({ name }) => name),
+      open.map(({ name }) => name),
+      kind.kind,
+    )
+  }
+})
 
 test('numbers, lists, switches and headers become what the kinds take', (t) => {
   const fieldsOf = (kind: string) => {
