@@ -7,6 +7,7 @@ import type { Micros } from '../../time.ts'
 import type { TellingDetail } from '../alerting/incident.ts'
 import type { Summary } from './notification.ts'
 import type { ChannelForSending } from './sending-store.ts'
+import { reevaluateIncidentsOf } from './store.ts'
 
 /**
  * Longer than an attempt may take, the wait for its place included: an attempt whose process died is made again after
@@ -175,13 +176,7 @@ const LOCK_CHANNELS: Prepared = {
 }
 
 /** A message that reached nobody may let the next step speak; incidents are locked before notifications. */
-const MAKE_DUE: Prepared = {
-  name: 'make-incidents-due',
-  text: `
-    UPDATE incidents SET next_at = now()
-    WHERE resolved_at IS NULL AND NOT is_direct
-      AND id IN (SELECT incident_id FROM notifications WHERE id = ANY($1::uuid[]))`,
-}
+const MAKE_DUE: Prepared = { name: 'make-incidents-due', text: reevaluateIncidentsOf('= ANY($1::uuid[])') }
 
 const RECORD: Prepared = {
   name: 'record-attempts',

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
+import { reevaluateIncidentsOf } from './store.ts'
 
 /** What a provider said of a message after it had taken it. */
 export interface LateFailure {
@@ -21,9 +22,9 @@ export async function recordLateFailure(
   tx: Knex,
   { notificationId: id, error, disables, withinHours }: LateFailure,
 ): Promise<{ isKnown: boolean; isDisabledNow: boolean }> {
-  const [found] = await query<{ channelId: number; incidentId: string | null }>(
+  const [found] = await query<{ channelId: number }>(
     tx,
-    `SELECT channel_id AS "channelId", incident_id AS "incidentId" FROM notifications
+    `SELECT channel_id AS "channelId" FROM notifications
      WHERE id = ?::uuid AND created_at >= now() - make_interval(hours => ?::int)`,
     [id, withinHours],
   )
@@ -39,11 +40,7 @@ export async function recordLateFailure(
        disabled_at = CASE WHEN ? THEN coalesce(disabled_at, now()) ELSE disabled_at END WHERE id = ?`,
     [error, disables, found.channelId],
   )
-  await execute(
-    tx,
-    'UPDATE incidents SET next_at = now() WHERE id = ?::uuid AND resolved_at IS NULL AND NOT is_direct',
-    [found.incidentId],
-  )
+  await execute(tx, reevaluateIncidentsOf('= ?::uuid'), [id])
   await execute(
     tx,
     `UPDATE notifications SET error = ?, state = CASE state WHEN 'delivered' THEN 'failed' ELSE state END

@@ -5,6 +5,19 @@ import { query } from '../../platform/database/sql.ts'
 /** Longer than a message usually waits for a notifier: the sweeper sends another only after it. */
 export const QUEUED = '60 seconds'
 
+/**
+ * Reevaluates the open incidents of notifications, because a failed one may start the next step. A digest has many incidents.
+ * @param ids the condition on the ids of the notifications
+ */
+export const reevaluateIncidentsOf = (ids: string) => `
+  UPDATE incidents SET next_at = now() WHERE id IN (
+    SELECT id FROM incidents
+    WHERE resolved_at IS NULL AND NOT is_direct AND id IN (
+      SELECT coalesce(m.incident_id, n.incident_id) FROM notifications n
+        LEFT JOIN bundle_members m ON m.bundle_id = n.bundle_id AND m.channel_id = n.channel_id AND m.included
+      WHERE n.id ${ids})
+    ORDER BY n FOR NO KEY UPDATE)`
+
 /** What integrations are to be notified of: a flip, a place in an incident, or nothing but a test. */
 export interface Notified {
   flipId: number | null

@@ -13,7 +13,7 @@ test.before(async () => {
   app = resources.use(
     await openProduct({
       listener: 'http',
-      workers: ['ping-evaluator', 'notifier'],
+      workers: ['ping-evaluator', 'notifier', 'sweeper'],
       env: {
         TWILIO_URL: gateway.url,
         TWILIO_ACCOUNT: 'account',
@@ -119,6 +119,28 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
   await ping(second)
   await ping(second, '/fail')
   t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message has the rest')
+})
+
+test('a used-up monthly limit starts the next step at once, also after a digest', async (t) => {
+  for (const within of [0, 1]) {
+    await using sink = await openHttpSink()
+    const { channel, check, ping, ended, call } = await aProject(app)
+    const phone = await channel('call', { value: '+15550107' }, 'phone')
+    const sms = await channel('sms', { value: '+15550107' }, 'sms')
+    await channel('slack', { url: sink.url }, 'chat')
+    for (const count of [1, 2]) {
+      await call('POST', `/channels/${sms}/test`)
+      await ended(sms, count)
+    }
+    const steps = [{ channels: 'sms' }, { wait: 900, channels: 'chat' }]
+    await call('POST', '/policies/', { name: 'p', match: '*', steps, group: { checks: 2, within } })
+    const checks = [await check([phone], 'a'), await check([phone], 'b')]
+    for (const uuid of checks) await ping(uuid)
+    for (const uuid of checks) await ping(uuid, '/fail')
+    const message = await sink.waitFor(1)
+    t.regex(message.body.toString(), within === 0 ? /is DOWN/ : /2 checks are DOWN/)
+    t.is((await ended(sms, 3))[2]?.error, 'Monthly SMS limit exceeded')
+  }
 })
 
 test('what was sent last month is not counted', async (t) => {
