@@ -31,7 +31,27 @@ export async function keepGaps(db: Knex, gaps: readonly Gap[], since: Micros): P
        WHERE gaps.until_at IS DISTINCT FROM excluded.until_at OR gaps.cause <> excluded.cause`,
       [rows],
     )
+    await reevaluateBlind(tx)
   })
+}
+
+/**
+ * Reevaluates incidents that a gap suppresses and whose listener has no gap now. It runs with each write of gaps, so it also
+ * finds an incident that an alerter suppressed while the gap ended.
+ */
+async function reevaluateBlind(tx: Knex): Promise<void> {
+  await execute(
+    tx,
+    `WITH blind AS (
+       SELECT DISTINCT door FROM gaps WHERE kind <> 'detection' AND (until_at IS NULL OR until_at > now()))
+     UPDATE incidents SET next_at = now() WHERE id IN (
+       SELECT i.id FROM incidents i
+       WHERE i.held = 'BLIND' AND i.resolved_at IS NULL AND i.next_at > now()
+         AND coalesce((SELECT CASE scheme WHEN 'email' THEN 'smtp' ELSE 'http' END FROM pings
+                       WHERE check_id = i.check_id ORDER BY pings.n DESC LIMIT 1), 'http') NOT IN (SELECT door FROM blind)
+       ORDER BY i.n FOR NO KEY UPDATE OF i SKIP LOCKED)`,
+    [],
+  )
 }
 
 const FOUND = `

@@ -1,5 +1,7 @@
 import test from 'ava'
+import { keepGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { endWindow } from '#shared/monitoring/operations/end-window.ts'
+import { nowMicros } from '#shared/time.ts'
 import { addChat, tell } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -164,7 +166,7 @@ test.serial('a ring of parents that tags made suppresses nobody: both are told, 
   t.true(told.includes('PARENT_CYCLE'), told.join())
 })
 
-test.serial('a gap of the listener that a check does not ping holds none of its messages', async (t) => {
+test.serial('a gap holds only messages of checks of its listener, and its end sends what it held', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { db } = product
@@ -183,6 +185,9 @@ test.serial('a gap of the listener that a check does not ping holds none of its 
   await eventually('the other to be held', async () => (await reasons(product, byHttp)).includes('BLIND'))
   t.deepEqual(await reasons(product, byHttp), ['FIRST_SUCCESS', 'FIRST', 'BLIND'], 'the first message was not held')
   t.deepEqual(await reasons(product, byMail), ['FIRST_SUCCESS', 'FIRST', 'REPEAT'])
+  await db('gaps').update({ until_at: db.fn.now() })
+  await keepGaps(db, [], nowMicros())
+  await eventually('the repeat of the other', async () => (await reasons(product, byHttp)).at(-1) === 'REPEAT')
 })
 
 test.serial(
