@@ -33,12 +33,18 @@ export function decide(incident: Incident | null, facts: Facts, now: Micros): De
     if (flip.to === 'up') return tellDirectly(null, facts, flip)
   }
   const draft = incident ? { ...incident, told: [...incident.told] } : opened(facts, now)
-  if (facts.check.projectId !== draft.projectId) return ended(draft, now)
+  if (facts.check.projectId !== draft.projectId) return ended(draft, facts, now)
   const isDirect = !facts.policy && draft.isDirect
   if (wasPaused(draft, facts) && !(isDirect && flip)) return recover(draft, facts, now, 'paused')
   if (incident && flip) applyFlip(draft, flip)
   if (isDirect) return decideDirectly(draft, facts, now)
-  return decideByPolicy(draft, facts, now)
+  const decided = decideByPolicy(draft, facts, now)
+  // Every flip has a decision, also one for which no step is due.
+  return flip && !decided.decision ? { ...decided, decision: without('JOINED', draft.nextAt) } : decided
+}
+
+function without(reason: 'JOINED' | 'MOVED', until: Micros | null): Decision {
+  return { outcome: 'none', reason, detail: {}, until, channels: [] }
 }
 
 /** Paused, or paused and resumed since: what comes then is another outage. */
@@ -82,9 +88,9 @@ function applyFlip(draft: Incident, flip: NonNullable<Facts['flip']>): void {
 }
 
 /** The check went to another project, where other rules hold. */
-function ended(draft: Incident, now: Micros): Decided {
+function ended(draft: Incident, { flip }: Facts, now: Micros): Decided {
   const incident: Incident = { ...draft, state: 'resolved', resolution: 'ended', resolvedAt: now, nextAt: null }
-  return { incident, tellings: [], withdrawn: [], decision: null }
+  return { incident, tellings: [], withdrawn: [], decision: flip && without('MOVED', null) }
 }
 
 /** As before there were policies; the incident is only a record. */

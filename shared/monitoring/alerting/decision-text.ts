@@ -48,7 +48,7 @@ const named = (detail: Detail, fallback: string) => (detail.name === undefined ?
 const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> = {
   DIRECT: 'the check changed, and no policy applies.',
   FIRST: 'the conditions of the policy were met.',
-  STEP: ({ step }) => `step ${Number(step ?? 0) + 1} of the policy was due.`,
+  STEP: ({ step }) => `${step === undefined ? 'a later step' : `step ${Number(step) + 1}`} of the policy was due.`,
   REPEAT: 'it is still down.',
   RECOVERY: 'it is up again.',
   FLAPPING: ({ changes }) => `it changed ${changes === undefined ? 'too often' : `${changes} times`} in a short time.`,
@@ -82,11 +82,13 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   CHANNEL_IGNORES: 'the integration ignores this change.',
   MONTHLY_RESERVE: 'the rest of the monthly limit is kept for first messages.',
   SUPERSEDED: 'a newer message took its place, or nobody needed it any more.',
-  NOT_TOLD_BEFORE: 'nobody was told that it was down.',
+  NOT_TOLD_BEFORE: 'no down notification was attempted before.',
   FIRST_SUCCESS: 'its first success is no news.',
   WAS_PAUSED: 'it was paused before.',
   PAUSED: 'it was paused.',
   RESUMED: 'it was resumed.',
   RECOVERED_FIRST: 'it came up before anybody was to be told.',
+  JOINED: 'it belongs to the open incident, and no step is due.',
+  MOVED: 'the check was moved to another project, which ended the incident.',
   NO_CHANNELS: 'it has no integration that has anything to do for this change.',
 }

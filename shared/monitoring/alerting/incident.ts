@@ -43,7 +43,15 @@ export type SkippedReason =
   | 'MONTHLY_RESERVE'
   | 'SUPERSEDED'
   | 'NOT_TOLD_BEFORE'
-type NoneReason = 'FIRST_SUCCESS' | 'WAS_PAUSED' | 'PAUSED' | 'RESUMED' | 'RECOVERED_FIRST' | 'NO_CHANNELS'
+type NoneReason =
+  | 'FIRST_SUCCESS'
+  | 'WAS_PAUSED'
+  | 'PAUSED'
+  | 'RESUMED'
+  | 'RECOVERED_FIRST'
+  | 'NO_CHANNELS'
+  | 'JOINED'
+  | 'MOVED'
 
 /** One outage of one check, from its first flip to down until its lasting recovery. */
 export interface Incident {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { channelText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
+import { channelText, decisionText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
 
 const told = { outcome: 'told', reason: 'REPEAT' }
 
@@ -23,4 +23,10 @@ test('what was taken back before anybody began to send it was superseded; what w
   t.deepEqual(outcomeOf(overtaken(1)), told)
   const skipped = { outcome: 'skipped', reason: 'CHANNEL_IGNORES', delivery: null }
   t.is(channelText(skipped, 'Chat'), 'Chat: Not told: the integration ignores this change.')
+})
+
+test('the sentence of an integration names no other step than the decision', (t) => {
+  const step = { outcome: 'told', reason: 'STEP' }
+  t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Told: step 2 of the policy was due.')
+  t.is(channelText(step, 'Phone'), 'Phone: Told: a later step of the policy was due.')
 })
