@@ -58,8 +58,9 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   const channels: ChannelDecision[] = []
   const tellings: NewTelling[] = []
   for (const channel of facts.channels) {
-    if (!owed.has(channel.id) || (isPaused && !channel.keepsRecord)) continue
-    const reason = refusalOf(channel, 'up')
+    if (isPaused && !channel.keepsRecord) continue
+    if (!owed.has(channel.id) && (isPaused || owed.size === 0)) continue
+    const reason = owed.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_TOLD_BEFORE'
     channels.push(
       reason
         ? { id: channel.uuid, outcome: 'skipped', reason }
