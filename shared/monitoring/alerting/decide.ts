@@ -198,8 +198,14 @@ function hold(draft: Incident, facts: Facts, gate: Gate, now: Micros): Decided {
     until: gate.reason === 'RECOVERING' ? null : gate.until,
     channels: [],
   }
-  const longest = gate.reason === 'RECOVERING' ? RECOVERING_EVERY : LONGEST_HOLD
-  return held(draft, facts, { ...decision, until: Math.min(gate.until ?? now + longest, now + longest) }, now, decision)
+  return held(draft, facts, { ...decision, until: lookAgainAt(draft, facts, gate, now) }, now, decision)
+}
+
+/** Returns when a suppressed incident is evaluated again. An acknowledged one may recover or settle before the gate ends. */
+function lookAgainAt(draft: Incident, facts: Facts, { until }: Gate, now: Micros): Micros {
+  const longest = draft.upAt === null ? LONGEST_HOLD : RECOVERING_EVERY
+  const settledAt = settlesAt(draft, facts) ?? Number.POSITIVE_INFINITY
+  return Math.min(until ?? Number.POSITIVE_INFINITY, settledAt, now + longest)
 }
 
 /** @param said what the decision tells, where that is not when the incident is looked at again */

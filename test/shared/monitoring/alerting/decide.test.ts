@@ -182,6 +182,41 @@ test('severity, disabled integrations and those that ignore the change are skipp
   ])
 })
 
+test('an acknowledged incident that flaps ends with one recovery when the check has settled', (t) => {
+  const story = new Story({ plan: { flapping: { changes: 3, within: 300 } } })
+  story.flip('down', 0).flip('up', 10).flip('down', 20).until(25).ack()
+  story.flip('up', 30).flip('down', 40).until(170)
+  t.like(story.incident, { state: 'acknowledged', flapping: false }, 'down for a third of 300 s')
+  story.flip('up', 180).flip('down', 190).flip('up', 200).until(299)
+  t.like(story.incident, { state: 'acknowledged', flapping: true })
+  t.deepEqual(story.until(400).said, ['0:1:first', '10:1:recovery', '20:1:flapping', '300:1:recovery'])
+  const slow = new Story({ plan: { when: { ...when, successes: 2 } } }).flip('down', 0).ack().flip('up', 60).until(100)
+  slow.finishes.push({ at: START + 105 * SECOND, ok: true })
+  t.deepEqual(slow.until(200).said, ['0:1:first', '110:1:recovery'], 'the second success ends it')
+})
+
+test('every flip of an incident has a decision, also one for which no step is due', (t) => {
+  const story = new Story({ plan: { when: { ...when, successes: 3 } } })
+  story.flip('down', 0).flip('up', 60).flip('down', 65)
+  t.deepEqual(
+    story.decisions.map(({ outcome, reason }) => `${outcome} ${reason}`),
+    ['told FIRST', 'held RECOVERING', 'none JOINED'],
+  )
+})
+
+test('an integration without a down notification gets no recovery, with the reason', (t) => {
+  const steps = [step(0, { channels: [uuidOf(1)] })]
+  const story = new Story({ plan: { steps }, channels: [{}, {}] }).flip('down', 0).flip('up', 60)
+  t.deepEqual(story.said, ['0:1:first', '60:1:recovery'])
+  t.deepEqual(
+    story.decisions.at(-1)?.channels.map(({ id, outcome, reason }) => [id, outcome, reason]),
+    [
+      [uuidOf(1), 'told', 'RECOVERY'],
+      [uuidOf(2), 'skipped', 'NOT_TOLD_BEFORE'],
+    ],
+  )
+})
+
 test('flapping: one message in place of the change that is too much, then silence until one state has lasted', (t) => {
   const story = new Story({ plan: { flapping: { changes: 4, within: 900 } } })
   story.flip('down', 0).flip('up', 60).flip('down', 120).flip('up', 180).flip('down', 240).flip('up', 300)
