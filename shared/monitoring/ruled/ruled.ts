@@ -4,7 +4,7 @@ import { type CheckTimes, type NextOccurrence, plainGoingDownAt } from '../check
 import { applyWatched, type RunSignal } from '../runs/apply-watched.ts'
 import { watchedDeadline } from '../runs/deadline.ts'
 import type { RunBook } from '../runs/run.ts'
-import { hasQuorum, noteSource, type Quorum, quorumDeadline } from '../sources/quorum.ts'
+import { hasQuorum, isCounted, noteSource, type Quorum, quorumDeadline } from '../sources/quorum.ts'
 
 /** What the rules of a check need beside its own row, to say when it goes down. */
 export interface RuledFacts {
@@ -45,8 +45,9 @@ function withQuorum(
   { signal, before, outcome }: { signal: RunSignal; before: CheckMachine['status']; outcome: SignalOutcome },
   next: NextOccurrence,
 ): SignalOutcome {
+  const counts = isCounted(quorum, signal.source)
   noteSource(quorum, { name: signal.source, kind: outcome.type, at: signal.at })
-  if (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next)) return outcome
+  if (counts && (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next))) return outcome
   check.status = before
   return { ...outcome, flip: null }
 }

@@ -66,6 +66,16 @@ export function hasQuorum(check: CheckSchedule, quorum: Quorum, at: Micros, next
   return deadline !== null && deadline >= at
 }
 
+/** Returns whether signals of a source count: not those of an unknown name that cannot join. Without a name they do. */
+export function isCounted(quorum: Quorum, name: string): boolean {
+  const isKnown = countedSources(quorum).some((counted) => counted.name === name)
+  return name === '' || isKnown || hasRoom(quorum.rule, quorum.sources, name)
+}
+
+function hasRoom({ expect }: SourceRule, sources: readonly Source[], name: string): boolean {
+  return typeof expect === 'number' ? sources.length < expect : expect.includes(name)
+}
+
 /** Notes what a source said, in place. Unknown names join while there is room; later ones are in the log alone. */
 export function noteSource(quorum: Quorum, { name, kind, at }: { name: string; kind: PingType; at: Micros }): void {
   quorum.expectedFrom ??= at
@@ -80,12 +90,14 @@ export function noteSource(quorum: Quorum, { name, kind, at }: { name: string; k
 
 function join(quorum: Quorum, name: string): Source | null {
   const { rule, sources } = quorum
-  const isWelcome = typeof rule.expect === 'number' ? sources.length < rule.expect : rule.expect.includes(name)
-  if (!isWelcome) return null
+  if (!hasRoom(rule, sources, name)) return null
   const source: Source = { name, heardAt: null, lastPing: null, lastKind: '', excusedAt: null }
   sources.push(source)
   return source
 }
+
+/** Silent sources that one sentence names. */
+const MOST_NAMED = 10
 
 /** `1 of 3 sources reports, 2 are needed. Silent: web2 (since 12:00), web3 (never).` Times are UTC. */
 export function quorumText(check: CheckSchedule, quorum: Quorum, at: Micros, next: NextOccurrence): string {

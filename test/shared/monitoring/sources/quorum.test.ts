@@ -62,3 +62,21 @@ test('with a number unknown names join up to it; later ones and no names are not
   story.ping('success', at('12:30'), null, 'c')
   t.is(story.check.alertAfter, at('13:10'))
 })
+
+test('a source that is not counted takes a check neither down nor up', (t) => {
+  for (const expect of [2, ['a', 'b']]) {
+    const story = ruledStory(settings, { sources: { by: 'query', expect, need: 1 } })
+    for (const name of ['a', 'b']) story.ping('success', at('12:00'), null, name)
+    t.is(story.ping('fail', at('12:01'), null, 'c').flip, null)
+    t.is(story.check.status, 'up')
+    t.is(story.check.alertAfter, at('13:10'))
+    story.ping('fail', at('12:02'), null, 'a')
+    t.is(story.check.status, 'down')
+    story.ping('success', at('12:03'), null, 'c')
+    t.is(story.check.status, 'down')
+    story.ping('success', at('12:04'), null, 'b')
+    t.is(story.check.status, 'up')
+    story.ping('fail', at('12:05'))
+    t.is(story.check.status, 'down', 'a failure without a name is a failure of the check')
+  }
+})
