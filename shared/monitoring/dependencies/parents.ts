@@ -84,8 +84,10 @@ function rootAbove(child: Node, graph: Graph): Node | null {
   return null
 }
 
-/** A ring that a check's parents lead back into, from the check to itself; null when they lead nowhere near it. */
+/** Returns the ring that a check's parents lead back into, from the check to itself; null without one. */
 export function cycleOf(start: Node, graph: Graph): Node[] | null {
+  // A tag leaves the check itself out; naming it is a ring of one.
+  if (start.parents.some((parent) => 'check' in parent && parent.check === start.uuid)) return [start, start]
   const seen = new Set<string>()
   const walk = (node: Node, path: readonly Node[]): Node[] | null => {
     for (const parent of parentsOf(node, graph)) {

@@ -62,6 +62,8 @@ test('a cycle is found and named in its order', (t) => {
     ['web', 'router', 'web'],
   )
   t.is(cycleOf(nodes[2] as Node, graph), null)
+  const self = node('self', 'fine', on('self'))
+  t.deepEqual(cycleOf(self, graphOf([self])), [self, self], 'a check that names itself')
 })
 
 test('what came back gives a chance only where it was down since: a parent that was up all the time holds nothing', (t) => {
