@@ -1,4 +1,4 @@
-import { type Micros, toSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { Flip } from '../flips/view.ts'
 import { covered, merged, without } from './spans.ts'
@@ -18,7 +18,7 @@ export interface UptimeFacts {
   excluded: readonly WindowTime[]
 }
 
-/** Whole seconds, cut. */
+/** Whole seconds that add up to the period. */
 export interface Uptime {
   up: number
   down: number
@@ -53,11 +53,7 @@ export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptim
   }
   const known = sums.up + sums.down
   return {
-    up: cut(sums.up),
-    down: cut(sums.down),
-    unknown: cut(sums.unknown),
-    maintenance: cut(sums.maintenance),
-    off: cut(sums.off),
+    ...wholeSeconds(sums),
     ratio: known === 0 ? null : Math.floor((sums.up / known) * 1_000_000) / 1_000_000,
   }
 }
@@ -79,7 +75,19 @@ export function uncounted(
   return merged([...excluded, ...merged(unknown).flatMap((span) => without(span, merged(downs)))])
 }
 
-const cut = (micros: Micros): number => Math.floor(toSeconds(micros))
+const PARTS = ['up', 'down', 'unknown', 'maintenance', 'off'] as const
+type Parts = Record<(typeof PARTS)[number], number>
+
+/** Rounds parts of a period down, and gives the seconds that are left over to the parts that lost most. */
+function wholeSeconds(micros: Parts): Parts {
+  const seconds = { ...micros }
+  for (const part of PARTS) seconds[part] = Math.floor(toSeconds(micros[part]))
+  const sum = (parts: Parts) => PARTS.reduce((total, part) => total + parts[part], 0)
+  const left = Math.floor(toSeconds(sum(micros))) - sum(seconds)
+  const lost = (part: keyof Parts) => micros[part] - microsOfSeconds(seconds[part])
+  for (const part of PARTS.toSorted((a, b) => lost(b) - lost(a)).slice(0, left)) seconds[part] += 1
+  return seconds
+}
 
 function spansOfStatus(
   { flips, before, createdAt }: UptimeFacts,

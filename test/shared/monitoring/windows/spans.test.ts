@@ -114,6 +114,10 @@ test('excluded time is neither up nor down: by month, by day, in the sums', (t) 
     ratio: 0.916_666,
   })
   t.is(uptimeOf({ ...facts, flips: [], before: 'paused' }, at('22T00:00:00'), now).ratio, null)
+  const from = at('22T08:00:00')
+  const down = { at: from + 7_600_000, from: 'up', to: 'down' } as const
+  const rounded = uptimeOf({ ...facts, flips: [down], before: 'up', unknown: [] }, from, from + 14_000_000)
+  t.like(rounded, { up: 8, down: 6, unknown: 0, maintenance: 0, off: 0 }, 'whole seconds add up to the period')
 })
 
 test('time that was unknown counts as neither, but for a check that was down before, which stays down', (t) => {
