@@ -6,6 +6,8 @@ import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { Window } from './window.ts'
 
 export type WindowFields = Omit<Window, 'uuid'>
+type Once = Extract<Window['time'], { starts: Micros }>
+type Recurring = Extract<Window['time'], { every: string }>
 
 const MEMBERS = ['name', 'match', 'checks', 'starts', 'ends', 'every', 'for', 'tz', 'uptime', 'shown', 'api_key']
 const LENGTH = { min: 60, max: 2_592_000 }
@@ -44,25 +46,37 @@ export function readWindow(body: JsonObject, current: WindowFields | null, now: 
 function readTime(body: JsonObject, current: Window['time'] | null, now: Micros): Window['time'] {
   const isTimed = ['starts', 'ends', 'every', 'for', 'tz'].some((member) => body[member] !== undefined)
   if (!isTimed && current) return current
-  if (!isGiven(body.every)) return readOnce(body, now)
-  if (isGiven(body.starts) || isGiven(body.ends)) throw invalid('every', 'has unexpected value')
-  const every = readText(body.every, 'every', { max: 100 })
+  const recurring = current && 'every' in current ? current : null
+  const isOnceNamed = body.starts !== undefined || body.ends !== undefined
+  if (isGiven(body.every) && (isGiven(body.starts) || isGiven(body.ends)))
+    throw invalid('every', 'has unexpected value')
+  const isRecurring = isGiven(body.every) || (recurring && body.every === undefined && !isOnceNamed)
+  if (isRecurring) return readRecurring(body, recurring)
+  return readOnce(body, current && 'starts' in current ? current : null, now)
+}
+
+function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
+  const every = current && body.every === undefined ? current.every : readText(body.every, 'every', { max: 100 })
   if (!isValidSchedule(every)) throw invalid('every', 'is not a valid cron or OnCalendar expression')
-  const length = readNumber(body.for, 'for', LENGTH)
-  const tz = isGiven(body.tz) ? resolveTimeZone(readText(body.tz, 'tz', { max: 100 })) : 'UTC'
+  const length = current && body.for === undefined ? current.for : readNumber(body.for, 'for', LENGTH)
+  const named = isGiven(body.tz) ? resolveTimeZone(readText(body.tz, 'tz', { max: 100 })) : 'UTC'
+  const tz = current && body.tz === undefined ? current.tz : named
   if (tz === null) throw invalid('tz', 'is not a valid timezone')
   // The same times again, as a form sends them: what was ended early stays so.
-  const isSame = current && 'every' in current && current.every === every && current.for === length && current.tz === tz
+  const isSame = current && current.every === every && current.for === length && current.tz === tz
   return isSame ? current : { every, for: length, tz }
 }
 
-function readOnce(body: JsonObject, now: Micros): Window['time'] {
-  const starts = isGiven(body.starts) ? readInstant(body.starts, 'starts') : microsOfSeconds(Math.floor(toSeconds(now)))
+/** Reads a time that does not recur. A change of one end keeps the other one; the length counts from the beginning. */
+function readOnce(body: JsonObject, current: Once | null, now: Micros): Once {
+  const normal = microsOfSeconds(Math.floor(toSeconds(now)))
+  const kept = body.starts === undefined ? current?.starts : undefined
+  const starts = isGiven(body.starts) ? readInstant(body.starts, 'starts') : (kept ?? normal)
   if (isGiven(body.for)) {
     if (isGiven(body.ends)) throw invalid('for', 'has unexpected value')
     return { starts, ends: starts + microsOfSeconds(readNumber(body.for, 'for', LENGTH)) }
   }
-  const ends = readInstant(body.ends, 'ends')
+  const ends = current && body.ends === undefined ? current.ends : readInstant(body.ends, 'ends')
   if (ends - starts < microsOfSeconds(LENGTH.min)) throw invalid('ends', 'is too small')
   if (ends - starts > microsOfSeconds(LENGTH.max)) throw invalid('ends', 'is too large')
   return { starts, ends }

@@ -96,6 +96,22 @@ test('a snooze begins now; what is not named stays, null resets', (t) => {
   t.is(readWindow({ uptime: null }, { ...snooze, uptime: 'exclude' }, NOW).uptime, 'count')
 })
 
+test('a change names one end of a window or its rhythm, and the rest stays', (t) => {
+  const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
+  const changed = (time: Window['time'], body: Record<string, string | number | null>) =>
+    readWindow(body, { ...fields, time }, NOW + HOUR).time
+  const once = { starts: NOW, ends: NOW + 2 * HOUR }
+  const soon = NOW + HOUR + microsOfSeconds(20)
+  t.deepEqual(changed(once, { ends: '2026-11-22T01:00:20Z' }), { starts: NOW, ends: soon })
+  t.deepEqual(changed(once, { for: 3620 }), { starts: NOW, ends: soon })
+  t.deepEqual(changed(once, { starts: '2026-11-22T01:00:20Z' }), { starts: soon, ends: once.ends })
+  t.deepEqual(changed(once, { starts: null }), { starts: NOW + HOUR, ends: once.ends }, 'null is now')
+  t.deepEqual(changed(weekly, { for: 60 }), { ...weekly, for: 60 })
+  t.deepEqual(changed(weekly, { every: 'Sun 02:00' }), { ...weekly, every: 'Sun 02:00' })
+  t.deepEqual(changed(weekly, { tz: null }), { ...weekly, tz: 'UTC' })
+  t.deepEqual(changed(weekly, { starts: null, for: 3600 }), { starts: NOW + HOUR, ends: NOW + 2 * HOUR })
+})
+
 const wrong: [Record<string, unknown>, string][] = [
   [{ match: '*', name: 1 }, 'name is not a string'],
   [{ match: '*', name: 'x'.repeat(101) }, 'name is too long'],
