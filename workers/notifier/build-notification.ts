@@ -1,4 +1,5 @@
 import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
+import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
@@ -17,7 +18,9 @@ import {
   incidentsForSending,
   lastPingsUntil,
 } from '#shared/monitoring/notifications/sending-store.ts'
+import { findFacts } from '#shared/monitoring/ruled/fact-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { quorumText } from '#shared/monitoring/sources/quorum.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import type { Micros } from '#shared/time.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
@@ -37,6 +40,10 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
   const incidentOf = batched((ids: readonly string[]) => incidentsForSending(db, ids), BATCH)
   const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
   const childrenOf = batched((asked: readonly Depended[]) => countChildren(db, asked), BATCH)
+  const quorumOf = batched(async (ids: readonly number[]) => {
+    const facts = await findFacts(db, ids)
+    return ids.map((id) => facts.get(id)?.sources ?? null)
+  }, BATCH)
   const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
 
   return async ({ claimed, channel }) => {
@@ -52,12 +59,17 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
     ])
     const told = flip ?? (incident && flipOfIncident(incident, claimed.status))
     if (!told || !check) return null
-    const [lastPing, dependents] = await Promise.all([
+    const isDown = claimed.status === 'down'
+    const [lastPing, dependents, quorum] = await Promise.all([
       pingUntil({ checkId, until: told.at }),
-      claimed.status === 'down' ? childrenOf({ ...check, tags: splitTags(check.tags) }) : 0,
+      isDown ? childrenOf({ ...check, tags: splitTags(check.tags) }) : 0,
+      isDown && ((check.ruleBits ?? 0) & RULE_BITS.sources) !== 0 ? quorumOf(checkId) : null,
     ])
     const about = { flip: told, check, lastPing, incident, dependents }
-    const notification = notificationOf(deps, { claimed, channel }, about)
+    const notification = {
+      ...notificationOf(deps, { claimed, channel }, about),
+      ...(quorum && { sources: quorumText(check, quorum, deps.now(), nextOccurrence) }),
+    }
     const reader = await readerOf(deps, channel)
     if (!reader) return notification
     return { ...notification, overview: reader.overview, timeZone: reader.timeZone ?? notification.timeZone }

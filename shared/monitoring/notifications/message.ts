@@ -38,8 +38,8 @@ export function summaryOf(notification: Notification): string {
   const reason = reasonText(notification.reason)
   const dependents = dependentsText(notification.dependents ?? 0)
   if (status === 'down' || notification.alert?.what === 'flapping') {
-    const held = heldText(notification)
-    return `${titleOf(notification)}${reason && ` (${reason})`}${held && `. ${held}`}${dependents && `. ${dependents.slice(0, -1)}`}`
+    const sentences = [heldText(notification), notification.sources?.slice(0, -1), dependents.slice(0, -1)]
+    return [`${titleOf(notification)}${reason && ` (${reason})`}`, ...sentences.filter(Boolean)].join('. ')
   }
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }

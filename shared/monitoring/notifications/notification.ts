@@ -31,6 +31,8 @@ export interface Notification {
   alert?: AlertPlace
   /** of a check that is down: how many checks depend on it (alerting 4); absent when none does */
   dependents?: number
+  /** of a check that is down and that several sources report for: which of them do, as `quorumText` says it */
+  sources?: string
   /** of a message about several checks: what it says, in place of one change */
   summary?: Summary
 }

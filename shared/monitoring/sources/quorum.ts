@@ -109,7 +109,9 @@ export function quorumText(check: CheckSchedule, quorum: Quorum, at: Micros, nex
   const silent = counted.filter((it) => !isFresh(it) && it.name !== '')
   const reports = `${fresh} of ${expectedCount(quorum.rule)} sources ${fresh === 1 ? 'reports' : 'report'}`
   const said = `${reports}, ${needed} ${needed === 1 ? 'is' : 'are'} needed.`
-  return silent.length === 0 ? said : `${said} Silent: ${silent.map(silence).join(', ')}.`
+  const names = silent.slice(0, MOST_NAMED).map(silence).join(', ')
+  const more = silent.length > MOST_NAMED ? ` and ${silent.length - MOST_NAMED} more` : ''
+  return silent.length === 0 ? said : `${said} Silent: ${names}${more}.`
 }
 
 function silence({ name, source }: { name: string; source: Source | null }): string {

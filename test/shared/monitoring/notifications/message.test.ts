@@ -148,6 +148,12 @@ test('hostile names and bodies stay text in Markdown and HTML messages', (t) => 
   t.false(markdownText(hostile).includes('[a](b)'))
 })
 
+test('a down notification says how many sources report, an up notification does not', (t) => {
+  const sources = '1 of 3 sources reports, 2 are needed. Silent: web2 (since 04:31), web3 (never).'
+  t.true(plainText(someNotification({ sources })).includes(`). ${sources}`))
+  t.false(plainText(someRecovery({ sources })).includes('sources'))
+})
+
 test('what depends on a check that is down is said in every form, and not when it is up', (t) => {
   const forms = (dependents: number, make = someNotification) => {
     const told = make({ dependents })
