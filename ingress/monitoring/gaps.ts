@@ -6,6 +6,7 @@ import { toIsoSeconds } from '#shared/time.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { paged } from '../paging.ts'
 import type { Route } from '../route.ts'
+import { pageQuery } from './list-page.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import { numberOf } from './query-number.ts'
 import { answers } from './schemas.ts'
@@ -36,10 +37,7 @@ export const gapRoutes: readonly Route[] = [
     operationId: 'listGaps',
     summary: 'List the times in which signals could not be taken, newest first',
     params: {},
-    query: z.object({
-      limit: z.string().optional().describe('1-100; 50 by default.'),
-      before: z.string().optional().describe('What `next` said.'),
-    }),
+    query: pageQuery,
     responses: {
       200: {
         description: 'A page of gaps; `next` names the one after it.',

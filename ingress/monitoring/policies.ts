@@ -9,6 +9,7 @@ import { updatePolicy } from '#shared/monitoring/operations/update-policy.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { Route } from '../route.ts'
 import { policyRequestSchema, policySchema, rulesSchema } from './alerting-schemas.ts'
+import { pageOf, pageQuery } from './list-page.ts'
 import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
 import { ownCheck } from './operation.ts'
 import { answers, uuidParam } from './schemas.ts'
@@ -41,15 +42,19 @@ export const policyRoutes: readonly Route[] = [
     access: readWriteKey,
     path: '/api/v3/policies/',
     operationId: 'listPolicies',
-    summary: 'List the policies of the project, the oldest first',
+    summary: 'List the policies of the project, newest first',
     params: {},
+    query: pageQuery,
     responses: {
       ...common.responses,
-      200: { description: 'The policies.', content: json(z.object({ policies: z.array(policySchema) })) },
+      200: {
+        description: 'A page of policies; `next` names the one after it.',
+        content: json(z.object({ policies: z.array(policySchema), next: z.string().nullable() })),
+      },
     },
-    async handle({ key, deps }) {
-      const policies = await policiesOf(deps.db, [key.project.id])
-      return { policies: policies.map(policyView) }
+    async handle({ key, request, deps }) {
+      const { page, next } = pageOf(await policiesOf(deps.db, [key.project.id]), request)
+      return { policies: page.map(policyView), next }
     },
   }),
   write({

@@ -6,6 +6,7 @@ import { findWindow, windowsOf } from '#shared/monitoring/windows/window-store.t
 import { windowView } from '#shared/monitoring/windows/window-view.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { Route } from '../route.ts'
+import { pageOf, pageQuery } from './list-page.ts'
 import { anyKey, read, withStatus, write } from './monitoring-route.ts'
 import { answers } from './schemas.ts'
 
@@ -55,14 +56,19 @@ export const windowRoutes: readonly Route[] = [
     access: anyKey,
     path: '/api/v3/windows/',
     operationId: 'listWindows',
-    summary: 'List the maintenance windows of the project, the newest first',
+    summary: 'List the maintenance windows of the project, newest first',
     params: {},
+    query: pageQuery,
     responses: {
       ...common.responses,
-      200: { description: 'The windows.', content: json(z.object({ windows: z.array(windowSchema) })) },
+      200: {
+        description: 'A page of windows; `next` names the one after it.',
+        content: json(z.object({ windows: z.array(windowSchema), next: z.string().nullable() })),
+      },
     },
-    async handle({ key, deps }) {
-      return { windows: (await windowsOf(deps.db, [key.project.id])).map(windowView) }
+    async handle({ key, request, deps }) {
+      const { page, next } = pageOf(await windowsOf(deps.db, [key.project.id]), request)
+      return { windows: page.map(windowView), next }
     },
   }),
   write({

@@ -64,7 +64,7 @@ test('a policy is made, read, changed member by member, reset by null, listed an
   const changed = jsonOf(await post(`/policies/${id}`, { name: 'Night', flapping: null, when: null, position: null }))
   t.like(changed, { name: 'Night', flapping: null, position: 0, match: 'prod', ack_timeout: 14_400 })
   t.deepEqual(changed.when, { failures: 1, of: null, down_for: 0, successes: 1 })
-  t.deepEqual(jsonOf(await call('GET', '/policies/')), { policies: [changed] })
+  t.deepEqual(jsonOf(await call('GET', '/policies/')), { policies: [changed], next: null })
   t.deepEqual(jsonOf(await call('DELETE', `/policies/${id}`)), changed)
   t.is((await call('GET', `/policies/${id}`)).status, 404)
   t.is((await call('DELETE', `/policies/${id}`)).status, 404)

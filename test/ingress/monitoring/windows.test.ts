@@ -68,6 +68,8 @@ test('parents are kept; a ring is refused and named; a check of another project 
   const ring = await post(`/checks/${router.uuid}/rules`, { parents: [{ check: web.uuid }] })
   t.is(ring.status, 400)
   t.deepEqual(jsonOf(ring), { error: 'json validation error: parents make a cycle: router > web > router' })
+  const self = await post(`/checks/${web.uuid}/rules`, { parents: [{ check: web.uuid }] })
+  t.deepEqual(jsonOf(self), { error: 'json validation error: parents make a cycle: web > web' })
   const foreign = await addCheck(app.deps, (await someone()).project.id)
   const unknown = await post(`/checks/${web.uuid}/rules`, { parents: [{ check: foreign.uuid }] })
   t.deepEqual(jsonOf(unknown), { error: `invalid check identifier: ${foreign.uuid}` })
@@ -83,4 +85,35 @@ test('a project has at most 100 windows; one of them may still be changed', asyn
   t.is(made.status, 201)
   t.deepEqual(await post('/windows/', { match: '*', for: 60 }).then(({ status, text }) => [status, text]), [403, ''])
   t.is((await post(`/windows/${jsonOf(made).id}`, { name: 'changed' })).status, 200)
+})
+
+test('lists of windows and of policies are pages, newest first', async (t) => {
+  for (const list of ['windows', 'policies']) {
+    const { call, post } = await someone()
+    const ids: unknown[] = []
+    for (const name of ['a', 'b', 'c']) {
+      const made = await post(`/${list}/`, {
+        name,
+        match: '*',
+        ...(list === 'windows' ? { for: 60 } : { steps: [{}] }),
+      })
+      ids.unshift(jsonOf(made).id)
+    }
+    const page = async (query: string) => {
+      const { next, [list]: rows } = jsonOf(await call('GET', `/${list}/${query}`))
+      return {
+        next,
+        ids: z
+          .array(z.object({ id: z.string() }))
+          .parse(rows)
+          .map(({ id }) => id),
+      }
+    }
+    const first = await page('?limit=2')
+    t.deepEqual(first.ids, ids.slice(0, 2))
+    t.deepEqual(await page(`?limit=2&before=${first.next}`), { next: null, ids: ids.slice(2) })
+    t.deepEqual(await page(''), { next: null, ids })
+    const refused = await call('GET', `/${list}/?limit=0`)
+    t.is(refused.text, '{"error":"json validation error: limit is too small"}')
+  }
 })
