@@ -280,17 +280,6 @@ test('lists of incidents are filtered and paged; a read-only key sees less, and 
   t.false('timeline' in one)
 })
 
-test('the alert of a check with several sources says which of them report', async (t) => {
-  await using sink = await openHttpSink()
-  const it = await story(sink, { match: '', steps: [{}] }, [])
-  await it.call('POST', '/channels/', { kind: 'slack', name: 'room', config: { url: `${sink.url}/room` } })
-  const rules = { sources: { by: 'query', expect: ['web1', 'web2', 'web3'], need: 2 } }
-  t.is((await it.call('POST', `/checks/${it.check.uuid}`, { channels: '*', rules })).status, 200)
-  for (const end of ['?source=web1', '?source=web2', '/fail?source=web2']) await it.ping(end)
-  const text = (await sink.waitFor(1)).body.toString()
-  t.regex(text, /1 of 3 sources reports, 2 are needed\. Silent: web2 \(failed \d\d:\d\d\), web3 \(never\)\./)
-})
-
 test('a later message never overtakes an earlier one: a DOWN that was refused is not repeated after the UP', async (t) => {
   await using sink = await openHttpSink()
   const it = await story(sink, { match: '', steps: [{}] })

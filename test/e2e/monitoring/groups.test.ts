@@ -109,3 +109,15 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   )
   t.like(await call('GET', `/channels/${hook}`), { disabled: false, last_error: '' })
 })
+
+test('the alert of a check with several sources says which of them report', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, check, ping, call } = await aProject(app)
+  const uuid = await check([await channel('slack', { url: sink.url })])
+  await call('POST', `/checks/${uuid}/rules`, {
+    sources: { by: 'query', expect: ['web1', 'web2', 'web3'], need: 2 },
+  })
+  for (const suffix of ['?source=web1', '?source=web2', '/fail?source=web2']) await ping(uuid, suffix)
+  const text = (await sink.waitFor(1)).body.toString()
+  t.regex(text, /1 of 3 sources reports, 2 are needed\. Silent: web2 \(failed \d\d:\d\d\), web3 \(never\)\./)
+})

@@ -199,8 +199,8 @@ test('every flip of an incident has a decision, also one for which no step is du
   const story = new Story({ plan: { when: { ...when, successes: 3 } } })
   story.flip('down', 0).flip('up', 60).flip('down', 65)
   t.deepEqual(
-    story.decisions.map(({ outcome, reason }) => `${outcome} ${reason}`),
-    ['told FIRST', 'held RECOVERING', 'none JOINED'],
+    story.decisions.map(({ reason }) => reason),
+    ['FIRST', 'RECOVERING', 'JOINED'],
   )
 })
 
@@ -208,13 +208,10 @@ test('an integration without a down notification gets no recovery, with the reas
   const steps = [step(0, { channels: [uuidOf(1)] })]
   const story = new Story({ plan: { steps }, channels: [{}, {}] }).flip('down', 0).flip('up', 60)
   t.deepEqual(story.said, ['0:1:first', '60:1:recovery'])
-  t.deepEqual(
-    story.decisions.at(-1)?.channels.map(({ id, outcome, reason }) => [id, outcome, reason]),
-    [
-      [uuidOf(1), 'told', 'RECOVERY'],
-      [uuidOf(2), 'skipped', 'NOT_TOLD_BEFORE'],
-    ],
-  )
+  t.like(story.decisions.at(-1)?.channels, [
+    { id: uuidOf(1), outcome: 'told', reason: 'RECOVERY' },
+    { id: uuidOf(2), outcome: 'skipped', reason: 'NOT_TOLD_BEFORE' },
+  ])
 })
 
 test('flapping: one message in place of the change that is too much, then silence until one state has lasted', (t) => {
