@@ -3,7 +3,11 @@ import { isZoneName } from './time-zones.ts'
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
 /** One line of an OnCalendar expression. `zone` undefined means the zone of the check. */
-export type OnCalendarLine = { readonly pattern: WallPattern; readonly zone: string | undefined }
+export type OnCalendarLine = {
+  readonly text: string
+  readonly pattern: WallPattern
+  readonly zone: string | undefined
+}
 
 /** OnCalendar occurrences end with this year. */
 export const ON_CALENDAR_LAST_YEAR = 2199
@@ -36,13 +40,14 @@ const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
 /**
- * Reads an OnCalendar expression of one or more lines (monitoring behaviour 7.3).
+ * Reads an OnCalendar expression of one or more lines (monitoring behaviour 7.3), equal lines once.
  * @returns undefined when any line is none; lines that parse may still never match
  */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {
   const lines: OnCalendarLine[] = []
-  for (const text of expression.trim().split('\n')) {
-    const line = parseLine(text.trim())
+  const texts = expression.trim().split('\n')
+  for (const text of new Set(texts.map((each) => each.trim()))) {
+    const line = parseLine(text)
     if (!line) return undefined
     lines.push(line)
   }
@@ -55,7 +60,7 @@ function parseLine(text: string): OnCalendarLine | undefined {
   const zone = text.includes(' ') && isZoneName(last) ? last : undefined
   if (zone !== undefined) parts.pop()
   const pattern = parsePattern(SPECIAL_WORDS.get(parts.join(' ').toLowerCase())?.split(' ') ?? parts)
-  return pattern && { pattern, zone }
+  return pattern && { text, pattern, zone }
 }
 
 /** `[weekday] [date] [time]`, at least one of them, taken from the end. */

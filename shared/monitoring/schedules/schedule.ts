@@ -1,13 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
-import { CRON_HORIZON_YEARS, type CronSchedule, parseCron } from './cron.ts'
+import { CRON_HORIZON_YEARS, parseCron } from './cron.ts'
 import { nextInRealTime, nextInWallTime, wallYearAt } from './occurrences.ts'
-import { ON_CALENDAR_LAST_YEAR, type OnCalendarLine, parseOnCalendar } from './on-calendar.ts'
-import { type UnixSeconds, zoneClock } from './zone-clock.ts'
+import { ON_CALENDAR_LAST_YEAR, parseOnCalendar } from './on-calendar.ts'
+import type { WallPattern } from './wall-pattern.ts'
+import { type UnixSeconds, type ZoneClock, zoneClock } from './zone-clock.ts'
 
 export type ScheduleKind = 'cron' | 'oncalendar'
 
-type Parsed = { cron: CronSchedule | undefined; lines: readonly OnCalendarLine[] }
+/** A cron expression or one OnCalendar line. `zone` undefined means the zone of the check. */
+type Line = {
+  readonly text: string
+  readonly pattern: WallPattern
+  readonly zone: string | undefined
+  readonly mode: 'real' | 'moved' | 'skipped'
+  /** some of its results are in `farResults`; usual schedules do not look there */
+  isFar: boolean
+}
+
+/** A search from any start in [from, found) has the same result; `found` undefined means none up to `lastYear`. */
+type FarResult = { readonly from: UnixSeconds; readonly lastYear: number; readonly found: UnixSeconds | undefined }
 
 const UTC = 'UTC'
 /** Ten times what a check may store: a text beyond it is not worth reading. */
@@ -15,8 +27,12 @@ const MAX_LENGTH = 1000
 /** A schedule must have an occurrence after this instant, 2000-01-01T00:00:00Z, to be valid (7.1). */
 const VALID_SINCE: UnixSeconds = 946_684_800
 
-const parsedCrons = new LRUCache<string, Parsed>({ max: 2000 })
-const parsedOnCalendars = new LRUCache<string, Parsed>({ max: 2000 })
+const parsedCrons = new LRUCache<string, readonly Line[]>({ max: 2000 })
+const parsedOnCalendars = new LRUCache<string, readonly Line[]>({ max: 2000 })
+
+/** A longer search may have visited two clock changes a year, so its result is kept. */
+const FAR_SECONDS = 2 * 366 * 86_400
+const farResults = new LRUCache<string, FarResult>({ max: 10_000 })
 
 /** Cron is one line of exactly five parts, everything else OnCalendar; neither need be valid (monitoring behaviour 7.1). */
 export function guessKind(expression: string): ScheduleKind {
@@ -25,12 +41,14 @@ export function guessKind(expression: string): ScheduleKind {
 }
 
 /**
- * Whether a check may have this schedule: it parses as the kind it looks like and has an occurrence after the year 2000
- * began (monitoring behaviour 7.1). Safe for texts of any length and content.
+ * Returns whether a check or a window may have this schedule: it parses as the kind it looks like, and has an occurrence
+ * in its zone after the year 2000 began (monitoring behaviour 7.1). A schedule that lies only in hours which the clock
+ * of its zone skips has none. Safe for texts of any length and content.
+ * @param tz a stored zone name; without it only what is invalid in every zone is refused
  */
-export function isValidSchedule(expression: string): boolean {
+export function isValidSchedule(expression: string, tz = UTC): boolean {
   if (expression.length > MAX_LENGTH) return false
-  return next(parse(guessKind(expression), expression), UTC, VALID_SINCE) !== undefined
+  return next(parse(guessKind(expression), expression), tz, VALID_SINCE) !== undefined
 }
 
 /**
@@ -44,7 +62,7 @@ export function nextOccurrence(kind: ScheduleKind, expression: string, tz: strin
   return found === undefined ? null : microsOfSeconds(found)
 }
 
-function parsedOnce(kind: ScheduleKind, expression: string): Parsed {
+function parsedOnce(kind: ScheduleKind, expression: string): readonly Line[] {
   const cache = kind === 'cron' ? parsedCrons : parsedOnCalendars
   const known = cache.get(expression)
   if (known) return known
@@ -53,34 +71,49 @@ function parsedOnce(kind: ScheduleKind, expression: string): Parsed {
   return parsed
 }
 
-function parse(kind: ScheduleKind, expression: string): Parsed {
-  if (expression.length > MAX_LENGTH) return { cron: undefined, lines: [] }
-  return kind === 'cron'
-    ? { cron: parseCron(expression), lines: [] }
-    : { cron: undefined, lines: parseOnCalendar(expression) ?? [] }
-}
-
-function next({ cron, lines }: Parsed, tz: string, after: UnixSeconds): UnixSeconds | undefined {
-  return cron ? nextOfCron(cron, tz, after) : nextOfLines(lines, tz, after)
-}
-
-function nextOfCron({ pattern, walksRealTime }: CronSchedule, tz: string, after: UnixSeconds): UnixSeconds | undefined {
-  const clock = tz === UTC ? undefined : zoneClock(tz)
-  if (tz !== UTC && !clock) return undefined
-  const lastYear = wallYearAt(clock, after + 60) + CRON_HORIZON_YEARS
-  return walksRealTime
-    ? nextInRealTime({ pattern, clock }, after, lastYear)
-    : nextInWallTime({ pattern, clock }, after, lastYear, 'moved')
+function parse(kind: ScheduleKind, expression: string): readonly Line[] {
+  if (expression.length > MAX_LENGTH) return []
+  if (kind === 'oncalendar')
+    return (parseOnCalendar(expression) ?? []).map((line) => ({ ...line, mode: 'skipped', isFar: false }))
+  const cron = parseCron(expression)
+  if (!cron) return []
+  const mode = cron.walksRealTime ? 'real' : 'moved'
+  return [{ text: expression, pattern: cron.pattern, zone: undefined, mode, isFar: false }]
 }
 
 /** Lines are merged: the earliest occurrence of any, equal ones once; a line that has run out says nothing. */
-function nextOfLines(lines: readonly OnCalendarLine[], tz: string, after: UnixSeconds): UnixSeconds | undefined {
+function next(lines: readonly Line[], tz: string, after: UnixSeconds): UnixSeconds | undefined {
   let earliest: UnixSeconds | undefined
-  for (const { pattern, zone = tz } of lines) {
+  for (const line of lines) {
+    const { zone = tz } = line
     const clock = zone === UTC ? undefined : zoneClock(zone)
     if (zone !== UTC && !clock) continue
-    const found = nextInWallTime({ pattern, clock }, after, ON_CALENDAR_LAST_YEAR, 'skipped')
+    const found = nextOfLine(line, zone, clock, after)
     if (found !== undefined && (earliest === undefined || found < earliest)) earliest = found
   }
   return earliest
+}
+
+function nextOfLine(line: Line, zone: string, clock: ZoneClock | undefined, after: UnixSeconds) {
+  const { pattern, mode } = line
+  const lastYear = mode === 'skipped' ? ON_CALENDAR_LAST_YEAR : wallYearAt(clock, after + 60) + CRON_HORIZON_YEARS
+  const known = line.isFar ? farResults.get(farKey(line, zone)) : undefined
+  if (known && holdsFor(known, after, lastYear)) return known.found
+  const found =
+    mode === 'real'
+      ? nextInRealTime({ pattern, clock }, after, lastYear)
+      : nextInWallTime({ pattern, clock }, after, lastYear, mode)
+  if (found === undefined || found - after > FAR_SECONDS) {
+    line.isFar = true
+    farResults.set(farKey(line, zone), { from: after, lastYear, found })
+  }
+  return found
+}
+
+function holdsFor({ from, lastYear, found }: FarResult, after: UnixSeconds, wantedLastYear: number): boolean {
+  return after >= from && (found === undefined ? wantedLastYear <= lastYear : after < found)
+}
+
+function farKey({ mode, text }: Line, zone: string): string {
+  return `${mode} ${zone} ${text}`
 }

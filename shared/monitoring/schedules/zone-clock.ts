@@ -13,6 +13,9 @@ type Placement =
   | { readonly exists: true; readonly at: UnixSeconds; readonly segment: ZoneSegment }
   | { readonly exists: false; readonly afterGap: ZoneSegment }
 
+/** Returns the offset of a zone at an instant, in seconds. */
+type LookUp = (instant: UnixSeconds) => number
+
 export type ZoneClock = {
   segmentAt(instant: UnixSeconds): ZoneSegment
   place(wall: WallSeconds): Placement
@@ -21,36 +24,50 @@ export type ZoneClock = {
 const DAY = 86_400
 /** No zone has ever been further ahead of UTC than 15 hours and some minutes. */
 const FURTHEST_AHEAD = 16 * 3600
-/** Far below the shortest time between two clock changes since 1970 (a week). */
-const SAMPLE_STEP = 3 * DAY
-const MAX_YEARS_PER_ZONE = 64
+/** Less than the shortest time between two clock changes since 1970: a week without an hour (Gaza, Brazil). */
+const SAMPLE_STEP = 6 * DAY
+/** The last changes that do not repeat, those around Ramadan in Morocco, are of 2087. */
+const FIRST_REPEATING_YEAR = 2088
+/** More than the longest search visits: 2000 to 2199. */
+const MAX_YEARS_PER_ZONE = 256
 
-const clocks = new LRUCache<string, ZoneClock>({ max: 640 })
+/** Holds one clock for each name of the zone database at most. */
+const clocks = new Map<string, ZoneClock>()
 /** Formatters are heavy and needed only while a zone's year is worked out. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 32 })
 
 /**
- * The clock of a zone, after the runtime's rules. Asking Intl costs microseconds a call, so each year of a zone is
- * asked about once and then remembered as segments.
+ * The clock of a zone, after the runtime's rules.
  * @returns undefined when the name is no zone here
  */
 export function zoneClock(name: string): ZoneClock | undefined {
   const known = clocks.get(name)
   if (known || !isZoneName(name)) return known
-  const clock = openClock(name)
+  const clock = createZoneClock((instant) => offsetAt(name, instant))
   clocks.set(name, clock)
   return clock
 }
 
-function openClock(name: string): ZoneClock {
+/**
+ * Creates a clock that looks each year up once and keeps it as segments, because a lookup in Intl costs about a
+ * microsecond. Later years reuse an equal year, so a search to 2199 looks up less than 80 years.
+ */
+export function createZoneClock(lookUp: LookUp): ZoneClock {
   const years = new Map<number, readonly ZoneSegment[]>()
   let latest: ZoneSegment = { start: 0, end: 0, offset: 0 }
 
   function segmentsOf(year: number): readonly ZoneSegment[] {
     const known = years.get(year)
     if (known) return known
-    const segments = deriveSegments(name, Date.UTC(year, 0, 1) / 1000, Date.UTC(year + 1, 0, 1) / 1000)
-    if (years.size >= MAX_YEARS_PER_ZONE) years.clear()
+    const model = modelOf(year)
+    const segments =
+      model === year
+        ? deriveSegments(lookUp, startOf(year), startOf(year + 1))
+        : moved(segmentsOf(model), startOf(year) - startOf(model))
+    for (const oldest of years.keys()) {
+      if (years.size < MAX_YEARS_PER_ZONE) break
+      years.delete(oldest)
+    }
     years.set(year, segments)
     return segments
   }
@@ -79,15 +96,37 @@ function openClock(name: string): ZoneClock {
   }
 }
 
-function deriveSegments(name: string, start: UnixSeconds, end: UnixSeconds): ZoneSegment[] {
+/** The first repeating year with the same length and the same weekdays: its clock changes are on the same dates. */
+function modelOf(year: number): number {
+  for (let model = FIRST_REPEATING_YEAR; model < year; model += 1) {
+    if (isSameCalendar(model, year)) return model
+  }
+  return year
+}
+
+function isSameCalendar(a: number, b: number): boolean {
+  const daysApart = (startOf(b) - startOf(a)) / DAY
+  const isEqualLength = startOf(a + 1) - startOf(a) === startOf(b + 1) - startOf(b)
+  return isEqualLength && daysApart % 7 === 0
+}
+
+function startOf(year: number): UnixSeconds {
+  return Date.UTC(year, 0, 1) / 1000
+}
+
+function moved(segments: readonly ZoneSegment[], seconds: number): ZoneSegment[] {
+  return segments.map(({ start, end, offset }) => ({ start: start + seconds, end: end + seconds, offset }))
+}
+
+function deriveSegments(lookUp: LookUp, start: UnixSeconds, end: UnixSeconds): ZoneSegment[] {
   const segments: ZoneSegment[] = []
   let segmentStart = start
-  let offset = offsetAt(name, start)
+  let offset = lookUp(start)
   for (let before = start; before < end; before += SAMPLE_STEP) {
     const sample = Math.min(before + SAMPLE_STEP, end)
-    const offsetThen = offsetAt(name, sample)
+    const offsetThen = lookUp(sample)
     if (offsetThen === offset) continue
-    const change = firstSecondWithout(name, offset, before, sample)
+    const change = firstSecondWithout(lookUp, offset, before, sample)
     if (change === end) break
     segments.push({ start: segmentStart, end: change, offset })
     segmentStart = change
@@ -98,12 +137,12 @@ function deriveSegments(name: string, start: UnixSeconds, end: UnixSeconds): Zon
 }
 
 /** Halves the stretch until the clock change is known to the second. */
-function firstSecondWithout(name: string, offset: number, from: UnixSeconds, to: UnixSeconds): UnixSeconds {
+function firstSecondWithout(lookUp: LookUp, offset: number, from: UnixSeconds, to: UnixSeconds): UnixSeconds {
   let last = from
   let first = to
   while (first - last > 1) {
     const middle = Math.floor((last + first) / 2)
-    if (offsetAt(name, middle) === offset) last = middle
+    if (lookUp(middle) === offset) last = middle
     else first = middle
   }
   return first
@@ -120,7 +159,8 @@ function offsetAt(name: string, instant: UnixSeconds): number {
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone)
   if (known) return known
-  const formatter = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  // Without a field of the date, the date is written in full, which takes twice as long.
+  const formatter = new Intl.DateTimeFormat('en-US', { timeZone, weekday: 'narrow', timeZoneName: 'longOffset' })
   formatters.set(timeZone, formatter)
   return formatter
 }

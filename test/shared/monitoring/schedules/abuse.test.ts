@@ -4,7 +4,8 @@ import { nextInRealTime, nextInWallTime } from '#shared/monitoring/schedules/occ
 import { parseOnCalendar } from '#shared/monitoring/schedules/on-calendar.ts'
 import { isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { WallPattern } from '#shared/monitoring/schedules/wall-pattern.ts'
-import { type ZoneClock, zoneClock } from '#shared/monitoring/schedules/zone-clock.ts'
+import { createZoneClock, type ZoneClock, zoneClock } from '#shared/monitoring/schedules/zone-clock.ts'
+import { effort } from '../../../support/effort.ts'
 
 const startOf2026 = Date.UTC(2026, 0, 1) / 1000
 
@@ -96,3 +97,89 @@ for (const zone of ['Europe/Riga', 'Africa/Casablanca', 'Antarctica/Troll', 'Aus
     }
   })
 }
+
+const zones = Intl.supportedValuesOf('timeZone')
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+/** The wall times that the clock of a zone skips from 2000 to 2037, each as a line with the same week of the month. */
+function skippedLines(clock: ZoneClock): string[] {
+  const lines = new Set<string>()
+  let segment = clock.segmentAt(Date.UTC(2000, 0, 1) / 1000)
+  while (segment.end < Date.UTC(2038, 0, 1) / 1000) {
+    const following = clock.segmentAt(segment.end)
+    if (following.offset > segment.offset) {
+      const skipped = new Date((segment.end + segment.offset + 60) * 1000)
+      const [month, day] = [skipped.getUTCMonth() + 1, skipped.getUTCDate()]
+      const from = Math.max(1, day - 6)
+      const time = `${skipped.getUTCHours()}:${skipped.getUTCMinutes()}`
+      lines.add(`${DAYS[skipped.getUTCDay()]} *-${month}-${from}..${day} ${time}`)
+      lines.add(`*-${month}-${day} ${time}`)
+    }
+    segment = following
+  }
+  return [...lines, '2019-01-01', 'Mon *-02-29 2:30', '*-02-30']
+}
+
+test('a search in skipped hours looks up each year of a zone once', (t) => {
+  for (const [index, zone] of zones.entries()) {
+    if (index % effort(20, 1) !== 0) continue
+    const known = zoneClock(zone)
+    if (!known) return t.fail(zone)
+    let lookUps = 0
+    const clock = createZoneClock((instant) => {
+      lookUps += 1
+      return known.segmentAt(instant).offset
+    })
+    for (const { pattern } of skippedLines(known).flatMap((line) => parseOnCalendar(line) ?? [])) {
+      const { count, zoned } = counted(pattern, clock)
+      nextInWallTime(zoned, startOf2026, 2199, 'skipped')
+      t.true(count.asked <= 1000, `${zone}: ${count.asked} steps`)
+    }
+    // 62 years to 2087, and the 14 kinds of year that repeat.
+    t.true(lookUps <= 80 * 130, `${zone}: ${lookUps} lookups`)
+    lookUps = 0
+    for (const { pattern } of skippedLines(known).flatMap((line) => parseOnCalendar(line) ?? [])) {
+      nextInWallTime({ pattern, clock }, startOf2026, 2199, 'skipped')
+    }
+    t.is(lookUps, 0, zone)
+  }
+})
+
+test('a year after the last special clock change has the offsets of the time zone', (t) => {
+  for (const [index, zone] of zones.entries()) {
+    const clock = zoneClock(zone)
+    const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+    for (let n = 0; n < effort(4, 200); n += 1) {
+      const day = (index * 7919 + n * 10_007) % (111 * 365)
+      const instant = Date.UTC(2088, 0, 1) / 1000 + day * 86_400 + ((index + n) % 24) * 3600
+      const wall = Date.parse(`${format.format(instant * 1000).replace(' ', 'T')}Z`) / 1000
+      t.is(clock?.segmentAt(instant).offset, wall - instant, `${zone} at ${new Date(instant * 1000).toISOString()}`)
+    }
+  }
+})
+
+test('a kept result is the result of a new search, whatever the order of starts', (t) => {
+  const zone = 'America/New_York'
+  const clock = zoneClock(zone)
+  for (const text of ['Sun *-3-8..14 02:30', 'Mon *-02-29 2:30', '2150-01-01', '2019-01-01', '*-02-29 12:00']) {
+    const [line] = parseOnCalendar(text) ?? []
+    if (!line) return t.fail(text)
+    for (let n = 0; n < 300; n += 1) {
+      const start = Date.UTC(2000, 0, 1) / 1000 + ((n * 7919) % 180) * 365 * 86_400
+      const found = nextInWallTime({ pattern: line.pattern, clock }, start, 2199, 'skipped')
+      t.is(
+        nextOccurrence('oncalendar', `${text}\n${text}`, zone, start * 1e6),
+        found === undefined ? null : found * 1e6,
+      )
+    }
+  }
+})
+
+test('a schedule that lies only in skipped hours of its zone is invalid there', (t) => {
+  t.true(isValidSchedule('Sun *-3-25..31 02:15', 'UTC'))
+  t.false(isValidSchedule('Sun *-3-25..31 02:15\nSun *-3-25..31 02:30', 'Europe/Paris'))
+  t.true(isValidSchedule('Sun *-3-25..31 02:15 UTC', 'Europe/Paris'), 'the zone of a line wins')
+  t.false(isValidSchedule('* 2 25-31 3 */7', 'Europe/Paris'), 'cron in interval mode')
+  t.true(isValidSchedule('30 2 25-31 3 */7', 'Europe/Paris'), 'cron at a fixed time is moved to the end of the gap')
+  t.true(isValidSchedule('2019-01-01', 'Europe/Paris'))
+})

@@ -35,7 +35,7 @@ for (const [index, vector] of vectors.entries()) {
   const { kind, expression, tz, from, note } = vector
   test(`vector ${index}: ${name} in ${tz} from ${from}${note ? ` (${note})` : ''}`, (t) => {
     t.is(guessKind(expression), kind)
-    t.true(isValidSchedule(expression))
+    t.true(isValidSchedule(expression, tz))
     let after = micros(from)
     // Where the reference gives an instant that is not after the start, nextStrict has the sane result.
     for (const expected of vector.nextStrict ?? vector.next) {
