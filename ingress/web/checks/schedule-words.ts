@@ -44,8 +44,12 @@ export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePrev
   }
   if (schedule.trim() === '') return { ...none, problem: 'The schedule is empty.' }
   if (resolveTimeZone(tz) === null) return { ...none, problem: `“${tz.slice(0, 50)}” is not a time zone.` }
-  if (!isValidSchedule(schedule)) {
-    return { ...none, problem: 'This is neither a cron expression with five fields nor an OnCalendar expression.' }
+  if (!isValidSchedule(schedule, tz)) {
+    return {
+      ...none,
+      problem:
+        'This is neither a cron expression with five fields nor an OnCalendar expression, or it never occurs in the time zone.',
+    }
   }
   const times = { ...check(input), lastPing: now }
   return {

@@ -67,7 +67,7 @@ const FIELDS: readonly Field[] = [
   { name: /\.repeat\.times$/, rule: 'A whole number from 1 to 1,000, or nothing.', fine: null },
   {
     name: /\.hours\[\d+\]\.every$/,
-    rule: 'This is neither a cron nor an OnCalendar expression.',
+    rule: 'This is neither a cron nor an OnCalendar expression, or it never occurs in the time zone.',
     missing: 'When do they begin?',
     fine: '0 8 * * *',
   },

@@ -96,7 +96,11 @@ const RULES: readonly { name: RegExp; field: string; text: string }[] = [
   { name: /^match$/, field: 'match', text: 'Say which checks: tags, * for all of them, or checks by name below.' },
   { name: /^checks/, field: 'add_check', text: 'At most 500 checks; use tags.' },
   { name: /^starts$/, field: 'starts', text: 'A date and a time, as 2026-11-22 01:00.' },
-  { name: /^every$/, field: 'every', text: 'This is neither a cron nor an OnCalendar expression.' },
+  {
+    name: /^every$/,
+    field: 'every',
+    text: 'This is neither a cron nor an OnCalendar expression, or it never occurs in the time zone.',
+  },
   { name: /^(for|ends)$/, field: 'for', text: 'A number; from 1 minute to 30 days.' },
   { name: /^tz$/, field: 'tz', text: 'There is no such time zone.' },
 ]

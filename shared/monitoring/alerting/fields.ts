@@ -90,6 +90,7 @@ export function readRecurring(value: JsonValue | undefined, path: string): Recur
   if (!isValidSchedule(every)) throw invalid(`${path}.every`, 'is not a valid cron or OnCalendar expression')
   const seconds = readNumber(object.for, `${path}.for`, RECURRING)
   const tz = isGiven(object.tz) ? readZone(object.tz, `${path}.tz`) : 'UTC'
+  if (!isValidSchedule(every, tz)) throw invalid(`${path}.every`, 'is not a valid cron or OnCalendar expression')
   refuseUnknown(object, path, ['every', 'for', 'tz'])
   return { every, for: seconds, tz }
 }

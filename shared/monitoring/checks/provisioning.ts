@@ -44,7 +44,14 @@ export function readProvisioning(body: JsonObject, current: Provisioning): Provi
   const named = Object.fromEntries(
     [...SPEC_FIELDS, 'policy'].flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
   )
-  return { ...current, ...named }
+  const wanted: Provisioning = { ...current, ...named }
+  if (wanted.schedule !== null && !isValidSchedule(wanted.schedule, zoneOf(wanted.tz)))
+    throw invalid('schedule', 'is not a valid cron or OnCalendar expression')
+  return wanted
+}
+
+function zoneOf(tz: string | null): string {
+  return (tz === null ? null : resolveTimeZone(tz)) ?? 'UTC'
 }
 
 /** What a new check gets of the project's settings and of its first ping's query, which wins. */
@@ -74,6 +81,10 @@ export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
   }
   // A period that the ping asks for wins over a schedule of the project's settings.
   if (query.has('timeout') && !query.has('schedule') && spec.timeoutSeconds !== undefined) delete spec.schedule
+  if (spec.schedule !== undefined && !isValidSchedule(spec.schedule, spec.tz)) {
+    delete spec.schedule
+    leftOut.push('schedule')
+  }
   const asked = query.getAll('policy').at(-1)
   if (asked !== undefined && !isUuid(asked)) leftOut.push('policy')
   const policy = asked !== undefined && isUuid(asked) ? asked : defaults.policy

@@ -1,4 +1,5 @@
-import { guessKind } from '../schedules/schedule.ts'
+import { ValidationError } from '../../errors.ts'
+import { guessKind, isValidSchedule } from '../schedules/schedule.ts'
 import type { Check, CheckFilters, CheckSchedule } from './check.ts'
 import { slugify } from './slug.ts'
 import type { CheckSpec } from './spec.ts'
@@ -36,6 +37,7 @@ export interface ApplyOptions {
 /**
  * What a valid request changes in a check (monitoring behaviour 5.5); null stands for a check to be created, and
  * answers all settings. Whoever stores the change also recomputes alertAfter (state-machine.ts).
+ * @throws ValidationError if the schedule never occurs in the check's zone, of which the request may name only one
  */
 export function applySpec(current: null, spec: CheckSpec, options: ApplyOptions): CheckSettings
 export function applySpec(current: CheckSettings, spec: CheckSpec, options: ApplyOptions): Partial<CheckSettings>
@@ -50,7 +52,15 @@ export function applySpec(
     ...scheduleChanges(spec),
     ...keywordChanges(current ?? DEFAULT_SETTINGS, spec),
   }
+  requireOccurrence({ ...DEFAULT_SETTINGS, ...current, ...changes }, spec)
   return current === null ? { ...DEFAULT_SETTINGS, ...changes } : changes
+}
+
+function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpec): void {
+  if (kind === 'simple' || (spec.schedule === undefined && spec.tz === undefined)) return
+  if (!isValidSchedule(schedule, tz)) {
+    throw new ValidationError('json validation error: schedule is not a valid cron or OnCalendar expression')
+  }
 }
 
 function plainChanges(spec: CheckSpec): Partial<CheckSettings> {

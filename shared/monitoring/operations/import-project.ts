@@ -214,9 +214,10 @@ async function importChecks(
       if (!current) {
         // One answer for another project's and for a deleted check's: neither may be told from the other.
         if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError(UUID_NOT_FREE)
+        const settings = applySpec(null, spec, { slugFromName: false })
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
-        const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName: false }), { uuid })
+        const created = await insertCheck(tx, project.id, settings, { uuid })
         await assignChannels(tx, created, channelIds ?? [])
         touched.push(uuid)
         return

@@ -62,6 +62,7 @@ function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
   const named = isGiven(body.tz) ? resolveTimeZone(readText(body.tz, 'tz', { max: 100 })) : 'UTC'
   const tz = current && body.tz === undefined ? current.tz : named
   if (tz === null) throw invalid('tz', 'is not a valid timezone')
+  if (!isValidSchedule(every, tz)) throw invalid('every', 'is not a valid cron or OnCalendar expression')
   // The same times again, as a form sends them: what was ended early stays so.
   const isSame = current && current.every === every && current.for === length && current.tz === tz
   return isSame ? current : { every, for: length, tz }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
+import { readRecurring } from '#shared/monitoring/alerting/fields.ts'
 import { resolveChannels } from '#shared/monitoring/checks/channels-field.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
+import { birthOf, NO_PROVISIONING, readProvisioning } from '#shared/monitoring/checks/provisioning.ts'
 import { applySpec, DEFAULT_SETTINGS, uniqueCriteria } from '#shared/monitoring/checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '#shared/monitoring/checks/spec.ts'
 import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
@@ -194,6 +196,28 @@ for (const { title, current, spec, changes } of changeCases) {
     t.deepEqual(applySpec({ ...DEFAULT_SETTINGS, ...current }, spec, v3), changes)
   })
 }
+
+test('a schedule and a time zone in which it never occurs are refused together', (t) => {
+  const schedule = 'Sun *-3-25..31 02:15'
+  const tz = 'Europe/Paris'
+  const expected = { message: 'json validation error: schedule is not a valid cron or OnCalendar expression' }
+  const stored = { ...DEFAULT_SETTINGS, kind: 'oncalendar', schedule } as const
+  t.throws(() => applySpec(null, { schedule, tz }, v3), expected)
+  t.throws(() => applySpec({ ...DEFAULT_SETTINGS, tz }, { schedule }, v3), expected)
+  t.throws(() => applySpec(stored, { tz }, v3), expected)
+  t.like(
+    applySpec({ ...stored, tz }, { name: 'web' }, v3),
+    { name: 'web' },
+    'what is stored does not block other changes',
+  )
+  t.like(applySpec({ ...stored, tz }, { timeoutSeconds: 60, tz }, v3), { kind: 'simple' })
+  t.throws(() => readProvisioning({ tz }, { ...NO_PROVISIONING, schedule }), expected)
+  t.throws(() => readRecurring({ every: schedule, for: 60, tz }, 'hours[0]'), {
+    message: /hours\[0\]\.every is not a valid/,
+  })
+  const { spec, leftOut } = birthOf({ ...NO_PROVISIONING, tz }, new URLSearchParams({ schedule }))
+  t.deepEqual([spec.schedule, leftOut], [undefined, ['schedule']], 'the ping counts')
+})
 
 test('versions 1 and 2 derive the slug from the name, and a given slug wins', (t) => {
   t.like(applySpec(null, { name: 'My Job' }, { slugFromName: true }), { slug: 'my-job' })

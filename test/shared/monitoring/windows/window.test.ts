@@ -127,6 +127,10 @@ const wrong: [Record<string, unknown>, string][] = [
   [{ match: '*', for: 60, ends: '2026-11-22T01:00:00+00:00' }, 'for has unexpected value'],
   [{ match: '*', every: '0 2 * * *', for: 60, starts: '2026-11-22T01:00:00+00:00' }, 'every has unexpected value'],
   [{ match: '*', every: 'never', for: 60 }, 'every is not a valid cron or OnCalendar expression'],
+  [
+    { match: '*', every: 'Sun *-3-25..31 02:15', for: 60, tz: 'Europe/Paris' },
+    'every is not a valid cron or OnCalendar expression',
+  ],
   [{ match: '*', every: '0 2 * * *' }, 'for is missing'],
   [{ match: '*', every: '0 2 * * *', for: 60, tz: 'Mars' }, 'tz is not a valid timezone'],
   [{ match: '*', for: 60, uptime: 'maybe' }, 'uptime has unexpected value'],
