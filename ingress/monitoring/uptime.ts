@@ -8,6 +8,7 @@ import { excludedSpans, timedWindows } from '#shared/monitoring/windows/spans.ts
 import { uptimeOf } from '#shared/monitoring/windows/uptime.ts'
 import { findUptimeSubject, listUnknown } from '#shared/monitoring/windows/uptime-store.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
@@ -94,6 +95,6 @@ async function uptimeFor(
   ])
   const about = { uuid: subject.uuid, tags: splitTags(subject.tags) }
   const { createdAt, before, oldest } = subject
-  const excluded = excludedSpans(timedWindows(windows, from, until), about)
+  const excluded = excludedSpans(await runInTurns(timedWindows(windows, from, until)), about)
   return uptimeOf({ flips, before: before ?? oldest, createdAt, unknown, excluded }, from, until)
 }

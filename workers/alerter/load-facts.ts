@@ -66,7 +66,7 @@ export async function loadFacts(
   const gatesOf = await loadGates(tx, found, nowMicros())
   // A check that was told directly, and then got into a window or under a parent, owes its recovery all the same.
   const told = found.flatMap(({ incident, policy, check }) => {
-    const isImplicit = rules.get(check.id)?.hasParents || gatesOf({ check, incident }).isInWindow
+    const isImplicit = rules.get(check.id)?.hasParents || gatesOf(check.id).isInWindow
     return incident && (policy || isImplicit || !incident.isDirect) ? [incident.id] : []
   })
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
@@ -86,7 +86,7 @@ export async function loadFacts(
   const channelsOf = await loadChannels(tx, found, tellings, reading)
 
   return found.map(({ check, policy, ...one }) => {
-    const { gates, isInWindow } = gatesOf({ check, ...one })
+    const { gates, isInWindow } = gatesOf(check.id)
     const parent = heldOf(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
     return {
       ...one,

@@ -21,6 +21,7 @@ import { type TimedWindow, timedWindows } from '#shared/monitoring/windows/spans
 import { listUnknownOfChecks } from '#shared/monitoring/windows/uptime-store.ts'
 import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { Context } from '../frame/context.ts'
 import type { ProjectWorkspace } from '../frame/workspace.ts'
@@ -73,7 +74,7 @@ export async function loadList(
     listSavedFilters(db, { projectId: project.id, userId: session.userId }),
     windowsOf(db, [project.id]),
   ])
-  const timed = timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now)
+  const timed = await runInTurns(timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now))
   return { ...rows, filter: asked.filter, sort: asked.sort, windows: timed, channels, keys, saved, reached }
 }
 

@@ -1,8 +1,16 @@
 import type { Knex } from 'knex'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { coversMostOfWeek, excludedSpans, timedWindows, WEEK, windowNow } from '#shared/monitoring/windows/spans.ts'
+import {
+  coversMostOfWeek,
+  excludedSpans,
+  openWindows,
+  timedWindows,
+  WEEK,
+  windowNow,
+} from '#shared/monitoring/windows/spans.ts'
 import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { type StoredWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Form } from '../components/form.tsx'
 import { Exact } from '../components/time.tsx'
@@ -27,9 +35,9 @@ export async function loadMaintenance(
   const windows = await windowsOf(db, [check.projectId])
   const about = { uuid: check.uuid, tags: splitTags(check.tags) }
   return {
-    current: windowNow(windows, about, now),
-    excluded: excludedSpans(timedWindows(windows, now - microsOfSeconds(days * 86_400), now), about),
-    isMostOfWeek: coversMostOfWeek(timedWindows(windows, now, now + WEEK), about, now),
+    current: windowNow(await runInTurns(openWindows(windows, now)), about),
+    excluded: excludedSpans(await runInTurns(timedWindows(windows, now - microsOfSeconds(days * 86_400), now)), about),
+    isMostOfWeek: coversMostOfWeek(await runInTurns(timedWindows(windows, now, now + WEEK)), about, now),
   }
 }
 

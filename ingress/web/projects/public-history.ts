@@ -9,12 +9,20 @@ import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store
 import { listStatusNotes, type StatusNote } from '#shared/monitoring/pages/status-note-store.ts'
 import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { excludedSpans, merged, spansOf, timedWindows, windowNow, without } from '#shared/monitoring/windows/spans.ts'
+import {
+  excludedSpans,
+  merged,
+  openWindows,
+  spansOf,
+  timedWindows,
+  windowNow,
+  without,
+} from '#shared/monitoring/windows/spans.ts'
 import { uncounted } from '#shared/monitoring/windows/uptime.ts'
 import { listUnknownOfChecks } from '#shared/monitoring/windows/uptime-store.ts'
 import type { WindowTime } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
-import { mapInTurns } from '#shared/platform/process/turns.ts'
+import { mapInTurns, runInTurns } from '#shared/platform/process/turns.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { percentUp } from '../checks/percent-up.ts'
 
@@ -68,8 +76,9 @@ export async function readPublicHistory(
     now,
   )
   const windows = await windowsOf(deps.db, [page.projectId])
-  const timed = timedWindows(windows, lookedBack, now)
-  const told = windows.filter((window) => window.shown)
+  const timed = await runInTurns(timedWindows(windows, lookedBack, now))
+  const announced = windows.filter((window) => window.shown)
+  const open = await runInTurns(openWindows(announced, now))
   const shown = await mapInTurns(checks, (check) => {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
     const ownFlips = flips.get(check.id) ?? []
@@ -87,7 +96,7 @@ export async function readPublicHistory(
       status: shownStatus(check, now, nextOccurrence),
       days: bars,
       uptime: known && percentUp(known, known.from, uncounted(excluded, ownUnknown, ownFlips)),
-      maintenanceUntil: windowNow(told, about, now)?.until ?? null,
+      maintenanceUntil: windowNow(open, about)?.until ?? null,
       outages: outagesOf(ownFlips, lookedBack, now, merged([...excluded, ...marked])),
     }
   })

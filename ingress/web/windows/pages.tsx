@@ -7,6 +7,7 @@ import { keepWindow } from '#shared/monitoring/operations/keep-window.ts'
 import { coversMostOfWeek, timedWindows, WEEK } from '#shared/monitoring/windows/spans.ts'
 import { isAbout } from '#shared/monitoring/windows/window.ts'
 import { findWindow, type StoredWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { chosenChecks } from '../components/check-choice.tsx'
@@ -129,7 +130,7 @@ async function showList(context: Context): Promise<void> {
   const now = context.deps.now()
   const [windows, all] = await Promise.all([windowsOf(db, [project.id]), listShownChecks(db, project.id)])
   const checks = all.map(({ uuid, name, tags }) => ({ uuid, name, tags: splitTags(tags) }))
-  const timed = timedWindows(windows, now, now + WEEK)
+  const timed = await runInTurns(timedWindows(windows, now, now + WEEK))
   sendPage(
     context,
     { title: `Maintenance · ${project.name}`, workspace, project, area: 'windows' },

@@ -21,22 +21,23 @@ export function gatesOf(incident: Incident, facts: Facts, now: Micros): Gate[] {
 }
 
 /**
- * What maintenance holds, or held since an instant, of the messages of a check.
+ * What maintenance holds, or held since an instant, of the messages of a check. Yields after each window.
  * @param windows of its project
  */
-export function maintenanceGates(
+export function* maintenanceGates(
   windows: readonly Window[],
   check: { uuid: string; tags: readonly string[] },
   { since, now }: { since: Micros; now: Micros },
-): Gate[] {
-  return windows
-    .filter((window) => isAbout(window, check))
-    .flatMap((window) => {
-      const detail = { window: window.uuid, name: window.name }
-      return timesOf(window, since, now + 1).map(
-        ({ from, until }): Gate => ({ reason: 'MAINTENANCE', since: from, until, detail }),
-      )
-    })
+): Generator<undefined, Gate[]> {
+  const gates: Gate[] = []
+  for (const window of windows) {
+    if (!isAbout(window, check)) continue
+    const detail = { window: window.uuid, name: window.name }
+    for (const { from, until } of timesOf(window, since, now + 1))
+      gates.push({ reason: 'MAINTENANCE', since: from, until, detail })
+    yield
+  }
+  return gates
 }
 
 /** Time in which we cannot hear a check by the door that it pings, or could not. @param gaps in which nothing was lost hold nothing */

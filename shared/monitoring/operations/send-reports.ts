@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
+import { runInTurns } from '../../platform/process/turns.ts'
 import { queueWrittenMail } from '../../tenancy/operations/queue-written-mail.ts'
 import { type Micros, toIsoMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
@@ -21,7 +22,7 @@ import {
 } from '../reports/report-store.ts'
 import { nextReport, reminderInterval, reportPeriod } from '../reports/report-times.ts'
 import { signedOfUnsubscribe, unsubscribePath } from '../reports/unsubscribe-link.ts'
-import { isAbout, timesOf } from '../windows/window.ts'
+import { openWindows, windowNow } from '../windows/spans.ts'
 import { windowsOf } from '../windows/window-store.ts'
 
 interface MailDeps {
@@ -79,12 +80,10 @@ export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDep
 
 /** Nobody is reminded of what is planned. */
 async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros): Promise<DownCheck[]> {
-  const windows = (await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])).filter(
-    (window) => timesOf(window, now, now + 1).length > 0,
-  )
+  const windows = await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])
+  const open = Map.groupBy(await runInTurns(openWindows(windows, now)), ({ window }) => window.projectId)
   return down.filter(
-    ({ projectId, uuid, tags }) =>
-      !windows.some((window) => window.projectId === projectId && isAbout(window, { uuid, tags: splitTags(tags) })),
+    ({ projectId, uuid, tags }) => windowNow(open.get(projectId) ?? [], { uuid, tags: splitTags(tags) }) === null,
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
+import { runInTurns } from '../../platform/process/turns.ts'
 import type { Micros } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { excludedSpans, timedWindows } from '../windows/spans.ts'
@@ -151,7 +152,7 @@ export async function projectReports(
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []
-  const timed = timedWindows(windows, from, until)
+  const timed = await runInTurns(timedWindows(windows, from, until))
   const checks = await query<{ id: number; uuid: string; tags: string; projectId: number }>(
     db,
     'SELECT id, uuid, tags, project_id AS "projectId" FROM checks WHERE project_id = ANY(?::bigint[])',

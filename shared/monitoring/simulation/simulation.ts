@@ -8,7 +8,7 @@ import { channelsOf } from '../alerting/plan.ts'
 import { IMPLICIT_PLAN, type Severity } from '../alerting/policy.ts'
 import { heldByParents } from '../dependencies/hold.ts'
 import { NOTICE } from '../gaps/judge.ts'
-import { isAbout, timesOf, type Window } from '../windows/window.ts'
+import type { Window } from '../windows/window.ts'
 import { Crowd, type Outage } from './crowd.ts'
 import type { ParentHistory } from './parent-history.ts'
 import type { Simulated, SimulatedDecision, SimulatedMessage } from './simulated.ts'
@@ -52,6 +52,7 @@ export class Simulation {
   readonly #input: SimulationInput
   readonly #truth: VirtualCheck
   readonly #crowd: Crowd
+  readonly #playing = this.#play()
   readonly #flips: Micros[] = []
   #tellings: Telling[] = []
   #incident: Incident | null = null
@@ -66,8 +67,16 @@ export class Simulation {
     this.#crowd = new Crowd((input.policy ?? IMPLICIT_POLICY).plan, input.crowd)
   }
 
-  /** Plays what comes next. @returns whether anything is left */
+  /** Plays a piece of what comes next, at most one window of one look. @returns whether anything is left */
   step(): boolean {
+    return !this.#playing.next().done
+  }
+
+  *#play(): Generator<undefined, void> {
+    while (yield* this.#playNext()) yield
+  }
+
+  *#playNext(): Generator<undefined, boolean> {
     const [truthAt, lookAt, noticeAt] = [
       this.#truth.nextAt(),
       this.#lookAt(),
@@ -79,9 +88,9 @@ export class Simulation {
       this.#result.truncated = true
       return false
     }
-    if (truthAt === at) this.#happen(this.#truth.step(at), at)
-    else if (lookAt === at) this.#look(null, at)
-    else this.#giveNotice(at)
+    if (truthAt === at) yield* this.#happen(this.#truth.step(at), at)
+    else if (lookAt === at) yield* this.#look(null, at)
+    else yield* this.#giveNotice(at)
     return true
   }
 
@@ -101,7 +110,7 @@ export class Simulation {
     return Math.min(nextAt ?? Number.POSITIVE_INFINITY, changed ?? Number.POSITIVE_INFINITY)
   }
 
-  #happen({ flip, isFailedAgain, excused }: Happening, now: Micros): void {
+  *#happen({ flip, isFailedAgain, excused }: Happening, now: Micros): Generator<undefined, void> {
     if (excused) {
       const { reason, at, gapFrom, alertAfter, deadline } = excused
       this.#decided(
@@ -112,28 +121,28 @@ export class Simulation {
       if (isLong && this.#input.tellsUnknown)
         this.#notice ??= { at: now + microsOfSeconds(NOTICE.afterSeconds), since: at, expectedAt: deadline }
     }
-    if (isFailedAgain && this.#incident?.state === 'waiting') this.#look(null, now)
+    if (isFailedAgain && this.#incident?.state === 'waiting') yield* this.#look(null, now)
     if (!flip) return
     const { from, to, reason } = flip.change
     if (to !== 'up' && to !== 'down') {
       // Paused, or resumed: its incident is over.
-      if (this.#incident) this.#look(null, now)
+      if (this.#incident) yield* this.#look(null, now)
       return
     }
     if (flip.at >= this.#input.from) this.#result.flips.push({ at: flip.at, up: to === 'up' })
     this.#flips.push(flip.at)
     // Nobody is told that a new check came up.
-    if (to === 'down' || from === 'down') this.#look({ id: this.#flips.length, at: flip.at, to, reason }, now)
+    if (to === 'down' || from === 'down') yield* this.#look({ id: this.#flips.length, at: flip.at, to, reason }, now)
   }
 
-  #look(flip: Facts['flip'], now: Micros): void {
+  *#look(flip: Facts['flip'], now: Micros): Generator<undefined, void> {
     const { severity, channels, windows, gaps, parents } = this.#input
     const incident = this.#incident
     const downAt = incident?.downAt ?? flip?.at ?? now
     const { uuid } = this.#input.check
     const check = { ...this.#truth.check, uuid, id: 1, projectId: 1 }
     const above = parents && heldByParents(check, incident, parents.relativesAt(now), { downAt, now })
-    const maintenance = maintenanceGates(windows, this.#input.check, { since: incident?.lookedAt ?? now, now })
+    const maintenance = yield* maintenanceGates(windows, this.#input.check, { since: incident?.lookedAt ?? now, now })
     const blind = blindGates(gaps, this.#truth.door)
     const isInWindow = maintenance.some(({ until }) => until !== null && until > now)
     const wasHeld = incident !== null && !incident.isDirect && incident.policyId === null
@@ -199,13 +208,14 @@ export class Simulation {
   }
 
   /** It was expected while we could not hear it: that is said unless it was heard since, or was not expected at all. */
-  #giveNotice(at: Micros): void {
+  *#giveNotice(at: Micros): Generator<undefined, void> {
     const notice = this.#notice
     this.#notice = null
     const { channels, policy, windows, check } = this.#input
     if (!notice || (this.#truth.heardAt ?? 0) > notice.since || this.#truth.check.status === 'down') return
     const { expectedAt } = notice
-    if (windows.some((it) => isAbout(it, check) && timesOf(it, expectedAt, expectedAt + 1).length > 0)) return
+    const planned = yield* maintenanceGates(windows, check, { since: expectedAt, now: expectedAt })
+    if (planned.length > 0) return
     const [first] = (policy ?? IMPLICIT_POLICY).plan.steps
     const told = first
       ? channelsOf(first, channels).filter(({ isDisabled, id }) => !isDisabled && this.#channel(id)?.isReader)

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
+import { runInTurns } from '../../platform/process/turns.ts'
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { uniqueKey } from '../checks/unique-key.ts'
@@ -38,7 +39,7 @@ export async function factsOfDay(
   const flips = await query<{ checkId: number; at: Micros; to: string; reason: string }>(db, FLIPS, [ids, from, until])
   const unknown = await query<WindowTime & { checkId: number }>(db, UNKNOWN, [until, ids, until, from])
   const windows = await windowsOf(db, [projectId])
-  const timed = timedWindows(windows, from, until)
+  const timed = await runInTurns(timedWindows(windows, from, until))
   const flipsOf = Map.groupBy(flips, ({ checkId }) => checkId)
   const unknownOf = Map.groupBy(unknown, ({ checkId }) => checkId)
   return checks.map((check) => ({

@@ -51,11 +51,19 @@ export interface TimedWindow<W extends Window = Window> {
 /** Times that are looked at for one answer, over all windows: what recurs each minute is cut, the newest times stay. */
 const MOST_TIMES = 20_000
 
-/** The times of windows within a span, found once for all checks that they are about. */
-export function timedWindows<W extends Window>(windows: readonly W[], from: Micros, until: Micros): TimedWindow<W>[] {
+/** The times of windows within a span, found once for all checks that they are about. Yields after each. */
+export function* timedWindows<W extends Window>(
+  windows: readonly W[],
+  from: Micros,
+  until: Micros,
+): Generator<undefined, TimedWindow<W>[]> {
   let left = MOST_TIMES
-  return windows.map((window) => {
-    if ('starts' in window.time) return { window, times: timesOf(window, from, until) }
+  const timed: TimedWindow<W>[] = []
+  for (const window of windows) {
+    if ('starts' in window.time) {
+      timed.push({ window, times: timesOf(window, from, until) })
+      continue
+    }
     const times: WindowTime[] = []
     // By days, the newest first: one look at a window gives a bounded number of times, the oldest ones.
     for (let end = until; end > from && left > 0; end -= DAY) {
@@ -63,8 +71,10 @@ export function timedWindows<W extends Window>(windows: readonly W[], from: Micr
       left -= found.length + 1
       times.push(...found)
     }
-    return { window, times: merged(times) }
-  })
+    timed.push({ window, times: merged(times) })
+    yield
+  }
+  return timed
 }
 
 /** When windows are about a check, merged. */
@@ -80,16 +90,29 @@ export function excludedSpans(windows: readonly TimedWindow[], check: About): Wi
   )
 }
 
-/** The window that a check is in, of several the one that ends last; null outside of all. */
-export function windowNow<W extends Window>(
+/** A window that goes on, and its end. */
+export interface OpenWindow<W extends Window = Window> {
+  window: W
+  until: Micros
+}
+
+/** The windows that go on at an instant, found once for all checks that they are about. Yields after each. */
+export function* openWindows<W extends Window>(
   windows: readonly W[],
-  check: About,
   now: Micros,
-): { window: W; until: Micros } | null {
-  const open = windows
-    .filter((window) => isAbout(window, check))
-    .flatMap((window) => timesOf(window, now, now + 1).map(({ until }) => ({ window, until })))
-  return open.reduce<(typeof open)[number] | null>(
+): Generator<undefined, OpenWindow<W>[]> {
+  const open: OpenWindow<W>[] = []
+  for (const window of windows) {
+    for (const { until } of timesOf(window, now, now + 1)) open.push({ window, until })
+    yield
+  }
+  return open
+}
+
+/** The window that a check is in, of several the one that ends last; null outside of all. */
+export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], check: About): OpenWindow<W> | null {
+  const open = windows.filter(({ window }) => isAbout(window, check))
+  return open.reduce<OpenWindow<W> | null>(
     (last, each) => (last === null || each.until > last.until ? each : last),
     null,
   )

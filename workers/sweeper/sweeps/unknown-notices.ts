@@ -1,15 +1,16 @@
 import type { Knex } from 'knex'
 import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { assignmentsOf } from '#shared/monitoring/alerting/fact-store.ts'
+import { maintenanceGates } from '#shared/monitoring/alerting/gates.ts'
 import { policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { noticeOf } from '#shared/monitoring/gaps/notice.ts'
 import { claimUnknown, type DueUnknown, markTold } from '#shared/monitoring/gaps/notice-store.ts'
-import { isAbout, timesOf } from '#shared/monitoring/windows/window.ts'
 import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import { type DigestReader, digestReaders } from '../../digest-readers.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
@@ -40,16 +41,18 @@ export const unknownNotices: Sweep = {
 
 /** A check in a maintenance window was not expected. */
 async function expectedOnes(tx: Knex, checks: readonly DueUnknown[]): Promise<DueUnknown[]> {
-  const windows = await windowsOf(tx, [...new Set(checks.map(({ projectId }) => projectId))])
-  return checks.filter(({ projectId, uuid, tags, expectedAt }) => {
-    const about = { uuid, tags: splitTags(tags) }
-    return !windows.some(
-      (window) =>
-        window.projectId === projectId &&
-        isAbout(window, about) &&
-        timesOf(window, expectedAt, expectedAt + 1).length > 0,
-    )
-  })
+  const windows = Map.groupBy(
+    await windowsOf(tx, [...new Set(checks.map(({ projectId }) => projectId))]),
+    ({ projectId }) => projectId,
+  )
+  const expected: DueUnknown[] = []
+  for (const check of checks) {
+    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const at = { since: check.expectedAt, now: check.expectedAt }
+    const planned = await runInTurns(maintenanceGates(windows.get(check.projectId) ?? [], about, at))
+    if (planned.length === 0) expected.push(check)
+  }
+  return expected
 }
 
 async function tellReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueUnknown[]) {

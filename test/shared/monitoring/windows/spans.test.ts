@@ -6,6 +6,7 @@ import {
   excludedSpans,
   merged,
   nextTime,
+  openWindows,
   timedWindows,
   WEEK,
   windowNow,
@@ -13,6 +14,7 @@ import {
 } from '#shared/monitoring/windows/spans.ts'
 import { uncounted, uptimeOf } from '#shared/monitoring/windows/uptime.ts'
 import type { Window } from '#shared/monitoring/windows/window.ts'
+import { runInTurns } from '#shared/platform/process/turns.ts'
 import { microsOfDate } from '#shared/time.ts'
 
 const at = (text: string) => microsOfDate(new Date(`2026-11-${text}Z`))
@@ -44,37 +46,43 @@ test('spans are merged where they touch, and taken out of others', (t) => {
   t.deepEqual(without(span('22T05:00:00', '22T06:00:00'), taken), [span('22T05:00:00', '22T06:00:00')])
 })
 
-test('what excludes the time of a check, now and next; windows of others and those that count do not', (t) => {
+test('what excludes the time of a check, now and next; windows of others and those that count do not', async (t) => {
   const windows = [
     window({}),
     window({ match: 'web' }),
     window({ uptime: 'count', time: { starts: at('22T02:00:00'), ends: at('22T05:00:00') } }),
     window({ match: '', checks: ['one'], time: { every: '0 6 * * *', for: 3600, tz: 'UTC' } }),
   ]
-  const timed = timedWindows(windows, at('22T00:00:00'), at('24T00:00:00'))
+  const timed = await runInTurns(timedWindows(windows, at('22T00:00:00'), at('24T00:00:00')))
   t.deepEqual(excludedSpans(timed, check), [
     span('22T01:00:00', '22T03:00:00'),
     span('22T06:00:00', '22T07:00:00'),
     span('23T06:00:00', '23T07:00:00'),
   ])
-  t.is(windowNow(windows, check, at('22T02:30:00'))?.until, at('22T05:00:00'), 'of several the one that ends last')
-  t.is(windowNow(windows, check, at('22T05:00:00')), null)
+  t.is(
+    windowNow(await runInTurns(openWindows(windows, at('22T02:30:00'))), check)?.until,
+    at('22T05:00:00'),
+    'of several the one that ends last',
+  )
+  t.is(windowNow(await runInTurns(openWindows(windows, at('22T05:00:00'))), check), null)
   t.deepEqual(nextTime(window({ time: { every: '0 6 * * *', for: 3600, tz: 'UTC' } }), at('22T06:30:00')), {
     ...span('22T06:00:00', '22T07:00:00'),
   })
   t.is(nextTime(window({}), at('22T03:00:00')), null)
 })
 
-test('more than half of the next seven days is noticed', (t) => {
+test('more than half of the next seven days is noticed', async (t) => {
   const now = at('22T00:00:00')
-  const isMost = (seconds: number) =>
+  const isMost = async (seconds: number) =>
     coversMostOfWeek(
-      timedWindows([window({ time: { every: '0 0 * * *', for: seconds, tz: 'UTC' } })], now, now + WEEK),
+      await runInTurns(
+        timedWindows([window({ time: { every: '0 0 * * *', for: seconds, tz: 'UTC' } })], now, now + WEEK),
+      ),
       check,
       now,
     )
-  t.true(isMost(43_201))
-  t.false(isMost(43_100))
+  t.true(await isMost(43_201))
+  t.false(await isMost(43_100))
 })
 
 test('excluded time is neither up nor down: by month, by day, in the sums', (t) => {
