@@ -1,4 +1,4 @@
-import { schedule } from 'node-cron'
+import { type Logger, schedule } from 'node-cron'
 import { ClockWatch, type Reading } from '#shared/monitoring/gaps/clock-watch.ts'
 import { addClockGap, cutClockGaps } from '#shared/monitoring/gaps/gap-store.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
@@ -160,7 +160,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     else await cutClockGaps(deps.reserveDb, now)
   }
 
-  const task = schedule(deps.config.sweepInterval, tick, { noOverlap: true })
+  const task = schedule(deps.config.sweepInterval, tick, { noOverlap: true, logger: scheduleLog(deps.log) })
   return [
     openPresence(deps, 'sweeper'),
     {
@@ -170,6 +170,16 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       },
     },
   ]
+}
+
+/** node-cron's logger: without it, it writes its own lines to standard output. */
+function scheduleLog(log: WorkerDeps['log']): Logger {
+  return {
+    info: (detail) => log.info({ detail }, 'sweep.timer-noted'),
+    warn: (detail) => log.warn({ detail }, 'sweep.tick-missed'),
+    error: (error) => log.error(describeError(error), 'sweep.timer-failed'),
+    debug: (error) => log.debug(describeError(error), 'sweep.timer-noted'),
+  }
 }
 
 /** A sweep that has not come to its end for so long waits for something, and so does what it should find. */
