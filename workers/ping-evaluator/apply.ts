@@ -39,6 +39,8 @@ export interface Applied {
   applied: number
   /** pings whose check was deleted meanwhile */
   dropped: number
+  /** turns of the event loop that their evaluation took */
+  turns: number
   /** pings whose stated arrival was not possible */
   restamped: number
   /** the new status of each flip */
@@ -71,13 +73,13 @@ export async function applyBatches(
   // In one round trip; the server takes the locks in this order.
   const [{ fresh, positions }, locked] = await Promise.all([unappliedOf(run, batches), lockChecks(run, ids)])
   if (fresh.length === 0)
-    return { applied: 0, dropped: 0, restamped: 0, flips: [], changed: [], outbox: [], stored: null }
+    return { applied: 0, dropped: 0, restamped: 0, turns: 0, flips: [], changed: [], outbox: [], stored: null }
 
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const restamped = await restamp(run, pings, now)
   const checks = new Map(locked.map((check) => [check.id, check]))
   const ruled = await readRuled(run, locked, pings)
-  const evaluation = evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
+  const evaluation = await evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
   moveStreams(run, positions)
   recordPings(run, withinLog(evaluation, logLimit), { logLimit })
   for (const check of evaluation.late) {
@@ -112,7 +114,7 @@ export async function applyToKnown(
   const pings = batches.flatMap(({ batch }) => batch.pings)
   if (!moves || pings.some((ping) => ping.receivedAt > now + MAX_AHEAD || ping.mail?.storedBody)) return null
   const checks = known.map(({ check }) => check)
-  const evaluation = evaluate(new Map(checks.map((check) => [check.id, check])), pings, nextOccurrence)
+  const evaluation = await evaluate(new Map(checks.map((check) => [check.id, check])), pings, nextOccurrence)
   if (evaluation.late.length > 0) return null
   const xids = known.map(({ xid }) => xid)
   // In one round trip; the server takes the locks in this order.
@@ -136,6 +138,7 @@ async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<
   return {
     applied: evaluation.pings.length,
     dropped: evaluation.dropped,
+    turns: evaluation.turns,
     flips: evaluation.flips.map((flip) => flip.to),
     changed: evaluation.changed.map((check) => check.id),
     outbox,

@@ -4,7 +4,7 @@ import type { Delivery } from '#shared/platform/broker/consumer.ts'
 import { wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
 
 /** Pings in one transaction: larger ones gain nothing and hold locks longer. */
-const MAX_PINGS = 2_000
+export const MAX_PINGS = 2_000
 
 /** A message that was taken and is not settled yet. */
 export interface Arrival {
@@ -30,19 +30,23 @@ export function isUrgent(delivery: Delivery): boolean {
   return isAwaited || wasRedelivered(delivery)
 }
 
-/** What is applied in one transaction each, in order. */
-export function groupsOf(taken: readonly Taken[]): Taken[][] {
-  const groups: Taken[][] = []
-  let size = Number.POSITIVE_INFINITY
+/**
+ * Yields what is applied in one transaction each, in order.
+ * @param maxPings returns the pings of the next group; a message with more is a group of its own
+ */
+export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Generator<readonly Taken[], void> {
+  let group: Taken[] = []
+  let size = 0
   for (const one of taken) {
-    if (size + one.batch.pings.length > MAX_PINGS) {
-      groups.push([])
+    if (group.length > 0 && size + one.batch.pings.length > maxPings()) {
+      yield group
+      group = []
       size = 0
     }
-    groups.at(-1)?.push(one)
+    group.push(one)
     size += one.batch.pings.length
   }
-  return groups
+  if (group.length > 0) yield group
 }
 
 /** @returns why it is no batch, where it is none */

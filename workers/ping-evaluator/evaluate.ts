@@ -9,6 +9,7 @@ import { isPreview } from '#shared/monitoring/door/preview-agents.ts'
 import type { NewFlip } from '#shared/monitoring/flips/record-store.ts'
 import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'
 import { applyRuled, type RuledFacts } from '#shared/monitoring/ruled/ruled.ts'
+import { createTurns } from '#shared/platform/process/turns.ts'
 
 export interface Evaluation {
   pings: RecordedPing[]
@@ -19,27 +20,32 @@ export interface Evaluation {
   late: LockedCheck[]
   /** pings whose check was deleted meanwhile */
   dropped: number
+  /** turns of the event loop that it took: a measure of its work */
+  turns: number
 }
 
 /**
- * Runs pings, in the order of their arrival at the ingress, through the state machine. Pure but for the given checks,
- * which it changes. Several pings of one check end as one change.
+ * Runs pings, in the order of their arrival at the ingress, through the state machine. Changes the given checks and
+ * yields to the event loop, because the cost of a ping depends on its check's schedule. Several pings of one check end as
+ * one change.
  * @param largeMails what mails count as whose text their message does not carry
  * @param ruled what the rules of checks need that are not plain; changed as well
  */
-export function evaluate(
+export async function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
   pings: readonly AcceptedPing[],
   next: NextOccurrence,
   largeMails: ReadonlyMap<AcceptedPing, PingType> = NO_MAILS,
   ruled: ReadonlyMap<number, RuledFacts> = NOBODY_RULED,
-): Evaluation {
+): Promise<Evaluation> {
+  const turns = createTurns()
   const changed = new Set<LockedCheck>()
   const late = new Set<LockedCheck>()
   const recorded: RecordedPing[] = []
   const flips: NewFlip[] = []
   let dropped = 0
   for (const ping of inOrderOfArrival(pings)) {
+    await turns.rest()
     const check = checks.get(ping.checkId)
     if (!check) {
       dropped += 1
@@ -75,7 +81,7 @@ export function evaluate(
       ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })
   }
-  return { pings: recorded, flips, changed: [...changed], late: [...late], dropped }
+  return { pings: recorded, flips, changed: [...changed], late: [...late], dropped, turns: turns.count() }
 }
 
 const NOBODY_RULED: ReadonlyMap<number, RuledFacts> = new Map()

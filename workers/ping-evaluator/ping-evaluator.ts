@@ -8,9 +8,10 @@ import { countWaiting } from '#shared/platform/broker/waiting.ts'
 import { deadLetter } from '#shared/platform/broker/worker.ts'
 import { isMessagesFault, schemaMatches } from '#shared/platform/database/whose-fault.ts'
 import { describeError } from '#shared/platform/process/log.ts'
+import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { Applier } from './applier.ts'
-import { type Arrival, decode, groupsOf, isBarrier, isUrgent, type Taken } from './arrivals.ts'
+import { type Arrival, decode, groupsOf, isBarrier, isUrgent, MAX_PINGS, type Taken } from './arrivals.ts'
 import { followQueues } from './follow-queues.ts'
 import { createGathering } from './gathering.ts'
 
@@ -21,6 +22,8 @@ const GATHER_MS = 20
 /** So many messages need no more company. */
 const ENOUGH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
+/** Turns of the event loop that the pings of one transaction should take: 0.2 s of work. */
+const MAX_TURNS = 20
 /** What an outage of the database may take before the process counts as not ready, because pings wait in its hand. */
 const MAY_WAIT_SECONDS = 15
 /** Tries of a message that fails alone, before it is given up. */
@@ -38,11 +41,8 @@ export const pingEvaluator: Worker = {
 
 function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   const evaluator = new Evaluator(deps)
-  deps.metrics.unappliedAge.read((gauge) => gauge.set(evaluator.waitingSeconds()))
-  deps.readiness.add(() => {
-    const seconds = Math.round(evaluator.waitingSeconds())
-    return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
-  })
+  deps.metrics.unappliedAge.read((gauge) => gauge.set(evaluator.unappliedSeconds()))
+  deps.readiness.add(() => evaluator.problems())
 
   const followed = followQueues(deps, (queue) =>
     deps.broker.consume({
@@ -74,6 +74,10 @@ class Evaluator {
   #isStopping = false
   readonly #gathering = createGathering(GATHER_MS)
   readonly #applier: Applier
+  /** smaller while pings are expensive, so that what is done is committed soon */
+  #maxPings = MAX_PINGS
+  /** when a transaction last committed, in monotonic milliseconds */
+  #appliedAt = performance.now()
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps
@@ -98,10 +102,25 @@ class Evaluator {
     await this.#loop
   }
 
-  /** how long the oldest message that is not settled has waited; 0 when there is none */
-  waitingSeconds(): number {
-    const [oldest] = [...this.#inWork, ...this.#arrived]
-    return oldest ? (performance.now() - oldest.at) / 1000 : 0
+  /**
+   * Returns the age of the oldest ping in hand since the listener received it, so that a connection that is lost and
+   * opened again does not hide it; 0 when there is none.
+   */
+  unappliedSeconds(): number {
+    const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))
+    if (!oldest) return 0
+    const waited = (performance.now() - oldest.at) / 1000
+    const batch = decode(oldest.delivery)
+    const [ping] = batch instanceof MalformedBatchError ? [] : batch.pings
+    return ping ? Math.max(waited, toSeconds(this.#deps.now() - ping.receivedAt)) : waited
+  }
+
+  /** A backlog is no problem while transactions commit. */
+  problems(): string[] {
+    const idleSeconds = (performance.now() - this.#appliedAt) / 1000
+    if (idleSeconds <= MAY_WAIT_SECONDS) return []
+    const seconds = Math.round(this.unappliedSeconds())
+    return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
   }
 
   /** Takes what is there. Only a dense stream is let gather, and never while somebody waits for a barrier's answer. */
@@ -145,7 +164,7 @@ class Evaluator {
       else taken.push({ shard, delivery, batch })
     }
     this.#deps.crashPoint('after-receive')
-    for (const group of groupsOf(taken)) {
+    for (const group of groupsOf(taken, () => this.#maxPings)) {
       if (await this.#applyTogether(group)) continue
       // They did not kill us: what comes next is not held responsible for this start.
       for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
@@ -253,6 +272,9 @@ class Evaluator {
     const stop = this.#deps.metrics.evaluatorBatch.startTimer()
     const result = await this.#applier.apply(group)
     stop()
+    this.#appliedAt = performance.now()
+    const isExpensive = result.turns > MAX_TURNS
+    this.#maxPings = isExpensive ? Math.ceil(this.#maxPings / 2) : Math.min(MAX_PINGS, this.#maxPings * 2)
     this.#deps.metrics.pingsApplied.inc(result.applied)
     this.#deps.metrics.pingsDropped.inc(result.dropped)
     this.#deps.metrics.pingsRestamped.inc(result.restamped)

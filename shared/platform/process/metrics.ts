@@ -63,7 +63,10 @@ export function createMetrics() {
     ),
     brokerConnected: gauge('signalbox_broker_connected', '1 while connected.', ['connection']),
     consuming: liveGauge('signalbox_consuming', '1 while the broker hands out messages of the queue to us.', ['queue']),
-    unappliedAge: liveGauge('signalbox_unapplied_ping_seconds', 'Age of the oldest message of pings in hand.'),
+    unappliedAge: liveGauge(
+      'signalbox_unapplied_ping_seconds',
+      'Age of the oldest unapplied ping in hand since it was received.',
+    ),
     brokerBlocked: gauge('signalbox_broker_blocked', '1 while the broker refuses to take messages.'),
     confirmSeconds: histogram('signalbox_confirm_seconds', 'Time from publish to confirm.', [], LATENCY_BUCKETS),
     unconfirmed: gauge('signalbox_unconfirmed_publishes', 'Messages published and not yet confirmed.'),

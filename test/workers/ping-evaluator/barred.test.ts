@@ -18,16 +18,16 @@ const ping = {
   mail: { text: { subject: 'done', pieces: [] }, storedBody: null },
 } as const
 
-test('a mail to a check that asks for a secret is logged as ignored; to any other it counts', (t) => {
-  const typeOf = (ruleBits: number) => {
+test('a mail to a check that asks for a secret is logged as ignored; to any other it counts', async (t) => {
+  const typeOf = async (ruleBits: number) => {
     const check: LockedCheck = aCheck({ ruleBits })
-    const { pings } = evaluate(
+    const { pings } = await evaluate(
       new Map([[1, check]]),
       [{ ...ping, mail: { ...ping.mail, text: { ...ping.mail.text, pieces: [] } } }],
       () => null,
     )
     return [pings[0]?.type, pings[0]?.ignored, check.status]
   }
-  t.deepEqual(typeOf(RULE_BITS.pingAuth), ['ign', 'secret', 'new'])
-  t.deepEqual(typeOf(0), ['success', null, 'up'])
+  t.deepEqual(await typeOf(RULE_BITS.pingAuth), ['ign', 'secret', 'new'])
+  t.deepEqual(await typeOf(0), ['success', null, 'up'])
 })
