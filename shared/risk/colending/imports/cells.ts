@@ -64,9 +64,12 @@ export function readCell(transform: CellTransform, text: string): CellValue {
   }
 }
 
+/** `12,34,567` and `1,234,567`: the last group has three digits, so that a decimal comma is no separator of groups. */
+const GROUPED = /^-?(?:[0-9]{1,2}(?:,[0-9]{2})*|[0-9]{1,3}(?:,[0-9]{3})*),[0-9]{3}(?:\.[0-9]+)?$/
+
 /** Rupees, with or without commas between groups of digits. */
 function moneyOf(text: string): CellValue {
-  const plain = /^-?[0-9]{1,3}(?:,[0-9]{2,3})+(?:\.[0-9]+)?$/.test(text) ? text.replaceAll(',', '') : text
+  const plain = GROUPED.test(text) ? text.replaceAll(',', '') : text
   if (/^-?[0-9]{14,}(?:\.[0-9]*)?$/.test(plain)) return { code: 'OUT_OF_RANGE' }
   const paise = parsePaise(plain)
   if (paise === undefined) return { code: 'NOT_MONEY' }

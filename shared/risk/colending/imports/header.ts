@@ -47,7 +47,13 @@ export function recogniseHeader(mappings: readonly FileMapping[], cells: readonl
   return undefined
 }
 
-/** Whether a record sums up others: one filled cell, or a first cell that begins with Total. */
+/** A label of a sum, for example `Total:` or `Sub-total (INR)`, and nothing else. */
+const TOTALS_LABEL = /^(?:grand[\s\p{Pd}]+|sub[\s\p{Pd}]*)?total\s*:?\s*(?:\([^()]*\)|\[[^[\]]*\])?\s*:?$/iu
+
+/**
+ * Returns true if a record sums up others: it has one filled cell, or its first cell is only a label of a sum. A first
+ * cell with more text, for example a borrower called "Total Logistics", belongs to a loan.
+ */
 export function isTotals(cells: readonly string[]): boolean {
-  return cells.filter((cell) => cell.trim() !== '').length === 1 || /^\s*total/i.test(cells[0] ?? '')
+  return cells.filter((cell) => cell.trim() !== '').length === 1 || TOTALS_LABEL.test(cells[0]?.trim() ?? '')
 }

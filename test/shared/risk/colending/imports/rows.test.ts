@@ -10,6 +10,8 @@ import { NotTextError, Utf8Check } from '#shared/risk/colending/imports/utf8-che
 import { TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { consumerNotes, indianLoanTape } from '#shared/risk/colending/mappings/tapes.ts'
 import { csvLine } from '#shared/risk/evidence/csv.ts'
+import { effort } from '../../../../support/effort.ts'
+import { generator } from '../../../../support/generator.ts'
 
 const cells: [CellTransform, string, string | number][] = [
   ['money', '5000.0', 5000],
@@ -66,10 +68,44 @@ test('a header is recognised by its columns; personal ones are dropped and named
   )
 })
 
-test('totals have one filled cell, or begin with Total', (t) => {
+test('reads whole groups of digits, and refuses a decimal comma', (t) => {
+  const below = generator(20_261_127)
+  const money = (text: string) => {
+    const result = readCell('money', text)
+    return 'value' in result ? result.value : result.code
+  }
+  for (let round = 0; round < effort(2_000, 50_000); round++) {
+    const rupees = below(10 ** (1 + below(12)))
+    const fraction = below(2) === 0 ? '' : `.${String(below(100)).padStart(2, '0')}`
+    const expected = Number(`${rupees}${fraction}`)
+    for (const locale of ['en-IN', 'en-US'])
+      t.is(money(`${new Intl.NumberFormat(locale).format(rupees)}${fraction}`), expected, `${rupees} in ${locale}`)
+    const digits = 1 + below(2)
+    const comma = `${rupees},${String(below(10 ** digits)).padStart(digits, '0')}`
+    t.is(money(comma), 'NOT_MONEY', comma)
+    t.is(money(`${comma}${fraction || '.5'}`), 'NOT_MONEY', `${comma}${fraction || '.5'}`)
+  }
+  for (const text of ['62,50', '1,00,00', '1,2345', '1,,000', ',100', '1,000,', '12,345,67', '1.000,50'])
+    t.is(money(text), 'NOT_MONEY', text)
+})
+
+test('a row of totals has one filled cell, or only a label of a sum in its first cell', (t) => {
+  const below = generator(7)
+  const spelled = (text: string) =>
+    [...text].map((letter) => (below(2) === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('')
+  const ends = ['', ':', ' :', ' (INR)', '(in lakh):', ': (7 loans)', ' [INR]']
+  for (let round = 0; round < effort(500, 5_000); round++) {
+    const label = ['Total', 'Grand Total', 'Sub-total', 'Subtotal', 'Sub total', 'Grand-total'][below(6)] ?? ''
+    const text = spelled(label)
+    const first = `${' '.repeat(below(2))}${text}${ends[below(ends.length)]}${' '.repeat(below(2))}`
+    t.true(isTotals([first, '900', '', '1200', '']), first)
+    const name = [`${text} Logistics Pvt Ltd`, `${text}7`, `The ${text}`, `${text} (A) Traders`][below(4)] ?? ''
+    t.false(isTotals([name, 'LN7', '700000', '0']), name)
+  }
   t.true(isTotals(['', '5', '']))
-  t.true(isTotals([' TOTAL: ', '5', '6']))
+  t.true(isTotals(['Total Logistics', '', '']))
   t.false(isTotals(['1', '5']))
+  t.false(isTotals(['', 'Total', '900']))
 })
 
 const row = (mapping: typeof consumerNotes, values: Record<string, string>) =>
