@@ -37,7 +37,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'string' && /^-?[0-9]{1,15}(?:\.[0-9]{1,6})?$/.test(value) ? Number(value) : undefined
 }
 
-const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+const ISO = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /** ISO 8601 with a zone, a date, or Unix seconds or milliseconds. A time without a zone is not an instant. */
@@ -48,7 +48,9 @@ function instantOf(value: unknown): string | undefined {
   }
   if (typeof value !== 'string') return undefined
   if (DATE.test(value)) return isDate(value) ? value : undefined
-  return ISO.test(value) ? isoOf(Date.parse(value)) : undefined
+  const [, date] = ISO.exec(value) ?? []
+  // Date.parse moves a day that does not exist into the next month.
+  return date !== undefined && isDate(date) ? isoOf(Date.parse(value)) : undefined
 }
 
 function isoOf(ms: number): string | undefined {

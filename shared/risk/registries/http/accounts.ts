@@ -16,7 +16,7 @@ export interface AccountsInput {
 // Stamps of the deposit schema carry an offset; where a bank leaves it out, Indian time is meant.
 const stamp = z.string().transform((text, ctx) => {
   const at = Date.parse(/(Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text) ? text : `${text}+05:30`)
-  if (!Number.isNaN(at)) return new Date(at).toISOString()
+  if (!Number.isNaN(at) && isDay(text.slice(0, 10))) return new Date(at).toISOString()
   ctx.addIssue({ code: 'custom', message: 'not an instant' })
   return z.NEVER
 })
