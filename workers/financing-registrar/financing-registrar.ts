@@ -90,7 +90,7 @@ function createHandlers(deps: WorkerDeps) {
         const wanted = { ...request, isHeldElsewhere }
         const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, { ...given(enqueue), writes })
         if ('refusal' in made) return made
-        return { status: made.isNew ? 201 : 200, body: registrationView(made.registration) }
+        return { status: made.isNew ? 201 : 200, body: registrationView(made.registration, toMillis(deps.now())) }
       })
     },
     async 'financing.acceptance'(job: OpenJob) {
@@ -98,7 +98,9 @@ function createHandlers(deps: WorkerDeps) {
       const keys = await keysOf(job.env)
       await endJob(deps, job, async (tx, enqueue) => {
         const made = await acceptTransfer(tx, ownerOf(job), job.id, request, keys, given(enqueue))
-        return 'refusal' in made ? made : { status: 201, body: registrationView(made.registration) }
+        return 'refusal' in made
+          ? made
+          : { status: 201, body: registrationView(made.registration, toMillis(deps.now())) }
       })
     },
     ...blindHandlers(deps, keysOf),

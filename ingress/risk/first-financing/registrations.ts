@@ -23,7 +23,7 @@ import {
   RegistrationRequestBody,
   receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
-import { stateAfter } from '#shared/risk/first-financing/states.ts'
+import { stateAfter, stateAt } from '#shared/risk/first-financing/states.ts'
 import { openedReceivable, RegistrationSchema, registrationView } from '#shared/risk/first-financing/view.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
@@ -36,6 +36,7 @@ import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
+import { validationError } from '../json-body.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { countGiven, limitOpen } from './limits.ts'
@@ -115,7 +116,7 @@ const readRegistration = read({
       })
     }
     return {
-      ...registrationView(registration),
+      ...registrationView(registration, toMillis(deps.now())),
       receivable: openedReceivable(registration, deps.secrets),
       othersChecks: await listSightings(deps.db, id),
       disputes: (await listDisputes(deps.db, id)).map(({ id: disputeId, ...dispute }) => ({ disputeId, ...dispute })),
@@ -133,12 +134,13 @@ const listRoute = read({
   params: {},
   query: PageQuery,
   returns: z.object({ registrations: z.array(RegistrationSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db } }) {
+  async handle({ caller, query, deps: { db, now } }) {
+    const nowMs = toMillis(now())
     const limit = query.limit ?? DEFAULT_PAGE
     const cursor = decodeCursor(query.cursor, Cursor)
     const rows = await listRegistrations(db, caller, cursor && { micros: cursor[0], id: cursor[1] }, limit + 1)
     const { page, nextCursor } = paged(rows, limit, ({ micros, id }) => encodeCursor([micros, id]))
-    return { registrations: page.map(registrationView), nextCursor }
+    return { registrations: page.map((row) => registrationView(row, nowMs)), nextCursor }
   },
 })
 
@@ -148,6 +150,13 @@ export async function ownRegistration(tx: Knex.Transaction, owner: Owner, id: st
   const locked = registration && (await lockRegistration(tx, id))
   if (!locked) throw new NotFoundError('there is no such registration')
   return locked
+}
+
+/** @throws ValidationError for a receivable that was financed before its document existed */
+function refuseFinancedBefore(documentDate: string | undefined, financedOn: string | undefined): void {
+  if (documentDate === undefined || financedOn === undefined || financedOn >= documentDate) return
+  const message = 'financedOn must not be before documentDate'
+  throw validationError([{ path: 'financedOn', code: 'TOO_EARLY', message }])
 }
 
 const SUMMARIES = {
@@ -169,7 +178,9 @@ const moves = (['finance', 'release', 'cancel', 'renew'] as const).map((action) 
     returns: RegistrationSchema,
     async handle({ caller, params: { registrationId }, body, tx, enqueue, deps }) {
       const registration = await ownRegistration(tx, caller, registrationId)
-      return registrationView(await moveRegistration(tx, registration, action, body, { enqueue, now: deps.now }))
+      refuseFinancedBefore(openedReceivable(registration, deps.secrets)?.fields?.documentDate, body.financedOn)
+      const moved = await moveRegistration(tx, registration, action, body, { enqueue, now: deps.now })
+      return registrationView(moved, toMillis(deps.now()))
     },
   }),
 )
@@ -194,11 +205,12 @@ const transferRoute = write({
 /** Offers an own registration to whoever brings the token. @throws NotFoundError, ConflictError */
 export async function offerOwn(tx: Knex.Transaction, owner: Owner, id: string, deps: IngressDeps) {
   const registration = await ownRegistration(tx, owner, id)
-  if (stateAfter(registration, 'transfer') === null) {
-    throw new ConflictError(`a registration that is ${registration.state} cannot be transferred`)
+  const nowMs = toMillis(deps.now())
+  if (stateAfter(registration, 'transfer', nowMs) === null) {
+    throw new ConflictError(`a registration that is ${stateAt(registration, nowMs)} cannot be transferred`)
   }
   const transferToken = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(toMillis(deps.now()) + OFFER_MS)
+  const expiresAt = new Date(nowMs + OFFER_MS)
   await offerTransfer(tx, registration.id, deps.secrets.digest(transferToken), expiresAt)
   return { registrationId: registration.id, transferToken, expiresAt: expiresAt.toISOString() }
 }

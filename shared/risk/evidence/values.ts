@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { holdsAadhaar } from '../identifiers/aadhaar.ts'
 import { type GstinReason, validateGstin } from '../identifiers/gstin.ts'
-import { isDay } from '../packs/calendar.ts'
+import { indianDay, isDay } from '../packs/calendar.ts'
 import { parsePaise } from '../packs/money.ts'
 
 const AADHAAR = { params: { reason: 'AADHAAR_NOT_ACCEPTED' }, message: 'must not hold an Aadhaar number' }
@@ -49,8 +49,56 @@ export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' }
 /** A calendar day in India. */
 export const day = z
   .string()
-  .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
+  .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD', abort: true })
   .meta({ id: 'Day', example: '2026-05-01' })
+
+/** The first day of GST: no tax registration has an older document. */
+const FIRST_GST_DAY = '2017-07-01'
+/** Years after a document, or after today, in which it can become due. */
+const MAX_DUE_YEARS = 10
+
+/** A day that may lie in the future, within the years in which a document can become due. */
+export const dueDay = day
+  .refine((text) => text >= FIRST_GST_DAY, {
+    params: { reason: 'TOO_EARLY' },
+    message: `must not be before ${FIRST_GST_DAY}`,
+  })
+  .refine((text) => text <= yearsAfter(indianDay(Date.now()), MAX_DUE_YEARS), {
+    params: { reason: 'TOO_LATE' },
+    message: `must be at most ${MAX_DUE_YEARS} years after today`,
+    abort: true,
+  })
+
+/** A day since GST began that is not after today in India. */
+export const pastDay = day
+  .refine((text) => text >= FIRST_GST_DAY, {
+    params: { reason: 'TOO_EARLY' },
+    message: `must not be before ${FIRST_GST_DAY}`,
+  })
+  .refine((text) => text <= indianDay(Date.now()), {
+    params: { reason: 'IN_FUTURE' },
+    message: 'must not be after today in India',
+  })
+
+/** Adds an issue if a document is due before its date, or more than ten years after it. */
+export function checkDueDate(
+  { documentDate, dueDate }: { documentDate: string; dueDate?: string | undefined },
+  ctx: z.core.$RefinementCtx,
+): void {
+  if (dueDate === undefined) return
+  const issue = { code: 'custom' as const, path: ['dueDate'] }
+  if (dueDate < documentDate) {
+    ctx.addIssue({ ...issue, params: { reason: 'TOO_EARLY' }, message: 'must not be before documentDate' })
+  } else if (dueDate > yearsAfter(documentDate, MAX_DUE_YEARS)) {
+    const message = `must be at most ${MAX_DUE_YEARS} years after documentDate`
+    ctx.addIssue({ ...issue, params: { reason: 'TOO_LATE' }, message })
+  }
+}
+
+/** Compares in time order; 29 February may become a day that does not exist. */
+function yearsAfter(date: string, years: number): string {
+  return `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`
+}
 
 /** Ten lakh crore rupees. */
 const AMOUNT_MAX = 1e13

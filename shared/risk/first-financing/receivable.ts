@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amountInr, day, gstin } from '../evidence/values.ts'
+import { amountInr, gstin, pastDay } from '../evidence/values.ts'
 import { financialYear } from '../identifiers/financial-year.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { ReceivableIdentity } from './fingerprint-input.ts'
@@ -13,7 +13,7 @@ export const receivableShape = {
     .string()
     .regex(/^[0-9A-Za-z/-]{1,16}$/, 'must be 1 to 16 letters, digits, slashes and hyphens')
     .regex(/[0-9A-Za-z]/, 'must hold a letter or a digit'),
-  documentDate: day,
+  documentDate: pastDay,
   totalInr: amountInr,
   financialYear: z
     .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { day, line, sha256Hex } from '../evidence/values.ts'
+import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../evidence/values.ts'
 import { type GivenReceivable, givenFingerprints } from './given.ts'
 import { checkFinancialYear, ReceivableFields, receivableShape } from './receivable.ts'
 
@@ -23,11 +23,12 @@ export interface CheckRequest {
   statement: boolean
 }
 
-const registeredBeside = { dueDate: day.optional(), dealId: line(100).optional(), lenderRef: line(100).optional() }
+const registeredBeside = { dueDate: dueDay.optional(), dealId: line(100).optional(), lenderRef: line(100).optional() }
 
 export const RegistrationRequestBody = z
   .strictObject({ ...receivableShape, ...registeredBeside })
   .superRefine(checkFinancialYear)
+  .superRefine(checkDueDate)
 
 export const BlindRegistrationBody = z.strictObject({ fingerprints: givenFingerprints, ...registeredBeside })
 
@@ -100,8 +101,8 @@ export interface AbsenceRequest {
 
 /** The body of an action on a registration: nothing is needed. */
 export const MoveBody = z.strictObject({
-  financedOn: day.optional(),
-  financedAmountInr: z.number().positive().max(1e13).optional(),
+  financedOn: pastDay.optional(),
+  financedAmountInr: amountInr.optional(),
   reason: line().optional(),
 })
 

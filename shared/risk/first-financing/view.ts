@@ -3,7 +3,7 @@ import { AnchoredObject, AnchorSchema } from '../evidence/values.ts'
 import { DISPUTE_STATES, type Dispute } from './dispute.ts'
 import type { SealedReceivable } from './receivable.ts'
 import type { Registration } from './registration.ts'
-import { FINANCING_STATES } from './states.ts'
+import { FINANCING_STATES, stateAt } from './states.ts'
 
 const commitments = z.array(z.object({ name: z.string(), commitment: z.string() }))
 
@@ -29,12 +29,12 @@ export const RegistrationSchema = z
   })
   .meta({ id: 'FinancingRegistration' })
 
-/** A registration as its owner sees it. */
-export function registrationView(registration: Registration): z.output<typeof RegistrationSchema> {
-  const { id, state, mode, contested, dealId, dueDate, financedOn } = registration
+/** A registration as its owner sees it at a time. */
+export function registrationView(registration: Registration, nowMs: number): z.output<typeof RegistrationSchema> {
+  const { id, mode, contested, dealId, dueDate, financedOn } = registration
   return {
     registrationId: id,
-    state,
+    state: stateAt(registration, nowMs),
     expiresAt: registration.expiresAt.toISOString(),
     mode,
     contested,

@@ -6,7 +6,13 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import { setState } from '../first-financing/registration-store.ts'
-import { expiryAfter, type FinancingAction, type FinancingState, stateAfter } from '../first-financing/states.ts'
+import {
+  expiryAfter,
+  type FinancingAction,
+  type FinancingState,
+  stateAfter,
+  stateAt,
+} from '../first-financing/states.ts'
 import { indianDay } from '../packs/calendar.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
@@ -39,13 +45,11 @@ export async function moveRegistration(
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<Registration> {
   const now = toMillis(deps.now())
-  // What is past its time has lapsed, whether the sweeper has come to it or not.
-  const isOver = registration.expiresAt.getTime() <= now
-  const state = isOver ? null : stateAfter(registration, action)
+  const state = stateAfter(registration, action, now)
   if (state === null) {
-    const { state: is, renewals } = registration
-    throw new ConflictError(`a registration that is ${isOver ? 'LAPSED' : is} cannot ${action}`, [
-      { path: 'registrationId', code: isOver ? 'LAPSED' : is, message: `it is ${is}, renewed ${renewals} times` },
+    const is = stateAt(registration, now)
+    throw new ConflictError(`a registration that is ${is} cannot ${action}`, [
+      { path: 'registrationId', code: is, message: `it is ${is}, renewed ${registration.renewals} times` },
     ])
   }
   const financedOn = action === 'finance' ? (details.financedOn ?? indianDay(now)) : registration.financedOn

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { day, line } from '../evidence/values.ts'
+import { checkDueDate, dueDay, line, pastDay } from '../evidence/values.ts'
 import { checkFinancialYear, receivableShape } from '../first-financing/receivable.ts'
 import { EligibilityRules } from './eligibility.ts'
 
@@ -16,10 +16,11 @@ const PoolItem = z
     ...document,
     amountInr: totalInr,
     currency: z.literal('INR').default('INR'),
-    issueDate: day.optional(),
-    dueDate: day.optional(),
+    issueDate: pastDay.optional(),
+    dueDate: dueDay.optional(),
   })
   .superRefine(checkFinancialYear)
+  .superRefine(checkDueDate)
   .meta({ id: 'PoolItem' })
 
 export type PoolItem = z.output<typeof PoolItem>
@@ -33,7 +34,7 @@ export const PoolBody = z.strictObject({
 
 export const PoolItemsBody = z.strictObject({ receivables: z.array(PoolItem).min(1).max(MAX_ITEMS) })
 
-export const CutBody = z.strictObject({ cutOffDate: day })
+export const CutBody = z.strictObject({ cutOffDate: pastDay })
 
 export const EligibilityBody = z.strictObject({
   rules: EligibilityRules,

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -29,19 +30,35 @@ test('who registers and cancels in a loop pays for each, and holds no more at on
   t.like((await own.get('/v1/usage')).json.usage, [{ family: 'first-financing', units: 3 }])
 })
 
-test('what is financed lapses 180 days after it is due, else a year after the financing; a renewal adds 180', async (t) => {
+const DAY_MS = 86_400_000
+
+test('holds a financed receivable for the stated days from the later of date and today', async (t) => {
   const own = await openClient(product, base)
-  const finance = async (more: object) => {
+  const today = indianDay(Date.now())
+  const until = (day: string, days: number) => new Date(`${addDays(day, days)}T00:00:00+05:30`).toISOString()
+  const finance = async (more: object, details: object) => {
     const { registrationId } = (await register(own, { ...receivable(), ...more })).json
-    const path = `/v1/first-financing/registrations/${registrationId}/finance`
-    return { registrationId, expiresAt: (await own.post(path, { financedOn: '2026-05-02' })).json.expiresAt }
+    return (await act(own, registrationId, 'finance', details)).json
   }
-  const due = await finance({ dueDate: '2026-08-01' })
-  t.is(due.expiresAt, '2027-01-27T18:30:00.000Z', 'the Indian day 180 days after the first of August')
-  const without = await finance({})
-  t.is(without.expiresAt, '2027-05-01T18:30:00.000Z')
-  const renewed = await act(own, without.registrationId, 'renew')
-  t.is(renewed.json.expiresAt, '2027-10-28T18:30:00.000Z')
+  const dueDate = addDays(today, 60)
+  t.is((await finance({ dueDate }, {})).expiresAt, until(dueDate, 180))
+  const early = await finance({}, { financedOn: '2026-04-30' })
+  t.like(early, { status: 400, errors: [{ path: 'financedOn', code: 'TOO_EARLY' }] })
+  const long = await finance({}, { financedOn: '2026-05-02' })
+  t.is(long.expiresAt, until(today, 365))
+  const renewed = await act(own, long.registrationId, 'renew')
+  t.is(Date.parse(renewed.json.expiresAt) - Date.parse(long.expiresAt), 180 * DAY_MS)
+})
+
+test('keeps an overdue receivable financed for its first holder', async (t) => {
+  const [own, other] = [await openClient(product, base), await openClient(product, base)]
+  const invoice = receivable({ documentDate: '2025-01-10' })
+  const { json: made } = await register(own, { ...invoice, dueDate: '2025-02-10' })
+  const financed = await act(own, made.registrationId, 'finance')
+  t.like(financed.json, { state: 'FINANCED' })
+  t.true(Date.parse(financed.json.expiresAt) > Date.now() + 179 * DAY_MS)
+  t.is((await check(other, invoice)).json.status, 'DUPLICATE_FINANCED')
+  t.is((await register(other, invoice)).status, 409)
 })
 
 test('two weeks before what is financed lapses its owner is told, once', async (t) => {

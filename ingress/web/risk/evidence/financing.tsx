@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { findDispute } from '#shared/risk/first-financing/dispute-store.ts'
 import { listRegistrations } from '#shared/risk/first-financing/registration-store.ts'
+import { stateAt } from '#shared/risk/first-financing/states.ts'
 import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../../paging.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
@@ -35,6 +37,7 @@ export function financingPages(pages: Pages): void {
 async function showList(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const { db, now } = context.deps
+  const nowMs = toMillis(now())
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
   const rows = await listRegistrations(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
   const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, id }) => encodeCursor([micros, id]))
@@ -71,7 +74,7 @@ async function showList(context: Context): Promise<void> {
               </td>
               <td class="breakable">{one.dealId ?? '—'}</td>
               <td>
-                <State registration={one} />
+                <State registration={{ ...one, state: stateAt(one, nowMs) }} />
               </td>
               <td>{dayText(one.expiresAt.toISOString().slice(0, 10))}</td>
               <td>

@@ -5,7 +5,7 @@ import { findRegistration, listSightings } from '#shared/risk/first-financing/re
 import { type FinancingAction, stateAfter } from '#shared/risk/first-financing/states.ts'
 import { openedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
 import { dayText, inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
-import { microsOfDate } from '#shared/time.ts'
+import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { readOutcome } from '../../../risk/evidence-job.ts'
 import { REGISTRATIONS } from '../../../risk/first-financing/registrations.ts'
@@ -55,7 +55,8 @@ export async function showRegistration(context: Context): Promise<void> {
   const page = { area: 'financing', title: 'Registration' } as const
   const registration = await findOwn(context, console)
   if (!registration) return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Registration" />)
-  const view = registrationView(registration)
+  const nowMs = toMillis(now())
+  const view = registrationView(registration, nowMs)
   const [sightings, disputes, proven] = await Promise.all([
     listSightings(db, registration.id),
     listDisputes(db, registration.id),
@@ -72,7 +73,7 @@ export async function showRegistration(context: Context): Promise<void> {
       <h1>Registration</h1>
       <dl class="facts">
         <Fact title="State">
-          <State registration={registration} />
+          <State registration={view} />
         </Fact>
         <Fact title="Until">{view.expiresAt}</Fact>
         <Fact title="Made">
@@ -90,7 +91,9 @@ export async function showRegistration(context: Context): Promise<void> {
           </>
         )}
       </dl>
-      {mayIn(console, 'edit') && <Actions context={context} console={console} registration={registration} />}
+      {mayIn(console, 'edit') && (
+        <Actions context={context} console={console} registration={registration} nowMs={nowMs} />
+      )}
       {sightings.length > 0 && (
         <Table label="Checks by others" columns={['Day', 'Checks by others']}>
           {sightings.map(({ date, count }) => (
@@ -142,9 +145,9 @@ const LABELS: readonly { action: FinancingAction; label: string; confirm?: strin
   { action: 'cancel', label: 'Cancel', confirm: 'Give up this registration? Others may register the receivable then.' },
 ]
 
-function Actions(props: { context: Context; console: Console; registration: Registration }) {
-  const { context, console, registration } = props
-  const offered = LABELS.filter(({ action }) => stateAfter(registration, action) !== null)
+function Actions(props: { context: Context; console: Console; registration: Registration; nowMs: number }) {
+  const { context, console, registration, nowMs } = props
+  const offered = LABELS.filter(({ action }) => stateAfter(registration, action, nowMs) !== null)
   return (
     <div class="row">
       {offered.map(({ action, label, confirm }) => (
