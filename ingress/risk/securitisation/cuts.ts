@@ -1,10 +1,11 @@
+import type { Knex } from 'knex'
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/evidence-requested.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { memberPath } from '#shared/risk/pools/cut-tree.ts'
 import { CutBody } from '#shared/risk/pools/requests.ts'
-import { findCut, findMember, listCuts, memberHashes } from '#shared/risk/pools/store.ts'
+import { earliestDocument, findCut, findMember, listCuts, memberHashes } from '#shared/risk/pools/store.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
 import { HASH_BYTES, toHex } from '#shared/transparency/anchoring/text.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -12,6 +13,7 @@ import type { Route } from '../../route.ts'
 import { jsonAnswer } from '../answer.ts'
 import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../id-param.ts'
+import { validationError } from '../json-body.ts'
 import { read, write } from '../risk-route.ts'
 import { consumer, consumerWriting } from './consumer.ts'
 import { ownPool, poolParam } from './pools.ts'
@@ -46,9 +48,18 @@ const makeCut = write({
       message: poolChanged,
       folder: CUTS,
       request: { poolId, ...body },
+      before: (tx) => refuseEarlyCut(tx, poolId, body.cutOffDate),
     })
   },
 })
+
+/** @throws ValidationError for a cut before the first document of its pool */
+export async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Promise<void> {
+  const earliest = await earliestDocument(tx, poolId)
+  if (earliest === null || cutOffDate >= earliest) return
+  const message = `cutOffDate must not be before ${earliest}, the earliest documentDate of the pool`
+  throw validationError([{ path: 'cutOffDate', code: 'TOO_EARLY', message }])
+}
 
 const readCuts = read({
   tags,

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/evidence-requested.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { insertJob } from '#shared/risk/jobs/store.ts'
 import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
@@ -13,6 +14,7 @@ import {
   listMembers,
   listPools,
   type Pool,
+  takenDocuments,
   takenReferences,
 } from '#shared/risk/pools/store.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
@@ -100,26 +102,35 @@ const addReceivables = write({
   },
 })
 
-/** @throws ValidationError for the 50,001st; ConflictError for a reference that the pool has already */
+/** @throws ValidationError for the 50,001st; ConflictError for a reference or a document that the pool has already */
 async function add(tx: Knex, pool: Pool, items: readonly PoolItem[], deps: IngressDeps): Promise<void> {
   if (pool.size + items.length > MAX_POOL) {
     throw validationError([{ path: 'receivables', code: 'TOO_MANY', message: `a pool has at most ${MAX_POOL}` }])
   }
-  const references = items.map(({ receivableId }) => receivableId)
-  const twice = references.findIndex((reference, index) => references.indexOf(reference) < index)
-  const [taken] = await takenReferences(tx, pool.id, references)
-  const at = twice >= 0 ? twice : taken === undefined ? -1 : references.indexOf(taken)
-  if (at >= 0) {
-    const message = 'the pool has a receivable of this reference'
-    throw new ConflictError(message, [{ path: `receivables[${at}].receivableId`, code: 'TAKEN', message }])
-  }
   if (items.length === 0) return
-  const seal = (item: PoolItem) => deps.secrets.seal('pool', JSON.stringify(item))
-  await addMembers(
-    tx,
-    pool.id,
-    items.map((item) => ({ reference: item.receivableId, sealedItem: seal(item) })),
-  )
+  const members = items.map((item) => ({
+    reference: item.receivableId,
+    sealedItem: deps.secrets.seal('pool', JSON.stringify(item)),
+    identity: receivableName(item),
+    documentDate: item.documentDate,
+  }))
+  const references = members.map(({ reference }) => reference)
+  const named = firstTaken(references, await takenReferences(tx, pool.id, references))
+  if (named >= 0) throw taken(named, 'receivableId', 'the pool has a receivable of this reference')
+  const identities = members.map(({ identity }) => identity)
+  const known = firstTaken(identities, await takenDocuments(tx, pool.id, identities))
+  if (known >= 0) throw taken(known, 'documentNumber', 'the pool already contains this document')
+  await addMembers(tx, pool.id, members)
+}
+
+/** Returns the index of the first value that is taken or repeats an earlier one; -1 if none does. */
+function firstTaken(values: readonly string[], taken: readonly string[]): number {
+  const seen = new Set(taken)
+  return values.findIndex((value) => seen.size === seen.add(value).size)
+}
+
+function taken(index: number, member: string, message: string): ConflictError {
+  return new ConflictError(message, [{ path: `receivables[${index}].${member}`, code: 'TAKEN', message }])
 }
 
 async function build(

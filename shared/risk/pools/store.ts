@@ -58,20 +58,51 @@ export async function takenReferences(tx: Knex, poolId: string, references: read
   return rows.map(({ reference }) => reference)
 }
 
+/** Documents of these that the pool contains already. */
+export async function takenDocuments(tx: Knex, poolId: string, identities: readonly string[]): Promise<string[]> {
+  const rows = await query<{ identity: string }>(
+    tx,
+    'SELECT identity FROM pool_members WHERE pool_id = ? AND identity = ANY(?::text[])',
+    [poolId, [...identities]],
+  )
+  return rows.map(({ identity }) => identity)
+}
+
+export interface NewMember {
+  reference: string
+  sealedItem: string
+  /** supplier, financial year, type and number */
+  identity: string
+  documentDate: string
+}
+
 /** Adds members after the last; the pool must be locked. */
-export async function addMembers(
-  tx: Knex,
-  poolId: string,
-  members: readonly { reference: string; sealedItem: string }[],
-): Promise<void> {
+export async function addMembers(tx: Knex, poolId: string, members: readonly NewMember[]): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO pool_members (pool_id, place, reference, sealed_item)
-     SELECT p.id, p.size + t.nth - 1, t.reference, t.item FROM pools p,
-       unnest(?::text[], ?::text[]) WITH ORDINALITY AS t(reference, item, nth) WHERE p.id = ?`,
-    [members.map(({ reference }) => reference), members.map(({ sealedItem }) => sealedItem), poolId],
+    `INSERT INTO pool_members (pool_id, place, reference, sealed_item, identity, document_date)
+     SELECT p.id, p.size + t.nth - 1, t.reference, t.item, t.identity, t.date FROM pools p,
+       unnest(?::text[], ?::text[], ?::text[], ?::date[]) WITH ORDINALITY AS t(reference, item, identity, date, nth)
+     WHERE p.id = ?`,
+    [
+      members.map(({ reference }) => reference),
+      members.map(({ sealedItem }) => sealedItem),
+      members.map(({ identity }) => identity),
+      members.map(({ documentDate }) => documentDate),
+      poolId,
+    ],
   )
   await execute(tx, 'UPDATE pools SET size = size + ? WHERE id = ?', [members.length, poolId])
+}
+
+/** @returns the earliest document date of a pool, `YYYY-MM-DD`; null if no member has one */
+export async function earliestDocument(db: Knex, poolId: string): Promise<string | null> {
+  const [row] = await query<{ date: string | null }>(
+    db,
+    `SELECT to_char(min(document_date), 'YYYY-MM-DD') AS date FROM pool_members WHERE pool_id = ?`,
+    [poolId],
+  )
+  return row?.date ?? null
 }
 
 /** Members without an evidence object, in pool order. */

@@ -115,6 +115,38 @@ test('a reference twice is 409 and names its place; the 50,001st is 400; an empt
   t.is((await owner.post(`/pools/${empty.json.poolId}/cuts`, { cutOffDate: '2026-09-30' })).status, 409)
 })
 
+test('refuses a document that a pool contains already, in any spelling', async (t) => {
+  const own = consumerOf(base, await openClient(product, base))
+  const one = item('a', { documentNumber: 'q/1' })
+  const twice = { path: 'receivables[1].documentNumber', code: 'TAKEN' }
+  const together = await own.post('/pools', { name: 'x', receivables: [one, { ...one, receivableId: 'b' }] })
+  t.like(together.json, { status: 409, errors: [twice] })
+  const made = await own.post('/pools', { name: 'Once', receivables: [one] })
+  const path = `/pools/${made.json.poolId}`
+  const same = { ...one, receivableId: 'c', documentNumber: 'Q/1', documentDate: '2026-06-09', amountInr: 5 }
+  await eventually('the evidence of the first', async () => (await own.get(path)).json.built === 1)
+  const later = await own.post(`${path}/receivables`, { receivables: [item('d'), same] })
+  t.like(later.json, { status: 409, errors: [twice] })
+  const others = [
+    { ...same, receivableId: 'e', documentType: 'DBN' },
+    { ...same, receivableId: 'f', documentNumber: 'Q/2' },
+    { ...same, receivableId: 'g', documentDate: '2025-05-01' },
+    { ...same, receivableId: 'h', supplierGstin: '27AAACB1234C1ZF', buyerGstin: '29AAACR5678D1Z5' },
+  ]
+  const added = await own.post(`${path}/receivables`, { receivables: others })
+  t.is(added.status, 201, added.text)
+  t.is((await own.post('/pools', { name: 'Another', receivables: [same] })).status, 201)
+})
+
+test('refuses a cut-off date before the earliest document of the pool', async (t) => {
+  const dated = [item('a', { documentDate: '2026-05-02' }), item('b', { documentDate: '2026-05-01' })]
+  const { poolId } = (await owner.post('/pools', { name: 'Dated', receivables: dated })).json
+  const cut = (cutOffDate: string) => owner.post(`/pools/${poolId}/cuts`, { cutOffDate }, { prefer: 'wait=25' })
+  t.like((await cut('2026-04-30')).json, { status: 400, errors: [{ path: 'cutOffDate', code: 'TOO_EARLY' }] })
+  t.like((await cut('2099-01-01')).json, { status: 400, errors: [{ path: 'cutOffDate', code: 'IN_FUTURE' }] })
+  t.is((await cut('2026-05-01')).status, 201)
+})
+
 test.serial('receivables are added to a pool while evidence of those before is still being made', async (t) => {
   let poolId = ''
   await product.db.transaction(async (tx) => {

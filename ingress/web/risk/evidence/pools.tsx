@@ -7,7 +7,7 @@ import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { askWorker, readByAsking } from '../../../risk/evidence-job.ts'
 import { askOfCut } from '../../../risk/securitisation/cut-evidence.ts'
-import { CUTS } from '../../../risk/securitisation/cuts.ts'
+import { CUTS, refuseEarlyCut } from '../../../risk/securitisation/cuts.ts'
 import { ownPool } from '../../../risk/securitisation/pools.ts'
 import { Fact } from '../../components/fact.tsx'
 import { CodeBlock } from '../../components/form.tsx'
@@ -43,7 +43,10 @@ export function poolPages(pages: Pages): void {
         message: poolChanged,
         folder: CUTS,
         request: { poolId, ...body },
-        before: (tx) => note(tx, context, console, 'pool.cut', poolId),
+        async before(tx) {
+          await refuseEarlyCut(tx, poolId, body.cutOffDate)
+          await note(tx, context, console, 'pool.cut', poolId)
+        },
       })
       return `/pools/${poolId}`
     },
