@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import { receivableName } from '../first-financing/fingerprint-input.ts'
 import { identityOf, type ReceivableFields } from '../first-financing/receivable.ts'
+import { panOfGstin } from '../identifiers/gstin.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { AcceptanceAction } from './acceptance.ts'
 import type { AdjustmentKind } from './dilution.ts'
@@ -80,13 +81,14 @@ export async function insertAdjustment(
 export async function keepReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
   const identity = identityOf(fields)
   const name = receivableName(identity)
-  const [row] = await query<{ identity: string }>(
+  const [row] = await query<{ identity: string; buyerGstin: string; documentDate: string; amountPaise: number }>(
     tx,
     `INSERT INTO acceptance_receivables
        (organisation_id, env, receivable_ref, supplier_gstin, buyer_gstin, identity, document_date, amount_paise)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (organisation_id, env, receivable_ref) DO UPDATE SET identity = acceptance_receivables.identity
-     RETURNING identity`,
+     RETURNING identity, buyer_gstin AS "buyerGstin", to_char(document_date, 'YYYY-MM-DD') AS "documentDate",
+       amount_paise AS "amountPaise"`,
     [
       owner.organisationId,
       owner.env,
@@ -98,7 +100,12 @@ export async function keepReceivable(tx: Knex, owner: Owner, ref: string, fields
       identity.totalPaise,
     ],
   )
-  return row?.identity === name
+  return (
+    row?.identity === name &&
+    panOfGstin(row.buyerGstin) === panOfGstin(identity.buyerGstin) &&
+    row.documentDate === identity.documentDate &&
+    Math.floor(row.amountPaise / 100) === Math.floor(identity.totalPaise / 100)
+  )
 }
 
 /** @returns undefined for a reference that nothing was said of */

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
+import type { Fingerprint } from './fingerprint.ts'
 import type { Registration } from './registration.ts'
 import type { FinancingState } from './states.ts'
 
@@ -212,19 +213,28 @@ export async function spendOffer(tx: Knex, registrationId: string): Promise<void
   await execute(tx, 'DELETE FROM financing_transfers WHERE registration_id = ?', [registrationId])
 }
 
-/** Whether a record holds this exact fingerprint, under any of these epochs. */
-export async function holdsExact(
+/**
+ * Returns true if a record has the exact, near and economic fingerprint of a receivable under one of these epochs. RF1
+ * alone names neither the buyer nor the amount.
+ */
+export async function isReceivableOf(
   tx: Knex,
   recordId: string,
-  fingerprints: readonly { epoch: number; kind: string; value: string }[],
+  fingerprints: readonly Fingerprint[],
 ): Promise<boolean> {
-  const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
   const rows = await query(
     tx,
     `SELECT 1 FROM financing_fingerprints f
-     JOIN unnest(?::int[], ?::text[]) AS t(epoch, value) ON f.epoch = t.epoch AND f.fingerprint = decode(t.value, 'hex')
-     WHERE f.record_id = ? AND f.kind = 'RF1' LIMIT 1`,
-    [exact.map(({ epoch }) => epoch), exact.map(({ value }) => value), recordId],
+     JOIN unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+       ON f.epoch = t.epoch AND f.kind = t.kind AND f.fingerprint = decode(t.value, 'hex')
+     WHERE f.record_id = ? AND f.kind IN ('RF1', 'RF2', 'RF3')
+     GROUP BY f.epoch HAVING count(DISTINCT f.kind) = 3 LIMIT 1`,
+    [
+      fingerprints.map(({ epoch }) => epoch),
+      fingerprints.map(({ kind }) => kind),
+      fingerprints.map(({ value }) => value),
+      recordId,
+    ],
   )
   return rows.length === 1
 }

@@ -11,8 +11,8 @@ import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
 import type { SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import {
-  holdsExact,
   insertRegistration,
+  isReceivableOf,
   setState,
   spendOffer,
   takeOffer,
@@ -40,7 +40,7 @@ export async function acceptTransfer(
   const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
   if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')
-  if (!(await holdsExact(tx, offered.id, soughtOf(keys, receivable, false)))) {
+  if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
   }
   const timestamp = instant(deps.now())

@@ -7,11 +7,16 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
-import { type GivenReceivable, isBlind } from '../first-financing/given.ts'
+import { type GivenFingerprints, type GivenReceivable, isBlind } from '../first-financing/given.ts'
 import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
-import type { SealedReceivable } from '../first-financing/receivable.ts'
+import type { ReceivableFields, SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
-import { findRegistration, insertRegistration, lockRegistration } from '../first-financing/registration-store.ts'
+import {
+  findRegistration,
+  insertRegistration,
+  isReceivableOf,
+  lockRegistration,
+} from '../first-financing/registration-store.ts'
 import { REGISTERED_DAYS } from '../first-financing/states.ts'
 import {
   dropHeld,
@@ -88,8 +93,8 @@ export async function registerReceivable(
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
     if (registration) {
-      // Its owner takes it along into an epoch that has begun since.
-      await nameAnew(tx, registration, own)
+      // Its owner takes it along into an epoch that has begun since; another buyer or amount is not added to it.
+      if (await isReceivableOf(tx, registration.id, sought)) await nameAnew(tx, registration, own)
       return { registration, isNew: false }
     }
   }
@@ -126,7 +131,7 @@ async function store(
   const record = canonicalize(await anchorRecord(writes, env, EVENT_TYPE, timestamp, facts))
   const salts = Object.fromEntries(sealed.map(({ name, salt }) => [name, salt]))
   const receivable: SealedReceivable = isBlind(fields)
-    ? { fields: null, ...committedOf(fields), lenderRef, salts }
+    ? { fields: null, rf1: newestRf1(fields.fingerprints), lenderRef, salts }
     : { fields, lenderRef, salts }
   const registration = {
     id,
@@ -156,13 +161,19 @@ async function store(
   return { ...registration, renewals: 0, contested: false, createdAt: new Date(timestamp) }
 }
 
-/** The values that the record of a registration commits to: its fields, or the one name that we know. */
-function committedOf(given: GivenReceivable): Record<string, string> {
-  if (isBlind(given)) {
-    const [newest] = given.fingerprints.toSorted((a, b) => b.epoch - a.epoch)
-    return { rf1: newest?.rf1 ?? '' }
-  }
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+/** The values that the record of a registration commits to, as its owner reads them: its fields, or RF1. */
+function committedOf(given: GivenReceivable): Record<string, string | number> {
+  return isBlind(given) ? { rf1: newestRf1(given.fingerprints) } : definedOf(given)
+}
+
+/** An optional member that is absent has no value to commit to. */
+function definedOf(fields: ReceivableFields): Record<string, string | number> {
+  const { financialYear, ...required } = fields
+  return financialYear === undefined ? required : { ...required, financialYear }
+}
+
+function newestRf1(fingerprints: GivenFingerprints): string {
+  return fingerprints.toSorted((a, b) => b.epoch - a.epoch)[0]?.rf1 ?? ''
 }
 
 /** Tells both sides that they met; neither learns who the other is. */

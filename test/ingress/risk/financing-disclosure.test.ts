@@ -2,7 +2,7 @@ import test from 'ava'
 import { openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { check, eventsOf, receivable, register } from './financing-support.ts'
+import { act, blindFingerprints, check, eventsOf, receivable, register } from './financing-support.ts'
 
 let product: HttpProduct
 let base = ''
@@ -47,6 +47,34 @@ test('own registrations are listed as own; of others’ it is said that there ar
     own.json.matches.find((match: Match) => match.class === 'EXACT'),
     { state: 'REGISTERED', ownRegistration: true, contested: false },
   )
+})
+
+test('a transfer is accepted with the offered receivable alone', async (t) => {
+  const [holder, buyer, asker] = [await openOrganisation(), await openOrganisation(), await openOrganisation()]
+  const invoice = receivable({ documentNumber: `q/${Date.now() % 1e9}` })
+  const { registrationId } = (await register(holder, invoice)).json
+  await act(holder, registrationId, 'finance')
+  const { transferToken } = (await act(holder, registrationId, 'transfer')).json
+  const accept = (body: object) => buyer.post('/v1/first-financing/transfers/accept', { transferToken, ...body })
+  for (const change of [
+    { buyerGstin: '24AAFFS4321K1ZA' },
+    { totalInr: invoice.totalInr + 1 },
+    { documentDate: '2026-05-02' },
+  ]) {
+    const refused = await accept({ receivable: { ...invoice, ...change } })
+    t.like(refused.json, { status: 409, errors: [{ code: 'OTHER_RECEIVABLE' }] }, JSON.stringify(change))
+    const fingerprints = await blindFingerprints(buyer, { ...invoice, ...change })
+    t.like((await accept({ fingerprints })).json, { status: 409, errors: [{ code: 'OTHER_RECEIVABLE' }] })
+  }
+  const again = await register(holder, { ...invoice, buyerGstin: '24AAFFS4321K1ZA' })
+  t.is(again.json.registrationId, registrationId)
+  const spelled = { ...invoice, documentNumber: invoice.documentNumber.toUpperCase() }
+  const taken = await accept({ receivable: spelled })
+  t.is(taken.status, 201, taken.text)
+  const near = { ...invoice, documentNumber: invoice.documentNumber.replace('/', '-'), totalInr: 5 }
+  const { json } = await check(asker, near)
+  t.like(json, { status: 'POSSIBLE_MATCH', matches: [{ class: 'NEAR', state: 'FINANCED' }] })
+  t.is((await check(asker, { ...near, buyerGstin: '24AAFFS4321K1ZA' })).json.status, 'CLEAN')
 })
 
 test('what no other organisation holds is not disputed, and a dispute that is confirmed changes nothing', async (t) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
+import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -21,7 +22,7 @@ test.before(async () => {
 })
 
 test('A registers, B sees that it exists and the month, A finances, releases, and B can register', async (t) => {
-  const invoice = receivable()
+  const invoice = receivable({ totalInr: 118_000.5 })
   const made = await register(a, { ...invoice, dealId: 'deal-1', dueDate: '2026-08-01' })
   t.is(made.status, 201, made.text)
   t.like(made.json, { state: 'REGISTERED', mode: 'FIELDS', contested: false })
@@ -45,6 +46,9 @@ test('A registers, B sees that it exists and the month, A finances, releases, an
   t.is((await register(b, invoice)).status, 201)
   const own = await a.get(`/v1/first-financing/registrations/${id}`)
   t.like(own.json, { state: 'RELEASED', receivable: { fields: invoice } })
+  const { fields, salts } = own.json.receivable
+  for (const { name, commitment } of made.json.record.commitments)
+    t.is(commitmentOf({ name, value: fields[name], salt: salts[name] }), commitment, name)
   t.is(own.json.othersChecks[0].count, 2)
 })
 
