@@ -95,7 +95,13 @@ const claimsRoute = read({
   description: 'Every read is in the audit log. Of a presentation with `redirectUri`, `responseCode` is needed.',
   params,
   query: z.strictObject({ responseCode: z.string().max(200).optional() }),
-  returns: z.object({ presentationId: z.uuid(), claims: z.record(z.string(), z.unknown()) }),
+  returns: z.object({
+    presentationId: z.uuid(),
+    claims: z.record(z.string(), z.unknown()).meta({
+      description:
+        'values by path, joined by dots; if a query has equal names or a credential is presented several times, by the JSON of credential id, presentation and path, such as `["company",0,"name"]`',
+    }),
+  }),
   async handle({ caller, params: { presentationId }, query, deps }) {
     const values = isUuid(presentationId)
       ? await readPresentationValues(deps.db, caller.actor, caller, presentationId, query.responseCode ?? null, deps)

@@ -7,12 +7,11 @@ type QueryPath = ClaimsQuery['path']
 
 /** A claim that was asked for and is there. */
 export interface SelectedClaim {
-  /** its path, joined by dots; `*` for every element */
-  name: string
+  path: QueryPath
   value: JsonValue
 }
 
-/** How a path is called in answers and events. */
+/** How a path is called in answers and events: joined by dots, `*` for every element. */
 function nameOf(path: QueryPath): string {
   return path.map((part) => part ?? '*').join('.')
 }
@@ -20,6 +19,34 @@ function nameOf(path: QueryPath): string {
 /** The names of everything that a query asks for, each once, in its order. */
 export function askedNames({ credentials }: PresentationQuery): string[] {
   return [...new Set(credentials.flatMap(({ claims }) => claims.map(({ path }) => nameOf(path))))]
+}
+
+/**
+ * Returns every presented value with a name of its own: its path, joined by dots. If a query has equal names, or a
+ * credential is presented several times, names are the JSON of credential id, presentation (from 0) and path, for
+ * example `["company",0,"name"]`.
+ * @param answers in the order of the query
+ */
+export function namedClaims(
+  query: PresentationQuery,
+  answers: readonly { query: CredentialQuery; selected: readonly SelectedClaim[] }[],
+): Map<string, JsonValue> {
+  const presentations = new Map<string, number>()
+  const claims = answers.flatMap(({ query: { id }, selected }) => {
+    const presentation = presentations.get(id) ?? 0
+    presentations.set(id, presentation + 1)
+    return selected.map(({ path, value }) => ({ path, value, exact: JSON.stringify([id, presentation, ...path]) }))
+  })
+  const isPlain = !hasEqualNames(query) && [...presentations.values()].every((count) => count === 1)
+  return new Map(claims.map(({ path, value, exact }) => [isPlain ? nameOf(path) : exact, value]))
+}
+
+/** Returns true if two different claims have one name, for example in two credentials. */
+function hasEqualNames({ credentials }: PresentationQuery): boolean {
+  const exact = credentials.flatMap(({ id, claims }) =>
+    claims.map(({ path }) => ({ name: nameOf(path), claim: JSON.stringify([id, ...path]) })),
+  )
+  return new Set(exact.map(({ name }) => name)).size < new Set(exact.map(({ claim }) => claim)).size
 }
 
 /** What a path leads to: a key, an index, or null for every element (OpenID4VP section 7). */
@@ -53,7 +80,7 @@ export function selectClaims(claims: JsonObject, query: CredentialQuery): Select
     if (found.some(({ values }) => values.length === 0)) continue
     if (found.every(({ claim, values }) => isWanted(values, claim))) {
       return found.map(({ claim, values }) => ({
-        name: nameOf(claim.path),
+        path: claim.path,
         value: claim.path.includes(null) ? values : (values[0] ?? null),
       }))
     }

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
-import type { JsonValue } from '../../canonical/parse-json.ts'
 import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import type { RefusalReason } from '../credentials/refusal.ts'
 import { SANDBOX_ISSUER } from '../credentials/sandbox-issuer.ts'
+import { namedClaims } from '../credentials/select-claims.ts'
 import type { VerifiedResponse } from '../credentials/verify-response.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
@@ -41,7 +41,7 @@ export async function completePresentation(
   deps: OperationDeps,
 ): Promise<void> {
   const { organisationId, env } = presentation
-  const values = valuesOf(answers)
+  const values = namedClaims(presentation.query, answers)
   const { sealed, commitments } = commit(Object.fromEntries(values), randomBytes)
   const timestamp = instant(deps.now())
   const fields = [...values.keys()]
@@ -85,15 +85,6 @@ export async function completePresentation(
     fields,
     occurredAt: timestamp,
   })
-}
-
-/** Disclosed values by name, in the order of the query; of a name that several credentials have, the first one's. */
-function valuesOf(answers: VerifiedResponse['answers']): Map<string, JsonValue> {
-  const values = new Map<string, JsonValue>()
-  for (const { name, value } of answers.flatMap((answer) => answer.selected)) {
-    if (!values.has(name)) values.set(name, value)
-  }
-  return values
 }
 
 /** Type and issuer of the credential; of several, of each by the id of its query. */
