@@ -1,3 +1,4 @@
+import { cinClasses, cinStates } from './company-codes.ts'
 import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 
 export interface CinParts {
@@ -11,14 +12,6 @@ export interface CinParts {
 }
 
 export type CinReason = 'LENGTH' | 'LISTING_STATUS' | 'FORMAT' | 'STATE_CODE' | 'YEAR' | 'CLASS_CODE'
-
-const CIN_STATES: ReadonlySet<string> = new Set(
-  'AN AP AR AS BR CH CT DD DL DN GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OR PB PY RJ SK TG TN TR TZ UP UR UT WB'.split(
-    ' ',
-  ),
-)
-
-const CIN_CLASSES: ReadonlySet<string> = new Set('PLC PTC FTC GOI SGC NPL OPC GAP GAT ULL ULT FLC'.split(' '))
 
 // The first Indian companies act is of 1850: no registration is older.
 const FIRST_YEAR = 1850
@@ -39,9 +32,9 @@ export function validateCin(
   const [, industry = '', state = '', yearText = '', classCode = '', registration = ''] = match ?? []
   if (!match) return { valid: false, value, reason: 'FORMAT' }
   const year = Number(yearText)
-  if (!CIN_STATES.has(state)) return { valid: false, value, reason: 'STATE_CODE' }
+  if (!cinStates.has(state)) return { valid: false, value, reason: 'STATE_CODE' }
   if (year < FIRST_YEAR || year > currentYear) return { valid: false, value, reason: 'YEAR' }
-  if (!CIN_CLASSES.has(classCode)) return { valid: false, value, reason: 'CLASS_CODE' }
+  if (!cinClasses.has(classCode)) return { valid: false, value, reason: 'CLASS_CODE' }
   return { valid: true, value, parts: { listing, industry, state, year, classCode, registration }, warnings: [] }
 }
 

@@ -32,7 +32,7 @@ export interface GstinOptions {
 const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 // Test registrations of the e-invoice sandbox found in published documents (domain 1.1).
-const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002'])
+const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002'])
 
 /**
  * Checks a tax registration of the regular class; other classes fail with NOT_REGULAR. The check character catches

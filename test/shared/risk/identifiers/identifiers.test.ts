@@ -22,6 +22,8 @@ import {
   validateSecurityInterestId,
 } from '#shared/risk/identifiers/trade-codes.ts'
 import { validateUdyam } from '#shared/risk/identifiers/udyam.ts'
+import { parsePackRequest } from '#shared/risk/packs/request.ts'
+import { demoRequest } from '../packs/demo-pack.ts'
 
 interface Vectors {
   gstinStateCodes: Record<string, string>
@@ -75,6 +77,23 @@ function validate(kind: string, value: string): IdentifierResult<object, string>
   if (!validator) throw new Error(`no validator for ${kind}`)
   return validator(value)
 }
+
+test('the three registrations of the portal’s samples are valid in the sandbox alone', (t) => {
+  for (const value of ['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002']) {
+    t.true(validateGstin(value, { sandboxRegistrations: true }).valid, value)
+    t.false(validateGstin(value).valid, value)
+    for (const role of ['buyerGstin', 'borrowerGstin', 'subcontractorGstin']) {
+      const body = { ...demoRequest, mode: 'DEMO', [role]: value }
+      t.true(parsePackRequest(body, { sandboxRegistrations: true }).ok, `${role} ${value}`)
+      t.false(parsePackRequest(body).ok, `${role} ${value}`)
+    }
+  }
+})
+
+test('company numbers have the old and the new letters of a renamed state', (t) => {
+  for (const state of ['TS', 'TG', 'OD', 'OR', 'CG', 'CH', 'CT', 'UK', 'UR', 'DH'])
+    t.true(validate('CIN', `U62099${state}2024PTC000001`).valid, state)
+})
 
 for (const [index, { kind, value, parts }] of vectors.valid.entries()) {
   test(`${kind} ${value} is valid (${index})`, (t) => {
