@@ -7,6 +7,7 @@ import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
 import { recordUsage } from '#shared/risk/metering/store.ts'
 import { completeVerification } from '#shared/risk/operations/complete-verification.ts'
+import type { LeiQuery } from '#shared/risk/registries/http/lei-records.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
 import { openRegistryAccess } from '../jobs/registry-access.ts'
@@ -26,7 +27,7 @@ export const kybVerifier: Worker = {
       const [taxpayer, company, leiRecords] = await Promise.all([
         gstin === undefined ? null : set.taxpayerStatus.fetch(context, { gstin }),
         cin === undefined || pan === undefined ? null : set.companyMaster.fetch(context, { pan }),
-        lei === undefined ? null : set.leiRecords.fetch(context, { lei }),
+        lei !== undefined || cin !== undefined ? set.leiRecords.fetch(context, leiQuery({ lei, cin })) : null,
       ])
       return { taxpayer, company, lei: leiRecords }
     }
@@ -48,9 +49,7 @@ export const kybVerifier: Worker = {
       const { lei, cin, legalName } = question
       const set = registries.of(job, { legalName, companyNumber: cin })
       const context = registries.context(job)
-      const asked =
-        lei === undefined ? (cin === undefined ? { legalName: legalName ?? '' } : { registeredAs: cin }) : { lei }
-      const result = await set.leiRecords.fetch(context, asked)
+      const result = await set.leiRecords.fetch(context, leiQuery({ lei, cin, legalName }))
       await endJob(deps, job, async (tx) => {
         const body = leiAnswer(question, result)
         const owner = { organisationId: job.organisationId, env: job.env }
@@ -62,4 +61,10 @@ export const kybVerifier: Worker = {
     const handlers = { 'kyb.verification': verify, 'kyb.lei': lookUp }
     return [registries, subscribeJobs('kyb-verifier', kybRequested, handlers, deps)]
   },
+}
+
+/** The most exact question for the register of legal entity identifiers. */
+function leiQuery({ lei, cin, legalName = '' }: LeiQuestion): LeiQuery {
+  if (lei !== undefined) return { lei }
+  return cin === undefined ? { legalName } : { registeredAs: cin }
 }

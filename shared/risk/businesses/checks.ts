@@ -22,16 +22,20 @@ export interface BusinessAnswers {
 /** From here on two names count as one (families 2). */
 const MATCH_PERMILLE = 850
 
-/** The findings of a verification, in a fixed order; what no registry said is MISSING with its reason. */
+/**
+ * Returns the findings of a verification, in a fixed order. A register that was not queried has no line; one that did
+ * not answer is MISSING with its reason.
+ */
 export function businessChecks(request: VerificationRequest, answers: BusinessAnswers): BusinessCheck[] {
   const { taxpayer, company } = answers
   return [
     ...(taxpayer ? [statusCheck('gstin.status', taxpayer, (data) => data.status, registered(taxpayer))] : []),
     ...(taxpayer && request.legalName !== undefined ? [nameCheck('gstin.legalName', taxpayer, request.legalName)] : []),
-    ...(request.cin !== undefined ? companyChecks(request.cin, request.legalName, company) : []),
+    ...(request.cin !== undefined && company ? companyChecks(request.cin, request.legalName, company) : []),
     ...(request.pan !== undefined ? [formCheck('pan.form')] : []),
+    ...(request.llpin !== undefined ? [formCheck('llpin.form')] : []),
     ...(request.udyam !== undefined ? [formCheck('udyam.form')] : []),
-    ...leiChecks(request, answers.lei),
+    ...(answers.lei ? leiChecks(request, answers.lei) : []),
     ...agreement(request, company),
   ]
 }
@@ -64,10 +68,8 @@ function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, a
 function companyChecks(
   cin: string,
   legalName: string | undefined,
-  company: RegistryResult<CompanyMaster> | null,
+  company: RegistryResult<CompanyMaster>,
 ): BusinessCheck[] {
-  // The company registry is asked by PAN: a company number alone finds nothing.
-  if (!company) return [missing('cin.status', 'NOT_FOUND')]
   const isItsNumber = company.status === 'OK' && company.data.companyNumber === cin
   const status =
     company.status === 'OK' && !isItsNumber
@@ -76,8 +78,7 @@ function companyChecks(
   return [status, ...(legalName === undefined ? [] : [nameCheck('cin.legalName', company, legalName)])]
 }
 
-function leiChecks(request: VerificationRequest, answer: BusinessAnswers['lei']): BusinessCheck[] {
-  if (!answer) return [missing('lei', 'NOT_FOUND')]
+function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecord[]>): BusinessCheck[] {
   const record = answer.data?.[0]
   if (answer.status !== 'OK' || !record) return [missing('lei', answer.missingReason ?? 'NOT_FOUND')]
   // A lapsed registration is reported and not judged.

@@ -62,7 +62,6 @@ const found = (request: object, answers: Partial<BusinessAnswers>) =>
   businessChecks(VerificationBody.parse(request), { taxpayer: null, company: null, lei: null, ...answers }).map(
     ({ key, result, tier, detail }) => `${key} ${result} ${tier} ${detail}`,
   )
-const NO_LEI = 'lei MISSING MISSING NOT_FOUND'
 
 test('names count as one from 850 of 1000 on, and one of nothing but forms of companies is missing', (t) => {
   const gstin = '29AAACR5678D1Z5'
@@ -72,22 +71,18 @@ test('names count as one from 850 of 1000 on, and one of nothing but forms of co
   t.deepEqual(names('ALPHA BETA PVT. LTD.', 'Alpha Beta Private Limited'), [
     status,
     'gstin.legalName MATCH REGISTRY_VERIFIED similarity 1000 of 1000',
-    NO_LEI,
   ])
   t.deepEqual(names('Alpha Beta Gamma', 'Alpha Beta'), [
     status,
     'gstin.legalName MISMATCH REGISTRY_VERIFIED similarity 800 of 1000',
-    NO_LEI,
   ])
-  t.deepEqual(names('Alpha', 'Pvt Ltd'), [status, 'gstin.legalName MISSING MISSING NOT_FOUND', NO_LEI])
+  t.deepEqual(names('Alpha', 'Pvt Ltd'), [status, 'gstin.legalName MISSING MISSING NOT_FOUND'])
   t.deepEqual(found({ gstin, legalName: 'A' }, { taxpayer: none('TIMEOUT') }), [
     'gstin.status MISSING MISSING TIMEOUT',
     'gstin.legalName MISSING MISSING TIMEOUT',
-    NO_LEI,
   ])
   t.deepEqual(found({ gstin }, { taxpayer: taxpayer('A', 'CANCELLED') }), [
     'gstin.status MISMATCH REGISTRY_VERIFIED CANCELLED',
-    NO_LEI,
   ])
 })
 
@@ -107,11 +102,30 @@ test('identifiers agree by the PAN inside of the registration and by the company
 })
 
 test('what is checked for its form alone is SELF_DECLARED', (t) => {
-  t.deepEqual(found({ pan: PAN, udyam: 'UDYAM-MH-01-0000001' }, {}), [
+  t.deepEqual(found({ pan: PAN, llpin: 'AAA-9999', udyam: 'UDYAM-MH-01-0000001' }, {}), [
     'pan.form MATCH SELF_DECLARED well formed',
+    'llpin.form MATCH SELF_DECLARED well formed',
     'udyam.form MATCH SELF_DECLARED well formed',
-    NO_LEI,
   ])
+})
+
+test('NOT_FOUND needs a register that was queried and has no entry', (t) => {
+  const everything = {
+    gstin: '29AAACR5678D1Z5',
+    pan: PAN,
+    cin: CIN,
+    llpin: 'AAA-9999',
+    lei: '9999SGNLBXDEMO000118',
+    udyam: 'UDYAM-MH-01-0000001',
+    legalName: 'Alpha Beta',
+  }
+  t.false(found(everything, {}).join().includes('MISSING'), 'no register was queried')
+  const unconfigured = found(everything, { company: none('NOT_ENTITLED'), lei: none('NOT_ENTITLED') })
+  t.deepEqual(
+    unconfigured.filter((line) => line.includes('MISSING')),
+    ['cin.status', 'cin.legalName', 'lei'].map((key) => `${key} MISSING MISSING NOT_ENTITLED`),
+  )
+  t.true(found(everything, { lei: none('NOT_FOUND') }).includes('lei MISSING MISSING NOT_FOUND'))
 })
 
 test('a lapsed LEI is reported and not judged; what it is registered as is compared with the company number', (t) => {
