@@ -48,7 +48,7 @@ export const MembershipBody = z.strictObject({
   organisation: line(),
   role: line(100),
   action: z.enum(['JOIN', 'CHANGE', 'LEAVE']),
-  effectiveOn: day,
+  effectiveOn: day.optional(),
 })
 
 export const OwnersBody = z

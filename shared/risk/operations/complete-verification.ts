@@ -13,7 +13,11 @@ import { instant, type OperationDeps } from './deps.ts'
 const EVENT_TYPE = 'kyb.completed'
 
 /** Which check confirms which identifier. */
-const CONFIRMED_BY: Readonly<Record<string, string>> = { 'gstin.status': 'gstin', 'cin.status': 'cin', lei: 'lei' }
+export const CONFIRMED_BY: Readonly<Record<string, string>> = {
+  'gstin.status': 'gstin',
+  'cin.status': 'cin',
+  lei: 'lei',
+}
 
 /** Ends the verification of a business: its entity, its anchored findings, one unit, one event. */
 export async function completeVerification(

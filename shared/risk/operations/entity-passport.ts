@@ -19,6 +19,7 @@ import type { SigningKey } from '../domain-keys/signing-key.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
+import { CONFIRMED_BY } from './complete-verification.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { certify, revokedBefore, takeStatusPlace } from './issue-identity-passport.ts'
 
@@ -53,6 +54,7 @@ export async function issuePassport(
     subjectRef: entity.vei,
     kind: 'KYB',
     purpose,
+    assurance: assuranceOfChecks(verified.checks),
     evidence: verified.checks.map(({ key, tier, result }) => ({
       key,
       tier,
@@ -79,6 +81,14 @@ export async function issuePassport(
     occurredAt: record.timestamp,
   })
   return { passportId, record, credential, revocation: null }
+}
+
+/** By the rule of identities: what registers alone confirm is LOW. */
+function assuranceOfChecks(checks: readonly { key: string; tier: string; result: string }[]) {
+  const factors = checks
+    .filter(({ key, tier, result }) => CONFIRMED_BY[key] && tier === 'REGISTRY_VERIFIED' && result === 'MATCH')
+    .map(({ key }) => `registry.${CONFIRMED_BY[key]}`)
+  return { level: factors.length === 0 ? 'NONE' : 'LOW', factors }
 }
 
 /**

@@ -30,7 +30,7 @@ export async function changeMembership(
   body: z.output<typeof MembershipBody>,
   deps: OperationDeps & { veiKey: Buffer },
 ): Promise<object> {
-  const { organisation, role, action, effectiveOn } = body
+  const { organisation, role, action, effectiveOn = null } = body
   const name = organisation.normalize('NFKC').toUpperCase()
   const subject = createHmac('sha256', deps.veiKey).update(`MEMBERSHIP|${name}`, 'utf8').digest()
   const last = await lastMembership(tx, entity.id, subject)

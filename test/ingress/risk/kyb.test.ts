@@ -43,7 +43,8 @@ test('a verification is the anchored object, with an entity identifier and no na
     'gstin.legalName': 'MATCH: similarity 1000 of 1000',
     'cin.status': 'MATCH: active',
     'cin.legalName': 'MATCH: similarity 1000 of 1000',
-    lei: 'MISSING: NOT_FOUND',
+    lei: 'MATCH: registration ISSUED',
+    'lei.registeredAs': 'MATCH: match',
     'identifiers.agree': 'MATCH: they agree',
   })
   t.is((await own.get(`/v1/kyb/verifications/${made.json.verificationId}`)).text, made.text)
@@ -81,6 +82,13 @@ test('another organisation sees nothing of an entity, and a changed check charac
   const last = json.vei.endsWith('A') ? 'B' : 'A'
   const changed = await client.get(`/v1/kyb/entities/${json.vei.slice(0, -1)}${last}`)
   t.like(changed.json, { status: 400, errors: [{ path: 'vei', code: 'CHECK_CHARACTER' }] })
+})
+
+test('one identifier gives no line about registers that were not queried', async (t) => {
+  const keysOf = async (body: object) => Object.keys(resultsOf(await verify(body))).sort()
+  t.deepEqual(await keysOf({ udyam: 'UDYAM-MH-18-0000001' }), ['udyam.form'])
+  t.deepEqual(await keysOf({ llpin: 'AAA-9999' }), ['llpin.form'])
+  t.deepEqual(await keysOf({ cin: 'U62099TS2024PTC000001' }), ['lei', 'lei.registeredAs'])
 })
 
 const scenarios: [string, string, RegExp][] = [
@@ -148,7 +156,8 @@ test('memberships: JOIN only outside, CHANGE and LEAVE only inside', async (t) =
   t.is(joined.json.record.anchor.payloadSha256, payloadSha256(joined.json.record))
   t.false(JSON.stringify(joined.json.record).includes('Exporters'))
   t.is((await change('JOIN', 'exporters of the south')).status, 409)
-  t.is((await change('JOIN', 'Another')).status, 201)
+  const undated = { organisation: 'Another', role: 'member', action: 'JOIN' }
+  t.like((await own.post(`/v1/kyb/entities/${vei}/memberships`, undated)).json, { effectiveOn: null })
   t.is((await change('CHANGE')).status, 201)
   t.is((await change('LEAVE')).status, 201)
   t.is((await change('CHANGE')).status, 409)
@@ -177,6 +186,7 @@ test('a passport of a business is verified against its status list, as JSON and 
   const issue = async () => (await own.post(`/v1/kyb/entities/${vei}/passports`, { purpose: 'onboarding' })).json
   const [{ passportId, record, credential }, other] = [await issue(), await issue()]
   t.like(record, { kind: 'KYB', subjectRef: vei, eventType: 'identity.passport_issued' })
+  t.deepEqual(record.assurance, { level: 'LOW', factors: ['registry.gstin', 'registry.cin', 'registry.lei'] })
   t.false(JSON.stringify(record).includes('AAACR5678D'))
   const check = async (passport: unknown) => (await stranger.post('/v1/identity/passports/verify', { passport })).json
   t.like(await check(record), { valid: true, reasons: [], summary: { passportId, kind: 'KYB' } })

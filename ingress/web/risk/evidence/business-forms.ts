@@ -111,7 +111,7 @@ function recordForms(pages: Pages): void {
       { name: 'organisation', label: 'Organisation', isRequired: true },
       { name: 'role', label: 'Role', isRequired: true },
       { name: 'action', label: 'What', kind: 'select', options: ACTIONS, value: 'JOIN' },
-      { name: 'effectiveOn', label: 'From', hint: 'YYYY-MM-DD', isRequired: true },
+      { name: 'effectiveOn', label: 'From', hint: 'YYYY-MM-DD' },
     ],
     schema: MembershipBody,
     submit: async (sent) =>

@@ -104,7 +104,7 @@ function Actions({ base, entity }: { base: string; entity: Entity }) {
 function Memberships({
   list,
 }: {
-  list: { membershipId: string; role: string; action: string; effectiveOn: string }[]
+  list: { membershipId: string; role: string; action: string; effectiveOn: string | null }[]
 }) {
   return (
     <Table label="Memberships" columns={['Membership', 'Role', 'What', 'From']}>
@@ -113,7 +113,7 @@ function Memberships({
           <td class="mono">{membershipId}</td>
           <td>{role}</td>
           <td>{action.toLowerCase()}</td>
-          <td>{effectiveOn}</td>
+          <td>{effectiveOn ?? '—'}</td>
         </tr>
       ))}
     </Table>
