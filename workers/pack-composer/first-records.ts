@@ -6,7 +6,7 @@ import { acceptanceOf } from '#shared/risk/acceptance/store.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
 import { anchorRecord } from '#shared/risk/evidence/record-store.ts'
-import { checkStatus } from '#shared/risk/first-financing/check-answer.ts'
+import { checkStatus, disclosed } from '#shared/risk/first-financing/check-answer.ts'
 import {
   type FinancingKeys,
   type Fingerprint,
@@ -75,15 +75,7 @@ export function createFirstRecords(deps: FirstRecordDeps) {
         // Another presented it at this very moment, and was faster: now its record is seen.
         found.push(...(await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])))
       }
-      return {
-        status: 'ANSWERED',
-        matches: found.map(({ class: of, state, ownRegistration, firstSeenMonth }) => ({
-          class: of,
-          state,
-          ownRegistration,
-          firstSeenMonth,
-        })),
-      }
+      return { status: 'ANSWERED', matches: disclosed(found) }
     })
   }
 }

@@ -18,15 +18,22 @@ export function checkStatus(matches: readonly DisclosedMatch[], isResolved: bool
   return isResolved ? 'CLEAN' : 'UNRESOLVED'
 }
 
-/** One entry per class, state and ownership, with the month in which the first of them was seen. */
-export function disclosed(matches: readonly DisclosedMatch[]): DisclosedMatch[] {
+/**
+ * Returns one entry per class, state and ownership, with the month in which the first of them was seen: the number of
+ * entries does not depend on the number of registrations.
+ */
+export function disclosed(matches: readonly (RegistryMatch & { contested?: boolean })[]): DisclosedMatch[] {
   const entries = new Map<string, DisclosedMatch>()
-  for (const match of matches) {
-    const key = `${match.class}/${match.state}/${match.ownRegistration}`
+  for (const { class: of, state, ownRegistration, firstSeenMonth, contested = false } of matches) {
+    const key = `${of}/${state}/${ownRegistration}`
     const known = entries.get(key)
-    const firstSeenMonth =
-      known && known.firstSeenMonth < match.firstSeenMonth ? known.firstSeenMonth : match.firstSeenMonth
-    entries.set(key, { ...match, firstSeenMonth, contested: match.contested || known?.contested === true })
+    entries.set(key, {
+      class: of,
+      state,
+      ownRegistration,
+      firstSeenMonth: known && known.firstSeenMonth < firstSeenMonth ? known.firstSeenMonth : firstSeenMonth,
+      contested: contested || known?.contested === true,
+    })
   }
   return [...entries.values()].toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))
 }

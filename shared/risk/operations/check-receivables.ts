@@ -55,16 +55,7 @@ export async function checkReceivables(
   const covers = coversOf(tx)
   const answers: object[] = []
   for (const check of checks) {
-    const matches = disclosed([
-      ...(found.get(check) ?? []).map(({ class: of, state, ownRegistration, firstSeenMonth, contested }) => ({
-        class: of,
-        state,
-        ownRegistration,
-        firstSeenMonth,
-        contested,
-      })),
-      ...check.added,
-    ])
+    const matches = disclosed([...(found.get(check) ?? []), ...check.added])
     const status = checkStatus(matches, check.isResolved && (!check.isBlind || (await covers(check))))
     const statement = check.statement ? await statementOf(tx, check, status, asOf) : { record: null }
     answers.push({

@@ -145,9 +145,8 @@ function financingFlags({ request, results, tokens, own }: FlagsInput): string[]
   }
   for (const match of own.matches) {
     const who = match.ownRegistration ? 'the same organisation' : 'another organisation'
-    flags.push(
-      `First-financing registry: ${match.class} match registered by ${who}, first seen ${match.firstSeenMonth}`,
-    )
+    const state = match.state.toLowerCase()
+    flags.push(`First-financing registry: ${match.class} match ${state} by ${who}, first seen ${match.firstSeenMonth}`)
   }
   return flags
 }

@@ -1,3 +1,4 @@
+import { disclosed } from '../../first-financing/check-answer.ts'
 import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import type { OwnRegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
@@ -93,5 +94,5 @@ export function withSandboxFindings(
   const foreign = { ownRegistration: false, firstSeenMonth }
   if (anyPartyIs(parties, 'DUPLICATE_FINANCED')) matches.push({ class: 'EXACT', state: 'FINANCED', ...foreign })
   if (anyPartyIs(parties, 'NEAR_MATCH')) matches.push({ class: 'NEAR', state: 'REGISTERED', ...foreign })
-  return { status: 'ANSWERED', matches: [...found.matches, ...matches] }
+  return { status: 'ANSWERED', matches: disclosed([...found.matches, ...matches]) }
 }
