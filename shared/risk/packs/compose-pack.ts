@@ -49,10 +49,9 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
   const bc = tradeLeg(results.trade.bc, request.subcontractorGstin, results, 'subcontractor')
   const windows = { ab: ab.window, bc: bc.window }
 
-  const checkedTokens = input.eInvoiceTokens.map((token) =>
-    verifyInvoiceToken(token, { ...request, env, keys: input.invoiceKeys }),
-  )
-  const invoices = eInvoice(checkedTokens, { A_TO_B: ab.window, B_TO_C: bc.window })
+  const given = distinctTokens(input)
+  const checks = given.map(({ check }) => check)
+  const invoices = eInvoice(checks, { A_TO_B: ab.window, B_TO_C: bc.window })
   const { accounts } = results
   const { cashflow, notes } = accountCashflow(accounts.data, accounts.source, Date.parse(accounts.observedAt))
   const related = relatedParty([
@@ -93,9 +92,22 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
     gradedSignals: gradedSignals({ signals, results, windows, tokens, relatedParty: related }, policy),
     flags: packFlags({ env, request, results, windows, tokens, own, cashflowNotes: notes, isCashflowMissing }),
   }
-  const hashed = tokens.map((assessed, index) => ({ assessed, sha256: sha256(input.eInvoiceTokens[index] ?? '') }))
+  const hashed = tokens.map((assessed, index) => ({ assessed, sha256: sha256(given[index]?.token ?? '') }))
   const { policyVersion } = policy
   return { pack, evidence: packEvidence({ generatedAt, policyVersion, request, results, own, tokens: hashed }) }
+}
+
+/** Returns the checked tokens, each invoice once: a repeated token, and a second sound token of an invoice, are left out. */
+function distinctTokens({ eInvoiceTokens, invoiceKeys, request, env }: ComposeInput) {
+  const seen = new Set<string>()
+  return [...new Set(eInvoiceTokens)].flatMap((token) => {
+    const check = verifyInvoiceToken(token, { ...request, env, keys: invoiceKeys })
+    if (check.reason !== null || check.document === null) return [{ token, check }]
+    const irn = check.document.irn.toLowerCase()
+    if (seen.has(irn)) return []
+    seen.add(irn)
+    return [{ token, check }]
+  })
 }
 
 function tradeLeg(

@@ -175,6 +175,27 @@ test('one leg with a good token and one without is clear, and the absence is sai
   t.true(pack.flags.includes('Leg B_TO_C has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover'))
 })
 
+test('an invoice counts once, in any order and however often its token is repeated', async (t) => {
+  const other = signDemoInvoice({ ...fields, documentNumber: 'X-1' }, signingKey)
+  const once = await sandboxPack({ eInvoices: [good, other] })
+  t.is(once.pack.signals.eInvoice.gstnSigned, 2, 'different invoices stay separate')
+  for (const eInvoices of [
+    [good, good, other],
+    [good, other, good, other, good],
+  ]) {
+    const { pack, evidence } = await sandboxPack({ eInvoices })
+    t.deepEqual(pack.signals.eInvoice, once.pack.signals.eInvoice)
+    t.deepEqual(pack.flags, once.pack.flags)
+    t.is(evidence.filter(({ key }) => key.startsWith('eInvoice.tokens')).length, 2)
+  }
+  const renamed = resigned(({ data }) => {
+    data.Note = 'the same invoice in another token'
+  })
+  t.is((await sandboxPack({ eInvoices: [good, renamed] })).pack.signals.eInvoice.gstnSigned, 1)
+  const bad = await sandboxPack({ eInvoices: [tampered(), tampered()] })
+  t.is(bad.pack.flags.filter((flag) => flag.startsWith('E-invoice token')).length, 1)
+})
+
 test('no tokens at all is not adverse', async (t) => {
   const { pack } = await sandboxPack({ eInvoices: [] })
   t.is(pack.signalLevel, 'CLEAR')
