@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { normalEmail } from '../../tenancy/accounts/email.ts'
 import { amountInr, anchored, line, sha256Hex } from '../evidence/values.ts'
 import { ReceivableFields } from '../first-financing/receivable.ts'
+import { parsePaise } from '../packs/money.ts'
 import { ADJUSTMENT_KINDS } from './dilution.ts'
 
 export const ACCEPTANCE_ACTIONS = ['ACCEPTED', 'REJECTED', 'PENDING', 'DEEMED_ACCEPTED'] as const
@@ -41,6 +42,10 @@ export const AcceptanceBody = z
       if (value.signature === undefined || value[name] !== undefined) continue
       const message = `${name} is what a signature is of`
       ctx.addIssue({ code: 'custom', path: [name], message, params: { reason: 'REQUIRED' } })
+    }
+    if (value.receivable && isAboveAmount(value, parsePaise(value.receivable.totalInr) ?? 0)) {
+      const message = 'must not be above totalInr of the receivable'
+      ctx.addIssue({ code: 'custom', path: ['amountAccepted'], message, params: { reason: 'TOO_LARGE' } })
     }
   })
 
@@ -106,6 +111,15 @@ const FOLLOWS: Record<AcceptanceAction, readonly AcceptanceAction[]> = {
 
 export function mayFollow(before: AcceptanceAction | null, action: AcceptanceAction): boolean {
   return before === null || before === action || FOLLOWS[before].includes(action)
+}
+
+/** Returns true if more is accepted than the receivable is about. @param amountPaise amount of the receivable */
+export function isAboveAmount(
+  { action, amountAccepted }: { action: AcceptanceAction; amountAccepted?: number | null | undefined },
+  amountPaise: number,
+): boolean {
+  if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return false
+  return (parsePaise(amountAccepted ?? 0) ?? 0) > amountPaise
 }
 
 /** Whether a rejection takes back what was accepted, or deemed so. */

@@ -1,5 +1,5 @@
 import { toInr } from '../packs/money.ts'
-import { ACCEPTANCE_TIERS, type AcceptanceTier } from './acceptance.ts'
+import { ACCEPTANCE_TIERS, type AcceptanceTier, isAboveAmount } from './acceptance.ts'
 import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -18,7 +18,11 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
     acceptedInr: acceptedInr(records),
     tier: strongestTier(records),
     registryAction: last?.registryAction ?? null,
-    conflict: records.some(({ action, registryAction }) => registryAction !== null && registryAction !== action),
+    conflict: records.some(
+      (record) =>
+        (record.registryAction !== null && record.registryAction !== record.action) ||
+        (amountPaise !== null && isAboveAmount({ ...record, amountAccepted: amountOf(record) }, amountPaise)),
+    ),
     amountInr: amountPaise === null ? null : toInr(amountPaise),
     dilutedInr: dilution && toInr(Number(dilution.dilutedPaise)),
     dilutionBps: dilution?.dilutionBps ?? null,
@@ -30,11 +34,14 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
 function acceptedInr(records: Timeline['records']): number | null {
   const action = records.at(-1)?.action
   if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return null
-  // Stored as we anchored them.
-  const amounts = records
-    .filter((record) => record.action === action)
-    .map(({ body }) => (JSON.parse(body) as { amountAccepted: number | null }).amountAccepted)
+  // A repeated action is stored and changes nothing.
+  const amounts = records.filter((record) => record.action === action && !record.isRepeat).map(amountOf)
   return amounts.findLast((amount) => amount !== null) ?? null
+}
+
+function amountOf({ body }: Timeline['records'][number]): number | null {
+  // Stored as we anchored it.
+  return (JSON.parse(body) as { amountAccepted: number | null }).amountAccepted
 }
 
 /** What was said last may have been said by several: the strongest source of it counts. */

@@ -75,10 +75,28 @@ test('an amount is stored as stated for every action, and counts only where it i
   t.is((await summary()).acceptedInr, 400.5)
   await record(said(ref, 'ACCEPTED'))
   t.is((await summary()).acceptedInr, null, 'silence’s amount is not consent’s')
-  await record(said(ref, 'ACCEPTED', { amountAccepted: 300 }))
-  t.is((await summary()).acceptedInr, 300)
+  t.is((await record(said(ref, 'ACCEPTED', { amountAccepted: 300 }))).json.amountAccepted, 300)
+  t.is((await summary()).acceptedInr, null, 'a repeated action changes nothing')
   await record(said(ref, 'REJECTED', { amountAccepted: 300 }))
   t.is((await summary()).acceptedInr, null)
+})
+
+test('refuses or marks as a conflict what is accepted above the amount of the receivable', async (t) => {
+  const invoice = receivable({ totalInr: 118_000 })
+  for (const action of ['ACCEPTED', 'DEEMED_ACCEPTED']) {
+    const above = { amountAccepted: 118_000.01, receivable: invoice, channel: 'BUYER_PORTAL' }
+    const refused = await record(said(newRef(), action, above))
+    t.like(refused.json, { status: 400, errors: [{ path: 'amountAccepted', code: 'TOO_LARGE' }] }, action)
+  }
+  const partial = await record(said(newRef(), 'ACCEPTED', { amountAccepted: 117_999.99, receivable: invoice }))
+  t.is(partial.status, 201, partial.text)
+  const ref = newRef()
+  const conflict = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary.conflict
+  await record(said(ref, 'PENDING', { receivable: invoice }))
+  await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
+  t.false(await conflict())
+  await record(said(ref, 'ACCEPTED', { amountAccepted: 118_000.01 }))
+  t.true(await conflict())
 })
 
 test('a registry that says the same verifies; one that contradicts is kept beside', async (t) => {
