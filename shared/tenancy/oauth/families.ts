@@ -59,11 +59,12 @@ export function scopesOf(families: Iterable<string>, given: readonly ClientScope
   return [...scopes].toSorted()
 }
 
-/** The families of its organisation of which a client holds a scope. */
+/** Returns the families of its organisation of which a client holds a scope, and those that have no scopes. */
 export function familiesOf(client: { families: readonly string[]; scopes: readonly string[] }): Family[] {
-  return client.families
-    .filter(isFamily)
-    .filter((family) => FAMILY_SCOPES[family].some((scope) => client.scopes.includes(scope)))
+  return client.families.filter(isFamily).filter((family) => {
+    const scopes: readonly Scope[] = FAMILY_SCOPES[family]
+    return scopes.length === 0 || scopes.some((scope) => client.scopes.includes(scope))
+  })
 }
 
 /** Reads a list of scopes that are given one by one, separated by commas. @returns the unknown name when there is one */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { CLIENT_SCOPES, type ClientScope, type Family } from '#shared/tenancy/oauth/families.ts'
+import { CLIENT_SCOPES, type ClientScope, FAMILIES, type Family } from '#shared/tenancy/oauth/families.ts'
+import { OFFERED_EVENTS, TEST_EVENT } from '#shared/webhooks/event-types.ts'
 import { recordEvent } from '#shared/webhooks/events/store.ts'
 import { platformRoutes } from '../../../ingress/risk/routes.ts'
 import { askToken, clientWith } from '../../support/platform-client.ts'
@@ -107,6 +108,28 @@ test('L9: who manages webhooks reads the events of its own families, wherever th
   t.is((await risk.get(`/v1/webhooks/deliveries/${id}`)).status, 200)
   t.is((await kyb.get(`/v1/webhooks/deliveries/${id}`)).status, 404)
   t.is((await kyb.post(`/v1/webhooks/deliveries/${id}/retry`)).status, 404)
+})
+
+test('an endpoint of a client with every family receives every type of event', async (t) => {
+  const name = `Org ${randomUUID()}`
+  const client = await openWebhooksClient(product, base, { name, families: FAMILIES, scopes: ['webhooks:manage'] })
+  const filters: object[] = [{}, { eventTypes: ['*'] }, { eventTypes: OFFERED_EVENTS }]
+  const endpoints: string[] = []
+  for (const [index, filter] of filters.entries()) {
+    const made = await client.post('/v1/webhooks/endpoints', { url: `http://127.0.0.1:9009/${index}`, ...filter })
+    t.is(made.status, 201, made.text)
+    endpoints.push(made.json.id)
+  }
+  const types = OFFERED_EVENTS.filter((type) => type !== TEST_EVENT).toSorted()
+  for (const type of types) await happen(name, type)
+  const { json } = await client.get('/v1/webhooks/events?limit=100')
+  t.deepEqual(json.events.map(({ event }: { event: string }) => event).toSorted(), types)
+  const inbox = await client.get('/v1/sandbox/webhook-inbox?limit=100')
+  t.is(inbox.json.events.length, types.length)
+  for (const id of endpoints) {
+    const { json: sent } = await client.get(`/v1/webhooks/endpoints/${id}/deliveries?limit=100`)
+    t.is(sent.deliveries.length, types.length)
+  }
 })
 
 test('L9: a token is no wider than its client, whatever it was asked for', async (t) => {
