@@ -1,6 +1,7 @@
 import { CsvError, type Parser, parse } from 'csv-parse'
 import type { FailureCode } from '#shared/risk/colending/imports/import.ts'
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
+import { withLineFeeds } from './line-endings.ts'
 
 /** Characters of a record, at most. */
 const MAX_RECORD = 65_536
@@ -35,6 +36,7 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   let ended = 0
   const parser = parse({
     bom: true,
+    record_delimiter: '\n',
     max_record_size: MAX_RECORD,
     on_record(cells: string[], { lines }) {
       found.push({ line: lines - ended === 1 ? lines : lines - newlinesIn(cells), cells })
@@ -53,7 +55,7 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
     return records
   }
   try {
-    for await (const piece of watched(bytes, parser, () => ended + 1)) {
+    for await (const piece of watched(withLineFeeds(bytes), parser, () => ended + 1)) {
       await written(parser, piece)
       yield taken()
     }

@@ -14,13 +14,15 @@ export class Utf8Check {
   /** the bytes of a character whose end is in the next piece */
   #rest: Buffer = Buffer.alloc(0)
   #lines = 1
+  #isAfterCr = false
 
   /** @throws NotTextError */
   push(piece: Buffer): void {
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
     const whole = bytes.subarray(0, bytes.length - openTail(bytes))
     if (!isUtf8(whole) || whole.includes(0)) throw new NotTextError(this.#lineOf(whole))
-    this.#lines += countLines(whole)
+    this.#lines += countLines(whole, this.#isAfterCr)
+    this.#isAfterCr = whole.length === 0 ? this.#isAfterCr : whole.at(-1) === CR
     this.#rest = Buffer.from(bytes.subarray(whole.length))
   }
 
@@ -40,7 +42,7 @@ export class Utf8Check {
       if (isUtf8(text) && !text.includes(0)) good = middle
       else bad = middle
     }
-    return this.#lines + countLines(bytes.subarray(0, good))
+    return this.#lines + countLines(bytes.subarray(0, good), this.#isAfterCr)
   }
 }
 
@@ -59,8 +61,13 @@ function lengthOf(first: number): number {
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
 }
 
-function countLines(bytes: Buffer): number {
-  let lines = 0
-  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++
+const LF = 10
+const CR = 13
+
+/** LF, CR LF and CR end a line. @param isAfterCr whether the byte before these is a CR, whose line is counted */
+function countLines(bytes: Buffer, isAfterCr: boolean): number {
+  let lines = isAfterCr && bytes[0] === LF ? -1 : 0
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) lines++
+  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) if (bytes[at + 1] !== LF) lines++
   return lines
 }
