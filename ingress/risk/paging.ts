@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 
 export const DEFAULT_PAGE = 50
 
@@ -42,7 +43,30 @@ export function decodeCursor<T>(cursor: string | undefined, schema: z.ZodType<T>
   } catch {
     // the same answer as for a cursor of another list
   }
-  throw new ValidationError('cursor is not one of this list', [
-    { path: 'cursor', code: 'FORMAT', message: 'cursor is not one of this list' },
-  ])
+  throw foreignCursor()
+}
+
+/**
+ * A cursor that hides a serial number, since numbers over all organisations tell how many objects others have. Each
+ * time it is another text of the same length.
+ */
+export function sealCursor(seq: number, secrets: Pick<Secrets, 'seal'>): string {
+  return secrets.seal('cursor', String(seq).padStart(16, '0'))
+}
+
+/** @throws ValidationError when it is not one of ours */
+export function openCursor(cursor: string | undefined, secrets: Pick<Secrets, 'open'>): number | null {
+  if (cursor === undefined) return null
+  try {
+    const seq = Number(secrets.open('cursor', cursor))
+    if (Number.isSafeInteger(seq)) return seq
+  } catch {
+    // the same answer as for a cursor of another list
+  }
+  throw foreignCursor()
+}
+
+function foreignCursor(): ValidationError {
+  const message = 'cursor is not one of this list'
+  return new ValidationError(message, [{ path: 'cursor', code: 'FORMAT', message }])
 }

@@ -35,7 +35,7 @@ import {
 import { idParam } from '../id-param.ts'
 import { validationError } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { RequestSchema } from './request-schema.ts'
 import { timelineRoute } from './timeline.ts'
@@ -88,8 +88,6 @@ const readRecord = read({
   handle: ({ caller, params: { acceptanceId }, deps }) => readAcceptance(deps, caller, acceptanceId),
 })
 
-const Cursor = z.tuple([z.int()])
-
 const listRoute = read({
   tags,
   access: withScope('acceptance:read'),
@@ -99,11 +97,10 @@ const listRoute = read({
   params: {},
   query: PageQuery,
   returns: z.object({ records: z.array(AcceptanceSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db } }) {
+  async handle({ caller, query, deps: { db, secrets } }) {
     const limit = query.limit ?? DEFAULT_PAGE
-    const cursor = decodeCursor(query.cursor, Cursor)
-    const rows = await listRecords(db, caller, cursor?.[0] ?? null, limit + 1)
-    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    const rows = await listRecords(db, caller, openCursor(query.cursor, secrets), limit + 1)
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => sealCursor(seq, secrets))
     return { records: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })

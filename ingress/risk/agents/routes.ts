@@ -10,7 +10,7 @@ import { toMillis } from '#shared/time.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { NoBody } from '../webhooks/schemas.ts'
 import { AgentCallSchema, AgentKeySchema, agentCallView, agentKeyView, NewAgentKeyBody } from './schemas.ts'
@@ -38,8 +38,6 @@ const createKey = write({
   },
 })
 
-const KeysCursor = z.tuple([z.int().min(1)])
-
 const listKeys = read({
   ...common,
   path: '/v1/agents/keys',
@@ -50,9 +48,9 @@ const listKeys = read({
   returns: z.object({ keys: z.array(AgentKeySchema), nextCursor: z.string().nullable() }),
   async handle({ caller, query, deps }) {
     const limit = query.limit ?? DEFAULT_PAGE
-    const before = decodeCursor(query.cursor, KeysCursor)?.[0] ?? null
+    const before = openCursor(query.cursor, deps.secrets)
     const rows = await listAgentKeys(deps.db, caller, { before, limit: limit + 1 })
-    const { page, nextCursor } = paged(rows, limit, ({ id }) => encodeCursor([id]))
+    const { page, nextCursor } = paged(rows, limit, ({ id }) => sealCursor(id, deps.secrets))
     return { keys: page.map((key) => agentKeyView(key, toMillis(deps.now()))), nextCursor }
   },
 })

@@ -5,7 +5,7 @@ import { listEvidence } from '#shared/risk/colending/store.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read } from '../risk-route.ts'
 
 const listRoute = read({
@@ -18,13 +18,13 @@ const listRoute = read({
   params: {},
   query: PageQuery.extend({ loanRef: z.string().min(1).max(200).optional() }),
   returns: z.object({ evidence: z.array(EvidenceContractSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db, risk } }) {
+  async handle({ caller, query, deps: { db, risk, secrets } }) {
     const limit = query.limit ?? DEFAULT_PAGE
-    const before = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
+    const before = openCursor(query.cursor, secrets)
     const key = await risk.loanRefKey(caller.env)
     const loanRef = query.loanRef === undefined ? null : loanRefHash(key, caller.organisationId, query.loanRef)
     const rows = await listEvidence(db, caller, { loanRef, before, limit: limit + 1 })
-    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => sealCursor(seq, secrets))
     return { evidence: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })

@@ -11,7 +11,7 @@ import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { idParam } from '../id-param.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { ownerOf } from './given.ts'
 
@@ -30,8 +30,6 @@ const recordRoute = write({
   status: 201,
   handle: ({ caller, body, tx, deps }) => recordConsent(tx, ownerOf(caller), body, deps),
 })
-
-const Cursor = z.tuple([z.int().min(1)])
 
 const listRoute = read({
   tags,
@@ -55,9 +53,9 @@ const listRoute = read({
   }),
   async handle({ caller, query, deps }) {
     const limit = query.limit ?? DEFAULT_PAGE
-    const before = decodeCursor(query.cursor, Cursor)?.[0] ?? null
+    const before = openCursor(query.cursor, deps.secrets)
     const rows = await listConsents(deps.db, caller, { subjectId: query.subjectId ?? null, before, limit: limit + 1 })
-    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => sealCursor(seq, deps.secrets))
     return { consents: page.map((consent) => consentView(consent, toMillis(deps.now()))), nextCursor }
   },
 })

@@ -21,7 +21,7 @@ import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { given, ownerOf, subjectOf, subjectParams } from './given.ts'
 
@@ -95,8 +95,6 @@ const createRoute = write({
   handle: ({ caller, body, tx, deps }) => createSubject(tx, ownerOf(caller), body, deps),
 })
 
-const Cursor = z.tuple([z.int().min(1)])
-
 const listRoute = read({
   tags,
   access: withScope('identity:read'),
@@ -108,9 +106,9 @@ const listRoute = read({
   returns: z.object({ subjects: z.array(ListedSchema), nextCursor: z.string().nullable() }),
   async handle({ caller, query, deps }) {
     const limit = query.limit ?? DEFAULT_PAGE
-    const before = decodeCursor(query.cursor, Cursor)?.[0] ?? null
+    const before = openCursor(query.cursor, deps.secrets)
     const rows = await listSubjects(deps.db, caller, before, limit + 1)
-    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => sealCursor(seq, deps.secrets))
     return { subjects: page.map((subject) => listed(subject, deps)), nextCursor }
   },
 })

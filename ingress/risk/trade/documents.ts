@@ -49,8 +49,8 @@ const listRoute = read({
   params: {},
   query: PageQuery,
   returns: z.object({ documents: z.array(DocumentSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db } }) {
-    const { page, nextCursor } = await readPage(query, (wanted) => listDocuments(db, caller, wanted))
+  async handle({ caller, query, deps: { db, secrets } }) {
+    const { page, nextCursor } = await readPage(query, secrets, (wanted) => listDocuments(db, caller, wanted))
     return { documents: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })

@@ -91,8 +91,8 @@ const listRoute = read({
     packs: z.array(z.object({ packId: z.uuid(), title: z.string().nullable(), record: RecordSchema })),
     nextCursor: z.string().nullable(),
   }),
-  async handle({ caller, query, deps: { db } }) {
-    const { page, nextCursor } = await readPage(query, (wanted) => listTradePacks(db, caller, wanted))
+  async handle({ caller, query, deps: { db, secrets } }) {
+    const { page, nextCursor } = await readPage(query, secrets, (wanted) => listTradePacks(db, caller, wanted))
     return {
       packs: page.map(({ id, title, record }) => ({ packId: id, title, record: JSON.parse(record) })),
       nextCursor,

@@ -77,8 +77,8 @@ const listRoute = read({
   params: {},
   query: PageQuery,
   returns: z.object({ verifications: z.array(VerificationSchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, query, deps: { db } }) {
-    const { page, nextCursor } = await readPage(query, (wanted) => listVerifications(db, caller, wanted))
+  async handle({ caller, query, deps: { db, secrets } }) {
+    const { page, nextCursor } = await readPage(query, secrets, (wanted) => listVerifications(db, caller, wanted))
     return { verifications: page.map(({ body }) => JSON.parse(body)), nextCursor }
   },
 })

@@ -7,7 +7,7 @@ import { foundDelivery, retryDelivery } from '#shared/webhooks/operations/retry-
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import {
   AttemptSchema,
@@ -30,19 +30,19 @@ const listRoute = read({
   params: { endpointId: endpointParam },
   query: PageQuery.extend({ status: DeliveryStateSchema.optional() }),
   returns: z.object({ deliveries: z.array(DeliverySchema), nextCursor: z.string().nullable() }),
-  async handle({ caller, params: { endpointId }, query, deps: { db } }) {
+  async handle({ caller, params: { endpointId }, query, deps: { db, secrets } }) {
     const endpoint = found(await findEndpoint(db, caller, endpointId))
     const limit = query.limit ?? DEFAULT_PAGE
-    const before = decodeCursor(query.cursor, z.tuple([z.int()]))
+    const before = openCursor(query.cursor, secrets)
     const state = query.status ?? null
     const readable = readableEvents(caller.families)
     const rows = await listDeliveries(db, endpoint.id, {
       state,
-      before: before?.[0] ?? null,
+      before,
       limit: limit + 1,
       readable,
     })
-    const { page, nextCursor } = paged(rows, limit, ({ seq }) => encodeCursor([seq]))
+    const { page, nextCursor } = paged(rows, limit, ({ seq }) => sealCursor(seq, secrets))
     return { deliveries: page.map(deliveryView), nextCursor }
   },
 })

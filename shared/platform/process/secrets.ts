@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 /** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
 export type SealPurpose =
   | 'acceptance'
+  | 'cursor'
   | 'domain-key'
   | 'entity'
   | 'evidence-request'

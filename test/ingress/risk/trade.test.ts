@@ -157,6 +157,7 @@ test('documents, verifications and packs are listed newest first, a page at a ti
     t.true(json.documents.length <= 2)
     seen.push(...json.documents.map(({ documentId }: { documentId: string }) => documentId))
     if (json.nextCursor === null) break
+    t.notRegex(Buffer.from(json.nextCursor, 'base64url').toString('latin1'), /^\[[0-9]+\]$/)
     cursor = `&cursor=${json.nextCursor}`
   }
   t.deepEqual(seen, documents)

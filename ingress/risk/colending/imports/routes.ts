@@ -31,7 +31,7 @@ import { withScope } from '../../access.ts'
 import { Answer, jsonAnswer } from '../../answer.ts'
 import type { Caller } from '../../authenticate.ts'
 import { problemResponses } from '../../documents.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../../paging.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, openCursor, PageQuery, sealCursor } from '../../paging.ts'
 import { read } from '../../risk-route.ts'
 import { uploadRoute } from './upload-route.ts'
 
@@ -78,11 +78,11 @@ function listRoute(of: Kind): Route {
     params: {},
     query: PageQuery,
     returns: z.object({ imports: z.array(ListedImportSchema), nextCursor: z.string().nullable() }),
-    async handle({ caller, query, deps: { db } }) {
+    async handle({ caller, query, deps: { db, secrets } }) {
       const limit = query.limit ?? DEFAULT_PAGE
-      const before = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
+      const before = openCursor(query.cursor, secrets)
       const found = await listImports(db, caller, { kind: of.kind, before, limit: limit + 1 })
-      const { page, nextCursor } = paged(found, limit, ({ seq }) => encodeCursor([seq]))
+      const { page, nextCursor } = paged(found, limit, ({ seq }) => sealCursor(seq, secrets))
       return { imports: page.map(listedImportView), nextCursor }
     },
   })

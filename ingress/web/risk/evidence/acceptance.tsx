@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import type { AntiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
 import { type ListedRequest, listBuyerRequests } from '#shared/risk/acceptance/buyer-request-store.ts'
@@ -8,7 +7,7 @@ import { inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts
 import { paged } from '../../../paging.ts'
 import { askDilution, DilutionQuery } from '../../../risk/acceptance/routes.ts'
 import { parseWith } from '../../../risk/json-body.ts'
-import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
+import { openCursor, sealCursor } from '../../../risk/paging.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Copyable } from '../../components/form.tsx'
 import type { Context, Pages } from '../../frame/context.ts'
@@ -20,7 +19,6 @@ import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 const PAGE_SIZE = 50
-const Cursor = z.tuple([z.int()])
 const AREA = { area: 'acceptance' } as const
 
 interface Acceptance extends AnchoredRecord {
@@ -50,9 +48,10 @@ export function acceptancePages(pages: Pages): void {
 
 async function showList(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
-  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
-  const rows = await listRecords(context.deps.db, console, cursor?.[0] ?? null, PAGE_SIZE + 1)
-  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => encodeCursor([seq]))
+  const { db, secrets } = context.deps
+  const cursor = openCursor(context.query.get('cursor') ?? undefined, secrets)
+  const rows = await listRecords(db, console, cursor, PAGE_SIZE + 1)
+  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets))
   const base = `${console.base}/acceptance`
   // Stored as we anchored them.
   const records = page.map(({ body }) => JSON.parse(body) as Acceptance)

@@ -87,10 +87,10 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
 }
 
 /** The newest documents and verifications, as what can be chosen. */
-async function offered({ deps: { db } }: Context, console: Console): Promise<FormField[]> {
+async function offered({ deps: { db, secrets } }: Context, console: Console): Promise<FormField[]> {
   const [documents, verifications] = await Promise.all([
-    readPage({ limit: OFFERED }, (page) => listDocuments(db, console, page)),
-    readPage({ limit: OFFERED }, (page) => listVerifications(db, console, page)),
+    readPage({ limit: OFFERED }, secrets, (page) => listDocuments(db, console, page)),
+    readPage({ limit: OFFERED }, secrets, (page) => listVerifications(db, console, page)),
   ])
   // Stored as we anchored them.
   const papers = documents.page.map(({ body }) => JSON.parse(body) as TradeDocument)

@@ -1,20 +1,19 @@
-import { z } from 'zod'
 import { paged } from '../../../paging.ts'
-import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
+import { openCursor, sealCursor } from '../../../risk/paging.ts'
 import type { Context } from '../../frame/context.ts'
 import type { Console } from '../console.tsx'
 
 const PAGE_SIZE = 50
-const Cursor = z.tuple([z.int().min(1)])
 
 /** One page of a list that is ordered by `seq`, and how to go on. */
 export async function pageOf<Row extends { seq: number }>(
   context: Context,
   list: (before: number | null, limit: number) => Promise<Row[]>,
 ) {
-  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
-  const rows = await list(cursor?.[0] ?? null, PAGE_SIZE + 1)
-  return { ...paged(rows, PAGE_SIZE, ({ seq }) => encodeCursor([seq])), isFirst: cursor === null }
+  const { secrets } = context.deps
+  const before = openCursor(context.query.get('cursor') ?? undefined, secrets)
+  const rows = await list(before, PAGE_SIZE + 1)
+  return { ...paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets)), isFirst: before === null }
 }
 
 /** To the newest and to older rows. */
