@@ -34,7 +34,7 @@ export function tradePages(pages: Pages): void {
 async function showTrade(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const base = `${console.base}/trade`
-  const { page, nextCursor } = await readPage(cursorOf(context), (wanted) =>
+  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listTradePacks(context.deps.db, console, wanted),
   )
   const action = (path: string, label: string) => ({ href: `${base}/${path}`, label })
@@ -94,7 +94,7 @@ function cursorOf({ query }: Context): { cursor: string | undefined } {
 
 async function showDocuments(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
-  const { page, nextCursor } = await readPage(cursorOf(context), (wanted) =>
+  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listDocuments(context.deps.db, console, wanted),
   )
   const documents = page.map(({ body }) => JSON.parse(body) as TradeDocument)
@@ -133,7 +133,7 @@ function Documents({
 async function showVerifications(context: Context): Promise<void> {
   const console = await openConsole(context, 'view')
   const base = `${console.base}/trade/verifications`
-  const { page, nextCursor } = await readPage(cursorOf(context), (wanted) =>
+  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listVerifications(context.deps.db, console, wanted),
   )
   const findings = page.map(({ body }) => JSON.parse(body) as TradeFinding)
