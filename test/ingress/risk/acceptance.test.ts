@@ -92,8 +92,8 @@ test('refuses or marks as a conflict what is accepted above the amount of the re
   t.is(partial.status, 201, partial.text)
   const ref = newRef()
   const conflict = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary.conflict
-  await record(said(ref, 'PENDING', { receivable: invoice }))
-  await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
+  await record(said(ref, 'ACCEPTED', { amountAccepted: 118_000, receivable: invoice }))
+  await record(said(ref, 'REJECTED'))
   t.false(await conflict())
   await record(said(ref, 'ACCEPTED', { amountAccepted: 118_000.01 }))
   t.true(await conflict())
