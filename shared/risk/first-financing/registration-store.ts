@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
-import type { Fingerprint } from './fingerprint.ts'
 import type { Registration } from './registration.ts'
 import type { FinancingState } from './states.ts'
 
@@ -220,7 +219,7 @@ export async function spendOffer(tx: Knex, registrationId: string): Promise<void
 export async function isReceivableOf(
   tx: Knex,
   recordId: string,
-  fingerprints: readonly Fingerprint[],
+  fingerprints: readonly { epoch: number; kind: string; value: string }[],
 ): Promise<boolean> {
   const rows = await query(
     tx,
