@@ -34,12 +34,15 @@ export interface Mailer extends AsyncDisposable {
 /** The server did not take a message. `message` may be shown; `cause` holds what the server said. */
 export class MailError extends Error {
   override readonly name = 'MailError'
-  /** whether this recipient or message will never be accepted; false for everything that is the operator's to mend */
-  readonly permanent: boolean
+  /**
+   * What the server will never accept: the recipient (a 5xx reply to RCPT TO), or this message (a 5xx reply to DATA or
+   * to the end of the data). Null if a retry may help, and for everything that the operator must fix.
+   */
+  readonly refused: 'recipient' | 'message' | null
   readonly failure: 'dns' | 'connect' | 'tls' | 'timeout' | 'refused' | 'protocol'
-  constructor(message: string, details: Pick<MailError, 'permanent' | 'failure'> & ErrorOptions) {
+  constructor(message: string, details: Pick<MailError, 'refused' | 'failure'> & ErrorOptions) {
     super(message, details)
-    this.permanent = details.permanent
+    this.refused = details.refused
     this.failure = details.failure
   }
 }
@@ -87,19 +90,24 @@ export function createMailer(options: MailerOptions): Mailer {
 }
 
 function toMailError(error: unknown): MailError {
-  if (!(error instanceof Error)) return new MailError('Sending failed', { permanent: false, failure: 'protocol' })
+  if (!(error instanceof Error)) return new MailError('Sending failed', { refused: null, failure: 'protocol' })
   // every error of the library has these members or lacks them; none is trusted to be there
   const { code, command, responseCode, originalCode, permanent } = error as NodemailerError
   if (responseCode !== undefined) {
-    const isAboutMessage = command === 'RCPT TO' || command === 'DATA'
     return new MailError(`Mail server answered ${responseCode}`, {
-      permanent: permanent === true && isAboutMessage,
+      refused: permanent === true ? refusedAt(command) : null,
       failure: 'refused',
       cause: error,
     })
   }
   const [text, failure] = transportFailure(code, originalCode)
-  return new MailError(text, { permanent: false, failure, cause: error })
+  return new MailError(text, { refused: null, failure, cause: error })
+}
+
+/** @param command with this reply; the library names DATA for the reply to the end of the data, too */
+function refusedAt(command: string | undefined): MailError['refused'] {
+  if (command === 'RCPT TO') return 'recipient'
+  return command === 'DATA' ? 'message' : null
 }
 
 function transportFailure(code = '', originalCode = ''): [string, MailError['failure']] {

@@ -32,7 +32,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
   const claimed = await claimMail(db, mailId)
   if (!claimed) return
   try {
-    if (!server) throw new MailError('SMTP_URL is not set', { permanent: false, failure: 'connect' })
+    if (!server) throw new MailError('SMTP_URL is not set', { refused: null, failure: 'connect' })
     const mail: LinkMail | WrittenMail = JSON.parse(secrets.open('mail', claimed.sealedMail))
     await server.send(toOutgoingMail(mailId, mail))
     await deleteMail(db, mailId)
@@ -40,7 +40,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
   } catch (error) {
     if (!(error instanceof MailError)) throw error
     const failed = { attempts: claimed.attempts, retryAfterSeconds: null, random: Math.random() }
-    const delayMs = error.permanent ? null : retryDelayMs(notificationRetries, failed)
+    const delayMs = error.refused !== null ? null : retryDelayMs(notificationRetries, failed)
     if (delayMs === null) await deleteMail(db, mailId)
     else await postponeMail(db, mailId, delayMs)
     log.warn(

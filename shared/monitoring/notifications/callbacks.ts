@@ -54,11 +54,14 @@ export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }
 
+/** Statuses that blame the message (too long, its content, a policy against it) or the route: other messages may arrive. */
+const NOT_THE_RECIPIENT = /^5\.(2\.3|3\.4|4\.4|6\..*|7\..*)$/
+
 /**
- * What a delivery status says (RFC 3463): 5.x is for good, but for 5.4.4 (no route), which may be a fault of the way.
+ * Reads a delivery status (RFC 3463). 5.x says that the recipient is gone, except for the statuses above.
  * @returns null when nothing failed
  */
 export function failureOfStatus(status: string): { error: string; disables: boolean } | null {
   if (!/^[45]\./.test(status)) return null
-  return { error: failedWith(status), disables: status.startsWith('5.') && status !== '5.4.4' }
+  return { error: failedWith(status), disables: status.startsWith('5.') && !NOT_THE_RECIPIENT.test(status) }
 }

@@ -27,7 +27,7 @@ test('a mail server that accepts the connection and then says nothing is a time-
     connectTimeoutMs: 100,
   })
   const error = await t.throwsAsync(mailer.send(mail), { instanceOf: MailError })
-  t.like(error, { failure: 'timeout', permanent: false, message: 'Connection to the mail server timed out' })
+  t.like(error, { failure: 'timeout', refused: null, message: 'Connection to the mail server timed out' })
 })
 
 test('many messages share few connections and all arrive', async (t) => {

@@ -21,7 +21,7 @@ export const quotaNotices: Sweep = {
         if (!(error instanceof MailError)) throw error
         log.warn({ projectId: notice.projectId, ...describeError(error) }, 'quota-notice.not-sent')
         // Whoever took it already drops the repetition by its message id.
-        if (!error.permanent) await returnQuotaNotice(db, notice.projectId)
+        if (error.refused === null) await returnQuotaNotice(db, notice.projectId)
       }
     }
   },

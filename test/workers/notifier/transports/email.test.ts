@@ -111,7 +111,7 @@ test('B32: names, descriptions and bodies cannot add markup or headers', async (
 
 for (const [refusal, result] of [
   [{ code: 550, at: 'RCPT' }, 'permanent'],
-  [{ code: 554, at: 'DATA' }, 'permanent'],
+  [{ code: 554, at: 'DATA' }, 'temporary'],
   [{ code: 450, at: 'RCPT' }, 'temporary'],
   [{ code: 421, at: 'MAIL' }, 'temporary'],
   [{ code: 452, at: 'DATA' }, 'temporary'],
@@ -124,6 +124,35 @@ for (const [refusal, result] of [
     t.like(await send(mailer), { result, error: `Mail server answered ${refusal.code}`, failure: 'refused' })
     t.is(sink.mails.length, 0)
   })
+
+for (const [body, scheme] of [
+  ['Subject: done\r\n\r\nforbidden words\r\n', 'email'],
+  ['forbidden words', 'http'],
+] as const)
+  test(`sends a refused message once more without the ping (${scheme})`, async (t) => {
+    await using sink = await openSmtpSink()
+    await using mailer = open(sink)
+    sink.refuse = (attempt) => (attempt === 1 ? { code: 550, at: 'DATA' } : null)
+    const { lastPing } = someNotification()
+    if (!lastPing) return t.fail()
+    const ping = { ...lastPing, scheme, ua: 'forbidden words', body: Buffer.from(body) }
+    t.deepEqual(await send(mailer, someNotification({ lastPing: ping })), { result: 'delivered' })
+    const raw = String(sink.mails[0]?.raw)
+    t.true(raw.includes('DOWN | db-backup'))
+    t.false(raw.includes('forbidden words'))
+  })
+
+test('gives a message up, not its integration, when the server refuses it twice', async (t) => {
+  await using sink = await openSmtpSink()
+  await using mailer = open(sink)
+  let attempts = 0
+  sink.refuse = (attempt) => {
+    attempts = attempt
+    return { code: 550, at: 'DATA' }
+  }
+  t.like(await send(mailer), { result: 'temporary', error: 'Mail server answered 550', final: true })
+  t.is(attempts, 2)
+})
 
 test('a mail server that cannot be reached is a temporary failure without its address', async (t) => {
   const gone = await openSmtpSink()
