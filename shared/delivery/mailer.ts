@@ -47,6 +47,11 @@ export class MailError extends Error {
   }
 }
 
+/** Octets of a line without its CRLF (RFC 5322 2.1.1). */
+const MAX_LINE_BYTES = 998
+/** The library folds headers at blanks only, and a name may have none. */
+const MAX_SUBJECT_CHARS = 250
+
 /** Outgoing mail through one server with kept connections. File and URL access of the library are off. */
 export function createMailer(options: MailerOptions): Mailer {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5_000
@@ -72,12 +77,12 @@ export function createMailer(options: MailerOptions): Mailer {
           from: options.from,
           to: { name: '', address: mail.to },
           ...(mail.envelopeFrom !== undefined && { envelope: { from: mail.envelopeFrom, to: mail.to } }),
-          subject: mail.subject,
+          subject: fittingSubject(mail.subject),
           text: mail.text,
           html: mail.html,
           messageId: `<${mail.messageId}>`,
           headers: { ...mail.headers },
-          attachments: mail.attachments.map((attachment) => ({ ...attachment })),
+          attachments: mail.attachments.map(fittingAttachment),
         })
       } catch (error) {
         throw toMailError(error)
@@ -87,6 +92,33 @@ export function createMailer(options: MailerOptions): Mailer {
       transport.close()
     },
   }
+}
+
+function fittingSubject(subject: string): string {
+  const chars = [...subject]
+  return chars.length <= MAX_SUBJECT_CHARS ? subject : `${chars.slice(0, MAX_SUBJECT_CHARS - 1).join('')}…`
+}
+
+/**
+ * An attached message goes out as it is, because MIME allows no other encoding of it (RFC 2046 5.2.1). If it could not
+ * be transmitted so, it is attached as a file, which the library encodes in base64.
+ */
+function fittingAttachment(attachment: OutgoingMail['attachments'][number]): OutgoingMail['attachments'][number] {
+  const isMessage = attachment.contentType === 'message/rfc822'
+  if (!isMessage || isTransmittable(attachment.content)) return { ...attachment }
+  return { ...attachment, contentType: 'application/octet-stream' }
+}
+
+function isTransmittable(content: Buffer): boolean {
+  // Neither may be in a message (RFC 5322 2.3), and servers change or refuse them.
+  if (/\0|\r(?!\n)/.test(content.toString('latin1'))) return false
+  for (let start = 0; start < content.length; ) {
+    const feed = content.indexOf('\n', start)
+    const end = feed === -1 ? content.length : feed
+    if (end - start > MAX_LINE_BYTES) return false
+    start = end + 1
+  }
+  return true
 }
 
 function toMailError(error: unknown): MailError {
