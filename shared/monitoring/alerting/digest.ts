@@ -1,4 +1,4 @@
-import { oneLine } from '../notifications/escapes.ts'
+import { listText, namedList } from '../notifications/named-list.ts'
 import type { Summary } from '../notifications/notification.ts'
 import type { Decision } from './incident.ts'
 
@@ -22,18 +22,19 @@ export interface Digest {
   isSuspicious: boolean
 }
 
-/** Names that one message lists. */
-const MOST_NAMED = 50
-
 /** The message of a digest. @param link the page that lists them all */
 export function digestOf({ status, size, members, isSuspicious }: Digest, link: string): Summary {
-  const named = members.slice(0, MOST_NAMED).map(({ name, check }) => oneLine(name) || check)
-  const more = size - named.length
-  const names = `${named.join(', ')}${more > 0 ? ` and ${more} more: ${link}` : ''}`
   const suspicion = isSuspicious ? ' Perhaps the way to this service is broken.' : ''
+  const list = namedList({
+    before: '',
+    names: members.map(({ name, check }) => name || check),
+    size,
+    after: `.${suspicion}`,
+  })
   return {
     title: `${size} ${size === 1 ? 'check is' : 'checks are'} ${status.toUpperCase()}`,
-    text: `${names}.${suspicion}`,
+    text: listText(list, link),
+    list,
     facts: [],
     link,
     group: { count: size, members: members.map((member) => ({ ...member, status })) },

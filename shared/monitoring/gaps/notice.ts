@@ -1,5 +1,5 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
-import { oneLine } from '../notifications/escapes.ts'
+import { listText, namedList } from '../notifications/named-list.ts'
 import type { Summary } from '../notifications/notification.ts'
 
 /** A check that was expected while we were blind, and that is not heard since. */
@@ -12,23 +12,24 @@ export interface UnknownCheck {
   nextAt: Micros | null
 }
 
-/** Names that one message lists. */
-const MOST_NAMED = 50
-
 /** The notice about checks that a gap of ours made unknown (alerting 5.5). @param link the page of gaps */
 export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary {
   const from = Math.min(...checks.map(({ gapFrom }) => gapFrom))
   const until = Math.max(...checks.map(({ gapUntil }) => gapUntil))
   const count = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`
-  const named = checks.slice(0, MOST_NAMED).map(({ label }) => oneLine(label))
-  const more = checks.length - named.length
   const [was, it] = checks.length === 1 ? ['This was', 'is'] : ['These were', 'are']
-  const names = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const list = namedList({
+    before:
+      `We could not take signals from ${minuteOf(from)} to ${minuteOf(until, from)} UTC. ` +
+      `${was} expected then and ${it} not heard since: `,
+    names: checks.map(({ label }) => label),
+    size: checks.length,
+    after: '. Please look yourself.',
+  })
   return {
     title: `UNKNOWN | ${count}`,
-    text:
-      `We could not take signals from ${minuteOf(from)} to ${minuteOf(until, from)} UTC. ` +
-      `${was} expected then and ${it} not heard since: ${names}. Please look yourself.`,
+    text: listText(list, link),
+    list,
     facts: [],
     link,
   }

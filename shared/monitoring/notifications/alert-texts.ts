@@ -1,6 +1,6 @@
 import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from '../../time.ts'
 import { formatPeriod } from './durations.ts'
-import { oneLine } from './escapes.ts'
+import { shortName } from './escapes.ts'
 import type { Fact } from './fact.ts'
 import type { AlertPlace, Notification } from './notification.ts'
 
@@ -34,7 +34,7 @@ export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'ale
  * after "router" came back`; empty when nothing held the message. Times are in the reader's zone.
  */
 export function heldText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
-  const by = oneLine(alert?.heldBy ?? '')
+  const by = shortName(alert?.heldBy ?? '')
   if (!alert || by === '') return ''
   if (alert.lateReason === 'PARENT_UP') return `Still down after "${by}" came back`
   if (alert.lateReason !== 'WINDOW_ENDED') return ''

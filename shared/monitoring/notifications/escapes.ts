@@ -30,6 +30,15 @@ export function codeBlock(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
+/** Longest name that messages show, in code points; a check that was made before the limit may have a longer one. */
+const MAX_SHOWN_NAME = 100
+
+/** A name as messages show it, on one line. */
+export function shortName(name: string): string {
+  const chars = [...oneLine(name)]
+  return chars.length <= MAX_SHOWN_NAME ? chars.join('') : `${chars.slice(0, MAX_SHOWN_NAME - 1).join('')}…`
+}
+
 /** One line: what would end a header or a subject becomes a space. */
 export function oneLine(text: string): string {
   return text.replace(/[\r\n\0\u2028\u2029]+/g, ' ')

@@ -3,8 +3,9 @@ import { splitTags } from '../checks/tags.ts'
 import { dependentsText } from '../dependencies/parents.ts'
 import { alertFacts, heldText, stateWord } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
-import { oneLine } from './escapes.ts'
+import { oneLine, shortName } from './escapes.ts'
 import type { Fact } from './fact.ts'
+import { listText } from './named-list.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
 
 const reasonTexts: Record<FlipReason, string> = {
@@ -20,7 +21,7 @@ export function reasonText(reason: FlipReason): string {
 
 /** What people call the check: its name, or its uuid when it has none. */
 export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string {
-  return oneLine(check.name) || check.uuid
+  return shortName(check.name) || check.uuid
 }
 
 /** `"db-backup" is DOWN`; a test says that it is one. */
@@ -34,6 +35,7 @@ export function titleOf(notification: Notification): string {
 export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
+  if (notification.brevity === 'title') return titleOf(notification)
   if (notification.isTest) return `${titleOf(notification)} (no check is ${triedWord(status)})`
   const reason = reasonText(notification.reason)
   const dependents = dependentsText(notification.dependents ?? 0)
@@ -66,15 +68,21 @@ export function smsText(notification: Notification, siteName: string): string {
   return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
 
-/** What a phone call says. */
+/** The text of a phone call. A link is of no use in it. */
 export function spokenText(notification: Notification, siteName: string): string {
-  return `Hello! A message from ${siteName}. ${smsText(notification, siteName).slice(siteName.length + 2)}`
+  const { summary } = notification
+  const spoken = summary?.list
+    ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }
+    : notification
+  return `Hello! A message from ${siteName}. ${smsText(spoken, siteName).slice(siteName.length + 2)}`
 }
 
 /** What else is worth telling, in the order in which it is shown; what does not apply is left out. */
 export function factsOf(notification: Notification): Fact[] {
   const { check, lastPing, summary } = notification
   const project = { label: 'Project', value: notification.projectName }
+  if (notification.brevity === 'title') return []
+  if (notification.brevity === 'alert-facts') return alertFacts(notification).filter((fact) => fact.value !== '')
   if (summary) return [...summary.facts, project].filter((fact) => fact.value !== '')
   const tags = splitTags(check.tags).join(', ')
   return [

@@ -1,6 +1,7 @@
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
 import type { Fact } from './fact.ts'
+import type { NamedList } from './named-list.ts'
 
 /** Why a check changed: empty for a success signal (monitoring behaviour 2.7). */
 export type FlipReason = '' | 'timeout' | 'fail'
@@ -35,6 +36,8 @@ export interface Notification {
   sources?: string
   /** of a message about several checks: what it says, in place of one change */
   summary?: Summary
+  /** set for services that do not accept the whole message; everything is said when absent */
+  brevity?: 'alert-facts' | 'title'
 }
 
 /** What a message about several checks says; kept with the message, so that every attempt says the same. */
@@ -43,6 +46,8 @@ export interface Summary {
   title: string
   text: string
   facts: readonly Fact[]
+  /** what `text` is made of, so that it can be shortened; absent in messages stored by earlier releases */
+  list?: NamedList
   /** the page that shows them all */
   link: string
   /** of a digest: what `$GROUP_COUNT` and `$GROUP_JSON` stand for */

@@ -1,6 +1,7 @@
 import { temporary } from '#shared/delivery/outcome.ts'
 import { apprise } from '#shared/monitoring/channels/kinds/apprise.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -13,12 +14,12 @@ export const appriseTransport = defineTransport(
     if (appriseUrl === null) {
       return temporary('Apprise notifications are not enabled', { failure: 'config', final: true })
     }
-    const message = {
+    const message = fitted('apprise', notification, (shown) => ({
       urls: config.value,
-      title: titleOf(notification),
-      body: plainText(notification),
-      type: notification.status === 'up' ? 'success' : 'failure',
-    }
+      title: titleOf(shown),
+      body: plainText(shown),
+      type: shown.status === 'up' ? 'success' : 'failure',
+    }))
     return deliver(gatewayHttp, now, json('POST', `${appriseUrl.replace(/\/+$/, '')}/notify/`, message))
   },
 )

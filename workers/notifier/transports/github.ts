@@ -1,16 +1,17 @@
 import { github } from '#shared/monitoring/channels/kinds/github.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
 /** Opens an issue for a failure. 410 means that the repository has its issues switched off. */
 export const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
-  const issue = {
-    title: titleOf(notification),
-    body: markdownText(notification),
+  const issue = fitted('github', notification, (shown) => ({
+    title: titleOf(shown),
+    body: markdownText(shown),
     ...(config.labels.length > 0 && { labels: config.labels }),
-  }
+  }))
   const headers = {
     accept: 'application/vnd.github+json',
     authorization: `Bearer ${config.token}`,

@@ -1,13 +1,22 @@
 import { googlechat } from '#shared/monitoring/channels/kinds/googlechat.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, quotedBody, sentenceOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
 export const googlechatTransport = defineTransport(googlechat, async ({ http, now }, config, notification) =>
-  deliver(http, now, json('POST', config.url, { cardsV2: [{ cardId: notification.id, card: card(notification) }] })),
+  deliver(
+    http,
+    now,
+    json(
+      'POST',
+      config.url,
+      fitted('googlechat', notification, (shown) => ({ cardsV2: [{ cardId: shown.id, card: card(shown) }] })),
+    ),
+  ),
 )
 
 function card(notification: Notification) {

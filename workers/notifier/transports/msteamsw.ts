@@ -1,6 +1,7 @@
 import { msteamsw } from '#shared/monitoring/channels/kinds/msteamsw.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/escapes.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, quotedBody, sentenceOf, summaryOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { deliver, json } from './http-delivery.ts'
@@ -10,7 +11,14 @@ export const msteamswTransport = defineTransport(msteamsw, async ({ http, now },
   deliver(
     http,
     now,
-    json('POST', config.url, { type: 'message', attachments: [{ ...cardType, content: card(notification) }] }),
+    json(
+      'POST',
+      config.url,
+      fitted('msteamsw', notification, (shown) => ({
+        type: 'message',
+        attachments: [{ ...cardType, content: card(shown) }],
+      })),
+    ),
   ),
 )
 

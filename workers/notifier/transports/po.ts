@@ -1,9 +1,8 @@
 import { permanent } from '#shared/delivery/outcome.ts'
 import { po } from '#shared/monitoring/channels/kinds/po.ts'
 import { htmlText } from '#shared/monitoring/notifications/chat-text.ts'
-import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
-import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { answeredObject, deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
@@ -20,31 +19,20 @@ export const poTransport = defineTransport(po, async ({ http, now }, config, not
     // Whether or not there was something to end, the recovery is reported.
     await deliver(http, now, form(cancelUrl, { token: config.token }))
   }
-  const message = {
+  const message = fitted('po', notification, (shown) => ({
     token: config.token,
     user: config.user_key,
-    title: titleOf(notification),
-    message: fittingText(notification),
+    title: titleOf(shown),
+    message: htmlText(shown, '\n'),
     html: '1',
     priority: String(priority),
     tags: check.uniqueKey,
     url: urls.check,
     url_title: 'Open the check',
     ...(priority === 2 && { retry: String(retrySeconds), expire: String(expireSeconds) }),
-  }
+  }))
   return deliver(http, now, form(`${config.base_url}/1/messages.json`, message), (answer) => {
     const isUnknownUser = answer.status === 400 && answeredObject(answer).user === 'invalid'
     return isUnknownUser ? permanent('Received status code 400 (invalid user)', { failure: 'refused' }) : null
   })
 })
-
-/** Pushover refuses longer messages; markup cannot be cut anywhere, so parts are left out whole. */
-const maxLength = 1024
-
-function fittingText(notification: Notification): string {
-  const { lastPing } = notification
-  const whole = htmlText(notification, '\n')
-  if (whole.length <= maxLength) return whole
-  const bodyless = htmlText({ ...notification, lastPing: lastPing && { ...lastPing, body: null } }, '\n')
-  return bodyless.length <= maxLength ? bodyless : escapeHtml(titleOf(notification))
-}

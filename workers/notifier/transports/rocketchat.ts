@@ -1,4 +1,5 @@
 import { rocketchat } from '#shared/monitoring/channels/kinds/rocketchat.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'
 import { defineTransport } from './transport.ts'
@@ -7,7 +8,11 @@ import { defineTransport } from './transport.ts'
 export const rocketchatTransport = defineTransport(
   rocketchat,
   async ({ http, now, settings }, config, notification) => {
-    const { attachments } = slackMessage(notification, settings.siteName, 'markdown')
-    return deliver(http, now, json('POST', config.url, { alias: settings.siteName, text: '', attachments }))
+    const message = fitted('rocketchat', notification, (shown) => ({
+      alias: settings.siteName,
+      text: '',
+      attachments: slackMessage(shown, settings.siteName, 'markdown').attachments,
+    }))
+    return deliver(http, now, json('POST', config.url, message))
   },
 )

@@ -3,11 +3,11 @@ import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
-/**
- * The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too.
- * @param format what the service takes text for: Slack's own format, or Markdown, in which links and mentions work
- */
-export function slackMessage(notification: Notification, siteName: string, format: 'slack' | 'markdown' = 'slack') {
+/** What a service reads texts as. */
+type Format = 'slack' | 'markdown'
+
+/** The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too. */
+export function slackMessage(notification: Notification, siteName: string, format: Format) {
   const escaped = format === 'slack' ? escapeSlack : escapeInlineMarkdown
   const body = quotedBody(notification)
   const fields = factsOf(notification).map(({ label, value }) => ({

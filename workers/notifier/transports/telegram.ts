@@ -1,6 +1,7 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { telegram } from '#shared/monitoring/channels/kinds/telegram.ts'
 import { htmlText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import type { HttpAnswer } from '#shared/platform/http/http-client.ts'
 import { answeredObject, deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -10,6 +11,7 @@ const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was de
 
 /** A group that became a supergroup has a new id: it is saved, and the message sent there. */
 export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
+  const { text } = fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n') }))
   const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
     deliver(
       context.http,
@@ -17,7 +19,7 @@ export const telegramTransport = defineTransport(telegram, async (context, confi
       json('POST', `${config.base_url}/bot${config.token}/sendMessage`, {
         chat_id: id,
         ...(config.thread_id !== undefined && { message_thread_id: config.thread_id }),
-        text: htmlText(notification, '\n'),
+        text,
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
       }),

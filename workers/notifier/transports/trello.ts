@@ -1,16 +1,17 @@
 import { trello } from '#shared/monitoring/channels/kinds/trello.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
 export const trelloTransport = defineTransport(trello, async ({ http, now }, config, notification) => {
-  const card = {
+  const card = fitted('trello', notification, (shown) => ({
     idList: config.list_id,
-    name: titleOf(notification),
-    desc: markdownText(notification),
+    name: titleOf(shown),
+    desc: markdownText(shown),
     key: config.key,
     token: config.token,
-  }
+  }))
   return deliver(http, now, form(`${config.base_url}/1/cards`, card))
 })

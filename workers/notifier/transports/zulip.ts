@@ -1,5 +1,6 @@
 import { zulip } from '#shared/monitoring/channels/kinds/zulip.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { basicAuth, deliver, form } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
@@ -9,12 +10,12 @@ const maxTopic = 60
 
 export const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
   const topic = config.topic || titleOf(notification).slice(0, maxTopic).toWellFormed()
-  const message = {
+  const message = fitted('zulip', notification, (shown) => ({
     type: config.mtype,
     to: config.to,
     ...(config.mtype === 'stream' && { topic }),
-    content: markdownText(notification),
-  }
+    content: markdownText(shown),
+  }))
   return deliver(
     http,
     now,

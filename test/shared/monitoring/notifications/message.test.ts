@@ -158,7 +158,7 @@ test('what depends on a check that is down is said in every form, and not when i
   const forms = (dependents: number, make = someNotification) => {
     const told = make({ dependents })
     const { text, html } = emailMessage(told, 'Signalbox')
-    const [card] = slackMessage(told, 'Signalbox').attachments
+    const [card] = slackMessage(told, 'Signalbox', 'slack').attachments
     return {
       sms: smsText(told, 'Signalbox'),
       call: spokenText(told, 'Signalbox'),

@@ -1,0 +1,75 @@
+import { quotedBody } from './message.ts'
+import { exceededLimits, type LimitedKind } from './message-limits.ts'
+import { listText } from './named-list.ts'
+import type { Notification, Summary } from './notification.ts'
+
+/** Lengths to which the quoted body of the last ping is cut before it is left out. */
+const QUOTED = [500, 200]
+/** Lengths to which the text of a message is cut that was stored without its list of names. */
+const CUT = [2000, 1000, 500, 200, 0]
+
+/**
+ * Renders the longest form of a message that its service accepts. Parts are left out before they are rendered, so that
+ * markup stays whole: the ping's body, then the facts, then the reason; of a list, names from its end.
+ * @param render makes the request, or the part of it that `message-limits.ts` limits
+ */
+export function fitted<Request>(
+  kind: LimitedKind,
+  notification: Notification,
+  render: (notification: Notification) => Request,
+): Request {
+  const fits = (request: Request) => exceededLimits(kind, request).length === 0
+  let request = render(notification)
+  if (fits(request)) return request
+  const { list } = notification.summary ?? {}
+  if (list) {
+    const rendered = (named: number) => render(withNames(notification, named))
+    return rendered(mostThat((named) => fits(rendered(named)), list.names.length))
+  }
+  for (const shorter of shorterForms(notification)) {
+    request = render(shorter)
+    if (fits(request)) return request
+  }
+  return request
+}
+
+/** Returns the largest number below `limit` that passes, if all smaller ones pass; 0 if none does. */
+function mostThat(passes: (count: number) => boolean, limit: number): number {
+  let [least, above] = [0, limit]
+  while (above - least > 1) {
+    const middle = Math.floor((least + above) / 2)
+    if (passes(middle)) least = middle
+    else above = middle
+  }
+  return least
+}
+
+function withNames(notification: Notification, named: number): Notification {
+  const { summary } = notification
+  if (!summary?.list) return notification
+  const list = { ...summary.list, names: summary.list.names.slice(0, named) }
+  return { ...notification, summary: { ...summary, list, text: listText(list, summary.link) } }
+}
+
+function* shorterForms(notification: Notification): Generator<Notification> {
+  const { summary, lastPing } = notification
+  if (summary) {
+    for (const length of CUT) yield { ...notification, summary: cutSummary(summary, length) }
+    return
+  }
+  const quoted = quotedBody(notification)
+  for (const length of QUOTED) {
+    if (!lastPing || quoted.length <= length) continue
+    const body = Buffer.from(`${quoted.slice(0, length).toWellFormed()}\n[truncated]`)
+    yield { ...notification, lastPing: { ...lastPing, body } }
+  }
+  const bodyless = { ...notification, lastPing: lastPing && { ...lastPing, body: null } }
+  yield bodyless
+  yield { ...bodyless, brevity: 'alert-facts' }
+  yield { ...bodyless, brevity: 'title' }
+}
+
+function cutSummary(summary: Summary, length: number): Summary {
+  if (summary.text.length <= length) return summary
+  return { ...summary, text: `${summary.text.slice(0, length).toWellFormed()}… ${summary.link}` }
+}

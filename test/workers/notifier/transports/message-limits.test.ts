@@ -1,0 +1,184 @@
+import test from 'ava'
+import { digestOf } from '#shared/monitoring/alerting/digest.ts'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
+import { noticeOf } from '#shared/monitoring/gaps/notice.ts'
+import { exceededLimits, type LimitedKind, messageLimits } from '#shared/monitoring/notifications/message-limits.ts'
+import type { Notification, Summary } from '#shared/monitoring/notifications/notification.ts'
+import type { HttpClient, OutgoingRequest } from '#shared/platform/http/http-client.ts'
+import { transports } from '../../../../workers/notifier/transports/registry.ts'
+import { effort } from '../../../support/effort.ts'
+import { someNotification, someRecovery } from '../../../support/notification.ts'
+import { openTransportContext } from '../transport-context.ts'
+import { chatKinds } from './chat-forms.ts'
+import { incidentKinds } from './incident-forms.ts'
+
+const LINK = `https://signals.example/projects/${'0'.repeat(36)}/incidents`
+const isFull = effort(0, 1) === 1
+const SIZES = isFull
+  ? Array.from({ length: 500 }, (_, index) => index + 1)
+  : [1, 2, 3, 8, 25, 49, 50, 51, 52, 60, 99, 100, 101, 500]
+/** Each grows in some form: markup, escapes, bytes. */
+const FILLERS = ['x', '<', '&', '"', "'", '*', '_', '`', '.', '😀', 'é', '\\']
+// The types of the table are those of its keys.
+const kinds = Object.keys(messageLimits) as LimitedKind[]
+
+const configs = new Map(
+  [...chatKinds, ...incidentKinds].map(({ kind, config }) => [kind, config('https://service.example')]),
+)
+configs.set('apprise', { value: 'tgram://token/chat' })
+
+/** Name number `n` of 100 characters; its beginning is not changed by any escape. */
+const nameOf = (n: number, filler: string) => `c${n}z`.padEnd(100, '#').replaceAll('#', filler)
+const names = (size: number, filler: string) => Array.from({ length: size }, (_, n) => nameOf(n, filler))
+
+/** What a transport sends, read back. */
+async function sentBy(kind: string, notification: Notification, config = configs.get(kind)): Promise<unknown> {
+  const sent: OutgoingRequest[] = []
+  const http: HttpClient = {
+    async request(request) {
+      sent.push(request)
+      return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, durationMs: 0 }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+  const twilio = { url: 'https://gateway.example', account: 'AC1', auth: 'tok', from: '+15550199' }
+  const settings = { siteName: 'Signalbox', twilio, appriseUrl: 'https://apprise.example', mayRunCommands: false }
+  await using context = openTransportContext({ http, gatewayHttp: http, settings })
+  await transports.get(kind)?.send(context, config, notification)
+  const request = sent.at(-1)
+  const body = String(request?.body)
+  if (request?.headers?.['content-type'] === 'application/json') return JSON.parse(body)
+  return Object.fromEntries(new URLSearchParams(body))
+}
+
+function textsOf(request: unknown): string[] {
+  if (typeof request === 'string') return [request]
+  return typeof request === 'object' && request !== null ? Object.values(request).flatMap(textsOf) : []
+}
+
+/** Checks named in a message plus those that it counts; and how many are named. */
+function counted(texts: readonly string[]): { named: number; total: number } {
+  const all = texts.join('\n').replaceAll('\\', '')
+  const named = new Set(all.match(/c\d+z/g)).size
+  const [, more] = / and (\d+) more/.exec(all) ?? []
+  const [, whole] = /see all (\d+)/.exec(all) ?? []
+  return { named, total: named + Number(more ?? whole ?? 0) }
+}
+
+/** Elements that are not closed, and characters that no entity stands for. */
+function faultsOfMarkup(text: string): string[] {
+  const open: string[] = []
+  const faults: string[] = []
+  for (const [tag, close, name] of text.matchAll(/<(\/?)([a-z]+)[^<>]*>/gi)) {
+    if (close === '') open.push(name ?? '')
+    else if (open.pop() !== name) faults.push(tag)
+  }
+  const bare = text.replace(/<\/?[a-z]+[^<>]*>/gi, '').replace(/&(amp|lt|gt|quot|#39);/g, '')
+  return [...faults, ...open, ...(bare.match(/[<>&]/g) ?? [])]
+}
+
+const markupOf: Partial<Record<LimitedKind, (request: unknown) => string>> = {
+  telegram: (request) => String(Object(request).text),
+  po: (request) => String(Object(request).message),
+  call: (request) => String(Object(request).Twiml),
+  matrix: (request) => String(Object(request).formatted_body).replaceAll('<br>', '\n'),
+}
+
+test('limits the length of every kind that has a text of ours', (t) => {
+  const withoutText = ['email', 'webhook', 'shell', 'group']
+  t.deepEqual([...kinds, ...withoutText].sort(), [...channelKinds.keys()].sort())
+})
+
+const summaries: ((checks: readonly string[]) => [Notification['status'], Summary])[] = [
+  (checks) => ['down', digestOf(digest('down', checks, true), LINK)],
+  (checks) => ['up', digestOf(digest('up', checks, false), LINK)],
+  (checks) => [
+    'down',
+    noticeOf(
+      checks.map((label) => ({ label, gapFrom: 0, gapUntil: 60_000_000, nextAt: null })),
+      LINK,
+    ),
+  ],
+]
+
+function digest(status: 'up' | 'down', checks: readonly string[], isSuspicious: boolean) {
+  const members = checks.map((name, n) => ({ check: String(n), name, incident: String(n), severity: 'high' }))
+  return { status, size: checks.length, members, isSuspicious }
+}
+
+for (const kind of kinds)
+  test(`a message about 1 to 500 checks by ${kind} fits and counts them all`, async (t) => {
+    for (const [index, size] of SIZES.entries())
+      for (const [turn, filler] of FILLERS.entries()) {
+        if (!isFull && (index + turn) % 4 > 0) continue
+        const make = summaries[turn % summaries.length]
+        if (!make) return t.fail()
+        const [status, summary] = make(names(size, filler))
+        const request = await sentBy(kind, someNotification({ status, reason: '', summary, urls: urlsOf(LINK) }))
+        const what = `${size} checks named ${filler}`
+        t.deepEqual(exceededLimits(kind, request), [], what)
+        const { named, total } = counted(textsOf(request))
+        t.is(total, size, what)
+        if (size <= 3 && kind !== 'call') t.true(named > 0, what)
+        const markup = markupOf[kind]?.(request)
+        if (markup !== undefined) t.deepEqual(faultsOfMarkup(markup), [], what)
+      }
+  })
+
+for (const kind of kinds)
+  test(`a message about one check by ${kind} fits whatever the check holds`, async (t) => {
+    const { lastPing, check } = someNotification()
+    if (!lastPing) return t.fail()
+    for (const filler of FILLERS)
+      for (const make of [someNotification, someRecovery]) {
+        const name = filler.repeat(100)
+        const request = await sentBy(
+          kind,
+          make({
+            check: { ...check, name, tags: `${filler.repeat(240)} b c`, kind: 'cron', schedule: filler.repeat(100) },
+            projectName: name,
+            lastPing: { ...lastPing, body: Buffer.from(filler.repeat(3000)) },
+            dependents: 14,
+            alert: {
+              incidentId: '0',
+              what: 'first',
+              severity: 'critical',
+              downAt: 0,
+              step: 1,
+              repeat: 0,
+              url: LINK,
+              ackUrl: `${LINK}/${'s'.repeat(100)}`,
+              lateBy: 900_000_000,
+              lateReason: 'PARENT_UP',
+              heldBy: name,
+            },
+          }),
+        )
+        t.deepEqual(exceededLimits(kind, request), [], filler)
+        const word = make === someRecovery ? 'UP' : 'DOWN'
+        t.true(
+          textsOf(request).some((text) => text.includes(word)),
+          `${kind} says ${word}`,
+        )
+        const markup = markupOf[kind]?.(request)
+        if (markup !== undefined) t.deepEqual(faultsOfMarkup(markup), [], filler)
+      }
+  })
+
+test('shortens names of checks that are longer than the API allows', async (t) => {
+  const check = { ...someNotification().check, name: 'x'.repeat(5000) }
+  for (const kind of kinds) t.deepEqual(exceededLimits(kind, await sentBy(kind, someNotification({ check }))), [], kind)
+})
+
+test('shortens a digest that an earlier release stored without its list', async (t) => {
+  const summary = { title: '500 checks are DOWN', text: names(50, '<').join(', '), facts: [], link: LINK }
+  for (const kind of kinds) {
+    const request = await sentBy(kind, someNotification({ summary, urls: urlsOf(LINK) }))
+    t.deepEqual(exceededLimits(kind, request), [], kind)
+    t.true(JSON.stringify(request).includes('500 checks'), kind)
+  }
+})
+
+function urlsOf(check: string): Notification['urls'] {
+  return { ...someNotification().urls, check }
+}
