@@ -9,7 +9,7 @@ export const discordTransport = defineTransport(discord, async ({ http, now, set
   const url = new URL(config.url)
   if (!url.pathname.endsWith('/slack')) url.pathname = `${url.pathname.replace(/\/$/, '')}/slack`
   const message = fitted('discord', notification, (shown) =>
-    slackMessage(shown, settings.siteName.slice(0, 80), 'slack'),
+    slackMessage(shown, settings.siteName.slice(0, 80), 'discord'),
   )
   return deliver(http, now, json('POST', url.href, message), permanentOn(404))
 })

@@ -3,8 +3,8 @@ import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
-/** What a service reads texts as. */
-type Format = 'slack' | 'markdown'
+/** What a service reads texts as. Discord has no code block that more backticks begin. */
+type Format = 'slack' | 'markdown' | 'discord'
 
 /** The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too. */
 export function slackMessage(notification: Notification, siteName: string, format: Format) {
@@ -22,7 +22,8 @@ export function slackMessage(notification: Notification, siteName: string, forma
       {
         color: statusColours[notification.status],
         fallback: escaped(sentenceOf(notification)),
-        mrkdwn_in: ['fields', 'text'],
+        // Slack has no escape for its marks, so it formats no part that holds a user's text.
+        mrkdwn_in: format === 'slack' ? [] : ['fields', 'text'],
         title: escaped(titleOf(notification)),
         title_link: notification.urls.check,
         text: escaped(sentenceOf(notification)),
@@ -31,7 +32,7 @@ export function slackMessage(notification: Notification, siteName: string, forma
               ...fields,
               {
                 title: "Last ping's body",
-                value: codeBlock(format === 'slack' ? escapeSlack(body) : body),
+                value: bodyIn(format, body),
                 short: false,
               },
             ]
@@ -39,4 +40,9 @@ export function slackMessage(notification: Notification, siteName: string, forma
       },
     ],
   }
+}
+
+function bodyIn(format: Format, body: string): string {
+  if (format === 'slack') return escapeSlack(body)
+  return codeBlock(format === 'discord' ? body.replaceAll('``', '`\u200b`') : body)
 }

@@ -184,7 +184,7 @@ test('chat messages cut long bodies and say so, and quote nothing of e-mails', a
   t.false(String(sink.requests[1]?.body).includes('private'))
 })
 
-for (const kind of ['mattermost', 'rocketchat', 'msteamsw', 'matrix'] as const)
+for (const kind of ['mattermost', 'rocketchat', 'discord', 'msteamsw', 'matrix'] as const)
   test(`L12: names and tags call nobody and link nowhere in a message by ${kind}`, async (t) => {
     await using sink = await openHttpSink()
     await using context = openTransportContext()
@@ -208,3 +208,40 @@ for (const kind of ['mattermost', 'rocketchat', 'msteamsw', 'matrix'] as const)
         [],
       )
   })
+
+const FORMATTED = '*/5 * * * * _a_ ~b~ `c` [x](y) @all <d> &'
+
+/** Every text of a user in one message. */
+function formatted() {
+  const { check, lastPing } = someNotification()
+  return someNotification({
+    check: { ...check, name: FORMATTED, kind: 'cron', schedule: FORMATTED, tags: FORMATTED, tz: FORMATTED },
+    projectName: FORMATTED,
+    lastPing: lastPing && { ...lastPing, body: Buffer.from(`a\n\`\`\`\n${FORMATTED}`) },
+  })
+}
+
+test('Slack formats no part that holds a text of a check', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  await transport('slack').send(context, { url: `${sink.url}/hook` }, formatted())
+  const [card] = JSON.parse((await sink.waitFor(1)).body.toString()).attachments
+  t.deepEqual(card.mrkdwn_in, [])
+  const schedule = card.fields.find(({ title }: { title: string }) => title === 'Schedule').value
+  t.is(schedule, FORMATTED.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;'))
+  t.false(JSON.stringify(card).includes('<d>'))
+})
+
+test('Discord gets Markdown escapes for texts of a check, and none of Slack', async (t) => {
+  await using sink = await openHttpSink()
+  await using context = openTransportContext()
+  await transport('discord').send(context, { url: `${sink.url}/hook` }, formatted())
+  const [card] = JSON.parse((await sink.waitFor(1)).body.toString()).attachments
+  const { fields, ...rest } = card
+  const body = fields.pop().value
+  t.is(body.split('```').length, 3, 'one code block, which the body does not end')
+  for (const text of [rest.title, rest.text, ...fields.map(({ value }: { value: string }) => value)]) {
+    t.notRegex(text, /&(lt|gt|amp);/)
+    t.notRegex(text, /(?<!\\)[*_~`[\]<>@]/)
+  }
+})
