@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { SMTPServer, SMTPServerSession } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { readAddressCommand } from './address-command.ts'
 
 /** Longest life of a connection: also a sender that keeps it busy with a byte now and then comes to its end. */
 const LIFETIME_MS = 10 * 60_000
@@ -8,7 +9,12 @@ const LIFETIME_MS = 10 * 60_000
 const GRACE_MS = 10_000
 /** Recipients refused on one connection, before it is taken for somebody who tries addresses. */
 const MAX_REFUSALS = 100
-const NO_DOMAIN = /^RCPT TO:\s*<[^<>@]+>/i
+/** An address that the library accepts, in place of one that it does not. */
+const SOME_ADDRESS = 'sender@invalid'
+const MAX_GREETING_LENGTH = 255
+/** What must not get into texts that quote the sender. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 
 /** What the library leaves to be settled per connection: its wording, its lifetime, and mailboxes without a domain. */
 export class PingConnection extends SMTPConnection {
@@ -38,13 +44,46 @@ export class PingConnection extends SMTPConnection {
     if (this.#refusals === MAX_REFUSALS) super.send(421, 'Too many rejected recipients')
   }
 
-  /** A mailbox without `@` is no address of ours, and no syntax error either. */
+  /** Any greeting name is accepted; it is used for nothing. */
+  override handler_EHLO(command: Buffer, callback: () => void): void {
+    super.handler_EHLO(withOneName(command), callback)
+  }
+
+  override handler_HELO(command: Buffer, callback: () => void): void {
+    super.handler_HELO(withOneName(command), callback)
+  }
+
+  /** Any sender is accepted: its address only appears in the text of the ping. */
+  override _parseAddressCommand(...[name, command]: Parameters<SMTPConnection['_parseAddressCommand']>) {
+    const parsed = super._parseAddressCommand(name, command)
+    if (parsed || !isCommand(command, name)) return parsed
+    const given = readAddressCommand(command.toString())
+    if (!given) return false
+    if (name !== 'mail from') return super._parseAddressCommand(name, `RCPT TO:<${given.address}>`)
+    const sender = super._parseAddressCommand(name, `MAIL FROM:<${SOME_ADDRESS}> ${given.parameters}`)
+    return sender && { ...sender, address: given.address.replace(CONTROL, ' ') }
+  }
+
+  /** A mailbox that is no address is not ours, and no syntax error either. */
   override handler_RCPT(command: Buffer, callback: () => void): void {
-    if (this.session.envelope.mailFrom && NO_DOMAIN.test(command.toString())) {
+    const isAddressed = isCommand(command, 'rcpt to') && readAddressCommand(command.toString()) !== null
+    if (this.session.envelope.mailFrom && isAddressed && !this._parseAddressCommand('rcpt to', command)) {
       this.send(550, '5.1.1 Recipient rejected')
       callback()
       return
     }
     super.handler_RCPT(command, callback)
   }
+}
+
+function isCommand(command: Buffer | string, name: string): boolean {
+  return command.toString().split(':', 1)[0]?.trim().toLowerCase() === name
+}
+
+/** The greeting with one word after the command. Without any it stays as it is, a syntax error. */
+function withOneName(command: Buffer): Buffer {
+  const [verb = '', ...words] = command.toString().trim().split(/\s+/)
+  if (words.length === 0) return command
+  const name = words.join('-').replace(CONTROL, '').slice(0, MAX_GREETING_LENGTH) || 'unknown'
+  return Buffer.from(`${verb} ${name}`)
 }

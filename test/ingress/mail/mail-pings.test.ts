@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createTransport } from 'nodemailer'
 import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
-import { type MailProduct, startMail, withMailProject } from './mail-product.ts'
+import { type MailProduct, openSmtpSession, startMail, withMailProject } from './mail-product.ts'
 
 let mail: MailProduct
 
@@ -92,6 +92,52 @@ test('the null sender is shown as <>, the method restriction does not apply', as
   t.is(await session.command('Subject: bounce\r\n\r\n.'), '250 OK')
   const [ping] = await mail.pings(check.id, 1)
   t.like(ping, { type: 'success', ua: 'Email from <>' })
+})
+
+test('accepts any sender and greeting, with or without angle brackets', async (t) => {
+  const senders: [command: string, shown: string][] = [
+    ['MAIL FROM:backup@nas.example', 'backup@nas.example'],
+    ['MAIL FROM: backup@nas.example', 'backup@nas.example'],
+    ['MAIL FROM: backup@nas.example SIZE=12 BODY=8BITMIME', 'backup@nas.example'],
+    ['mail from:< backup@nas.example >', 'backup@nas.example'],
+    ['MAIL FROM:<backup>', 'backup'],
+    ['MAIL FROM:root', 'root'],
+    ['MAIL FROM:<"ups room 2"@nas.example>', '"ups room 2"@nas.example'],
+    ['MAIL FROM:<a@b@nas.example> SIZE=12', 'a@b@nas.example'],
+    ['MAIL FROM:<@nas.example>', '@nas.example'],
+    ['MAIL FROM:<job@[192.0.2.1]>', 'job@[192.0.2.1]'],
+    ['MAIL FROM:<>', '<>'],
+  ]
+  const { uuid, id } = await mail.addCheck()
+  for (const [index, [command, shown]] of senders.entries()) {
+    await using session = await openSmtpSession(mail.port)
+    const greeting = ['HELO my nas', 'EHLO [192.0.2.1]', `EHLO ${'n'.repeat(300)}`, 'HELO ups_1'][index % 4] ?? ''
+    t.regex(await session.command(greeting), /^250/, greeting)
+    t.is(await session.command(command), '250 OK', command)
+    const recipient = [`<${uuid}@${MAIL_DOMAIN}>`, `${uuid}@${MAIL_DOMAIN}`, ` < ${uuid}@${MAIL_DOMAIN} > NOTIFY=NEVER`]
+    t.is(await session.command(`RCPT TO:${recipient[index % 3]}`), '250 OK', command)
+    for (const wrong of ['<nobody>', 'nobody', 'a b c', `<${uuid}@elsewhere.example>`, `x@${MAIL_DOMAIN}`, '"x y"@z'])
+      t.regex(await session.command(`RCPT TO:${wrong}`), /^550/, wrong)
+    await session.command('DATA')
+    t.is(await session.command('Subject: a\r\n\r\n.'), '250 OK')
+    const pings = await mail.pings(id, index + 1)
+    t.is(pings.at(-1)?.ua, `Email from ${shown}`)
+  }
+})
+
+test('answers 501 to commands that name no address or no greeting', async (t) => {
+  await using session = await openSmtpSession(mail.port)
+  for (const line of [
+    'HELO',
+    'EHLO',
+    'MAIL FROM:',
+    'MAIL FROM',
+    'MAIL TO:a@b.example',
+    'MAIL FROM:a@b.example SIZE=x SIZE=y',
+  ])
+    t.regex(await session.command(line), /^50[0-9]/, line)
+  t.is(await session.command('MAIL FROM:a@b.example'), '250 OK')
+  t.regex(await session.command('RCPT TO:'), /^501/)
 })
 
 const classified: [what: string, filters: object, message: string, type: string][] = [
