@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { UnavailableError } from '#shared/errors.ts'
+import { MAX_NAME_LENGTH } from '#shared/monitoring/checks/slug.ts'
 import type { DoorRules, PingAuth } from '#shared/monitoring/door/door-rules.ts'
 import { isAuthorised } from '#shared/monitoring/door/ping-secret.ts'
 import { provisionCheck } from '#shared/monitoring/pings/provision-store.ts'
@@ -157,6 +158,8 @@ class Answering {
     if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (match) return { check: match, isNew: false }
     if (!parsePingQuery(query).create) return new Refusal(404, 'not found', true)
+    // The API would refuse the check, and an export with it could not be imported.
+    if (target.slug.length > MAX_NAME_LENGTH) return new Refusal(400, BAD_URL, true)
     const made = await this.#deps.outbox.run((tx) =>
       provisionCheck(
         tx,

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { randomOf } from '../../fuzz/random.ts'
+import { effort } from '../../support/effort.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
@@ -120,4 +122,50 @@ test('B27: a leaked ping key makes at most twice as many checks as the project m
   for (const answer of refused) t.deepEqual([answer.status, answer.text], [404, 'not found'])
   t.is((await checks()).length, 6)
   t.is((await send(app.url, `/ping/${pingKey}/job?create=1`)).status, 200)
+})
+
+test('refuses to create a check with a slug longer than 100 characters', async (t) => {
+  const { pingKey, checks } = await aPingedProject(app)
+  const long = 'a'.repeat(101)
+  for (const method of ['GET', 'HEAD', 'POST'])
+    for (const suffix of ['', '/start', '/fail', '/log', '/0', '/9'])
+      for (const slug of [long, long.replaceAll('a', '%61'), 'a'.repeat(2_000)]) {
+        const answer = await send(app.url, `/ping/${pingKey}/${slug}${suffix}?create=1`, { method })
+        t.deepEqual([answer.status, answer.text], [400, method === 'HEAD' ? '' : 'invalid url format'], suffix)
+      }
+  t.is((await send(app.url, `/ping/${pingKey}/${long}`)).status, 404)
+  t.is((await send(app.url, `/ping/${pingKey}/${'a'.repeat(100)}?create=1`)).status, 201)
+  t.deepEqual(
+    (await checks()).map(({ slug }) => slug.length),
+    [3, 100],
+  )
+})
+
+test('a project can be imported again whatever pings made in it', async (t) => {
+  const { pingKey, rwKey } = await aPingedProject(app)
+  const values = {
+    timeout: ['60', '0', '1e9', '31536001', 'x', ''],
+    grace: ['60', '-1', '99999999999'],
+    schedule: ['* * * * *', 'daily', `${'1,'.repeat(80)}1 * * * *`, 'x'],
+    tz: ['Europe/Riga', 'No/Where', 'z'.repeat(200)],
+    tags: ['a b', 't'.repeat(600), '<b>', '%00'],
+    channels: ['*', 'nobody', '\u0000'],
+    policy: ['3f3d4f1f-8a10-4a3e-9a53-a1f3c3c80e0c', 'x'],
+  }
+  for (let n = 0; n < effort(60, 1_000); n++) {
+    const random = randomOf(42, n)
+    const slug = Array.from({ length: 1 + random.int(130) }, () => random.pick([...'az09-_'])).join('')
+    const asked = Object.entries(values).flatMap(([name, of]) =>
+      random.oneIn(3) ? [`&${name}=${encodeURIComponent(random.pick<string>(of))}`] : [],
+    )
+    const suffix = random.pick(['', '/start', '/fail', '/log', '/7'])
+    const method = random.pick(['GET', 'HEAD', 'POST'])
+    const answer = await send(app.url, `/ping/${pingKey}/${slug}${suffix}?create=1${asked.join('')}`, { method })
+    t.true([200, 201, 400].includes(answer.status), `${answer.status} for ${slug}`)
+  }
+  const headers = { 'X-Api-Key': rwKey }
+  const exported = await send(app.url, '/api/v3/export', { headers })
+  t.is(exported.status, 200)
+  const plan = await send(app.url, '/api/v3/import?plan=1', { method: 'POST', headers, body: exported.text })
+  t.is(plan.status, 200, plan.text)
 })
