@@ -28,6 +28,11 @@ export const url = (protocols: string[]) =>
     },
     `is not a URL with ${protocols.join(' or ')}`,
   )
+/** Whether a URL has neither path, query nor fragment. */
+export function isRoot(value: string): boolean {
+  return /^[a-z]+:\/\/[^/?#]*\/*$/i.test(value)
+}
+
 /** One URL, or several with commas between them: the nodes of a cluster, which know the same users and databases. */
 export const urls = (protocols: string[]) =>
   text.refine(

@@ -3,6 +3,7 @@ import { poolers } from '../database/pooler.ts'
 import {
   databaseUrl,
   integer,
+  isRoot,
   list,
   optionalText,
   port,
@@ -44,8 +45,8 @@ export const settings = {
   ),
   PORT: setting(port, 'Port of the HTTP server.', { fallback: '8080' }),
   PUBLIC_URL: setting(
-    url(['http:', 'https:']).optional(),
-    'Address that users reach the service at, without a trailing slash; every link is built from it. Default: `http://localhost:PORT`.',
+    url(['http:', 'https:']).refine(isRoot, 'has a path: the service works only at the root of a host').optional(),
+    'Address that users reach the service at: scheme, host and port, without a path. Every link is built from it. Default: `http://localhost:PORT`.',
   ),
   SECRET_KEY: setting(
     secretKey,
@@ -231,7 +232,7 @@ export const settings = {
   TWILIO_FROM: setting(optionalText, 'Sender number at the gateway.'),
   APPRISE_URL: setting(
     url(['http:', 'https:']).optional(),
-    'Address of an Apprise API, which sends for integrations of the kind `apprise`. Without it they are off.',
+    'Address of an Apprise API, which sends for integrations of the kind `apprise`. Without it they are off. Projects choose where it sends, so give it egress rules of its own: only IP addresses and local names in their addresses are checked here.',
   ),
   SHELL_ENABLED: setting(
     z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),

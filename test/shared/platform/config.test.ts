@@ -74,3 +74,14 @@ test('test aids and example secrets do not reach production', (t) => {
     'SECRET_KEY is the example value',
   ])
 })
+
+test('refuses a PUBLIC_URL with a path', (t) => {
+  for (const path of ['/hc', '/hc/', '/a/b', '/?x=1', '#top', '//hc'])
+    t.deepEqual(
+      problemsOf({ ...good, PUBLIC_URL: `https://host.example${path}` }),
+      ['PUBLIC_URL has a path: the service works only at the root of a host'],
+      path,
+    )
+  for (const root of ['', '/', ':8443', ':8443//'])
+    t.deepEqual(problemsOf({ ...good, PUBLIC_URL: `https://host.example${root}` }), [], root)
+})
