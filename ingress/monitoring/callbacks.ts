@@ -1,13 +1,16 @@
 import type { Request } from 'express'
+import { z } from 'zod'
 import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
 import { readBounce } from '#shared/monitoring/notifications/bounce.ts'
 import { type LateFailure, recordLateFailure } from '#shared/monitoring/notifications/callback-store.ts'
 import {
   failureOfForm,
   failureOfStatus,
+  GATEWAY_KINDS,
   isSigned,
   readBounceAddress,
   signedOfBounce,
+  signedOfCallback,
 } from '#shared/monitoring/notifications/callbacks.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -20,8 +23,8 @@ const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
 
 /**
- * Where providers say later what became of a message (monitoring behaviour 5.11). Neither needs a key: who calls knows
- * the id of a message, or a signature of ours. Both always answer 200, and so tell nobody what there is.
+ * Where providers say later what became of a message (monitoring behaviour 5.11). Neither needs a key: the
+ * caller has a signature of ours. Both always answer 200, which does not tell whether a message exists.
  */
 export const callbackRoutes: readonly Route[] = [
   defineRoute({
@@ -32,12 +35,20 @@ export const callbackRoutes: readonly Route[] = [
     tags: ['Status'],
     security: [],
     params: { uuid: uuidParam },
+    query: z.object({
+      signature: z.string().optional().describe('From the address that the gateway got; without it nothing changes.'),
+    }),
     body: { required: false, content: { 'application/x-www-form-urlencoded': null } },
     responses: { 200: { description: 'Always. No body.' }, 413: answers.tooLarge },
     async handle(request, response, deps) {
       const failure = failureOfForm(new URLSearchParams((await readBody(request, MAX_FORM_BYTES)).toString()))
       const { uuid } = request.params
-      if (failure) await record(deps, { notificationId: uuid, ...failure, withinHours: CALLBACK_HOURS })
+      const query = new URLSearchParams(request.originalUrl.split('?', 2)[1])
+      const signature = Buffer.from(query.get('signature') ?? '', 'hex')
+      if (failure && isSigned(signature, deps.secrets.digests(signedOfCallback(uuid)))) {
+        const of = { notificationId: uuid, withinHours: CALLBACK_HOURS, kinds: GATEWAY_KINDS, isOnce: true }
+        await record(deps, { ...of, ...failure })
+      }
       response.status(200).end()
     },
   }),
@@ -67,7 +78,7 @@ async function recordBounce(request: Request, deps: IngressDeps): Promise<void> 
   if (!named || !failure) return
   const { notificationId, signature } = named
   if (!isSigned(signature, deps.secrets.digests(signedOfBounce(notificationId)))) return
-  await record(deps, { notificationId, ...failure, withinHours: BOUNCE_HOURS })
+  await record(deps, { notificationId, ...failure, withinHours: BOUNCE_HOURS, kinds: ['email'], isOnce: false })
 }
 
 async function record(deps: IngressDeps, failure: LateFailure): Promise<void> {

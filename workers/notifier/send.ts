@@ -1,7 +1,12 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { updateChannel } from '#shared/monitoring/channels/store.ts'
 import { type Claim, holdLeases } from '#shared/monitoring/notifications/attempt-store.ts'
-import { bounceAddress, signedOfBounce } from '#shared/monitoring/notifications/callbacks.ts'
+import {
+  bounceAddress,
+  callbackPath,
+  signedOfBounce,
+  signedOfCallback,
+} from '#shared/monitoring/notifications/callbacks.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { createBuild } from './build-notification.ts'
@@ -81,7 +86,7 @@ function settingsOf({ config, secrets }: Pick<NotifierDeps, 'config' | 'secrets'
     }),
     // A gateway refuses a message whose callback it could not reach.
     ...(publicUrl.startsWith('https:') && {
-      callbackUrlOf: (id: string) => `${publicUrl}/api/v3/notifications/${id}/status`,
+      callbackUrlOf: (id: string) => publicUrl + callbackPath(id, secrets.digest(signedOfCallback(id))),
     }),
   }
 }

@@ -10,6 +10,10 @@ export interface LateFailure {
   disables: boolean
   /** older messages are left as they are */
   withinHours: number
+  /** messages of other kinds are left as they are */
+  kinds: readonly string[]
+  /** whether a message that has failed already is left as it is */
+  isOnce: boolean
 }
 
 /**
@@ -20,13 +24,15 @@ export interface LateFailure {
  */
 export async function recordLateFailure(
   tx: Knex,
-  { notificationId: id, error, disables, withinHours }: LateFailure,
+  { notificationId: id, error, disables, withinHours, kinds, isOnce }: LateFailure,
 ): Promise<{ isKnown: boolean; isDisabledNow: boolean }> {
   const [found] = await query<{ channelId: number }>(
     tx,
-    `SELECT channel_id AS "channelId" FROM notifications
-     WHERE id = ?::uuid AND created_at >= now() - make_interval(hours => ?::int)`,
-    [id, withinHours],
+    `SELECT n.channel_id AS "channelId"
+     FROM notifications n JOIN channels c ON c.id = n.channel_id
+     WHERE n.id = ?::uuid AND n.created_at >= now() - make_interval(hours => ?::int) AND c.kind = ANY(?::text[])
+       AND NOT (?::boolean AND n.state = 'failed')`,
+    [id, withinHours, kinds, isOnce],
   )
   if (!found) return { isKnown: false, isDisabledNow: false }
   const [before] = await query<{ isEnabled: boolean }>(

@@ -23,12 +23,29 @@ function textOf(given: string | null): string {
   return [...(given ?? '').replaceAll('\0', '').toWellFormed()].slice(0, LONGEST_ERROR).join('')
 }
 
+/** Kinds whose gateway may report what became of a message. */
+export const GATEWAY_KINDS: readonly string[] = ['sms', 'whatsapp', 'call']
+
+/** The text that the signature in the address of a gateway's report is of. */
+export function signedOfCallback(notificationId: string): string {
+  return `callback:${notificationId}`
+}
+
+/**
+ * Returns the path to which a gateway reports about a message. The id alone is in every message, so it is signed.
+ * @param digest of `signedOfCallback`
+ */
+export function callbackPath(notificationId: string, digest: Buffer): string {
+  const signature = digest.subarray(0, SIGNATURE_BYTES).toString('hex')
+  return `/api/v3/notifications/${notificationId}/status?signature=${signature}`
+}
+
 /** What the signature in the envelope sender of a mail is of. */
 export function signedOfBounce(notificationId: string): string {
   return `bounce:${notificationId}`
 }
 
-/** Bytes of the digest in an envelope sender: 112 bits, so that the part before the @ has at most 64 characters. */
+/** Bytes of a digest that are a signature: 112 bits, so that the part before the @ has at most 64 characters. */
 const SIGNATURE_BYTES = 14
 
 /**
@@ -49,7 +66,7 @@ export function readBounceAddress(recipient: string): { notificationId: string; 
 
 const ADDRESS = /\bn([0-9a-f]{32})-([0-9a-f]{28})@/
 
-/** @param signature as it came with a bounce @param digests under every key that may have signed */
+/** @param signature as it came with a bounce or a report @param digests under every key that may have signed */
 export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean {
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
 import {
   bounceAddress,
+  callbackPath,
   failureOfForm,
   failureOfStatus,
   isSigned,
@@ -42,9 +44,10 @@ test.after.always(async () => {
 })
 
 /** A message of an integration that was delivered some hours ago. */
-async function delivered(hoursAgo = 0) {
+async function delivered(hoursAgo = 0, kind = 'sms') {
   const { project } = await addProject(app.deps)
   const channel = await addWebhook(app.deps, project.id, http.url)
+  await app.db('channels').where({ id: channel.id }).update({ kind })
   const id = randomUUID()
   const at = new Date(Date.now() - hoursAgo * 3_600_000)
   await app.db('notifications').insert({
@@ -68,8 +71,9 @@ async function delivered(hoursAgo = 0) {
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
-const report = async (id: string, body: string) =>
-  await send(app.url, `/api/v3/notifications/${id}/status`, { method: 'POST', headers: FORM, body })
+const reportPath = (id: string) => callbackPath(id, app.deps.secrets.digest(`callback:${id}`))
+const report = async (id: string, body: string, path = reportPath(id)) =>
+  await send(app.url, path, { method: 'POST', headers: FORM, body })
 
 /** What a mail server writes when it gives up a message (RFC 3464). */
 function bounce(to: string, status: string): string {
@@ -202,16 +206,16 @@ test.serial('disables by a bounce about the recipient only, for 48 hours', async
     ['5.7.1', false],
     ['5.2.1', true],
   ] as const) {
-    const message = await delivered(47)
+    const message = await delivered(47, 'email')
     t.is((await bounced(bounce(address(message.id), status))).status, 200)
     const error = `Delivery failed (status=${status}).`
     t.deepEqual(await message.now(), { error, last: error, isDisabled })
   }
   const untouched = { error: '', last: '', isDisabled: false }
-  const old = await delivered(49)
+  const old = await delivered(49, 'email')
   t.is((await bounced(bounce(address(old.id), '5.1.1'))).status, 200)
   t.deepEqual(await old.now(), untouched)
-  const young = await delivered()
+  const young = await delivered(0, 'email')
   for (const body of ['', 'no mail', bounce(address(young.id), '2.0.0'), bounce('ops@example.org', '5.1.1')])
     t.is((await bounced(body)).status, 200)
   t.deepEqual(await young.now(), untouched)
@@ -244,6 +248,23 @@ test.serial(
     t.is(wrong.headers.allow, 'POST')
   },
 )
+
+test.serial('takes a report with our signature only, once, and of gateway kinds', async (t) => {
+  const [untouched, body] = [{ error: '', last: '', isDisabled: false }, 'error=gone&mark_disabled=1']
+  const message = await delivered()
+  const bare = `/api/v3/notifications/${message.id}/status`
+  const bounceSignature = app.deps.secrets.digest(`bounce:${message.id}`).toString('hex').slice(0, 28)
+  const wrong = ['?signature=', `?${reportPath(randomUUID()).split('?')[1]}`, `?signature=${bounceSignature}`]
+  for (const query of ['', ...wrong]) t.is((await report(message.id, body, bare + query)).status, 200, query)
+  t.deepEqual(await message.now(), untouched)
+  for (const kind of channelKinds.keys()) {
+    const isGateway = ['sms', 'whatsapp', 'call'].includes(kind)
+    const other = await delivered(0, kind)
+    t.is((await report(other.id, body)).status, 200)
+    t.is((await report(other.id, 'error=again')).status, 200)
+    t.deepEqual(await other.now(), isGateway ? { error: 'gone', last: 'gone', isDisabled: true } : untouched, kind)
+  }
+})
 
 test('the gateway is told where to say it, when it can reach us', async (t) => {
   const twilio = { url: http.url, account: 'AC1', auth: 'tok', from: '+15550199' }
