@@ -46,7 +46,7 @@ const smallest: Record<string, [unknown, unknown]> = {
     { value: '+15550100', number: '+15550199', url: 'http://signal:8080', down: true, up: true },
   ],
   ntfy: [{ topic: 'a' }, { topic: 'a', url: 'https://ntfy.sh', priority: 3, priority_up: 3 }],
-  apprise: [{ value: 'json://h.example' }, { value: 'json://h.example', down: true, up: true }],
+  apprise: [{ value: 'tgram://token/chat' }, { value: 'tgram://token/chat', down: true, up: true }],
   shell: [{ cmd_down: 'true' }, { cmd_down: 'true', cmd_up: '' }],
   gotify: [
     { url: 'https://g.example', token: 't' },
@@ -208,4 +208,19 @@ test('what is protected from floods and where requests go can be told from a con
   t.deepEqual(findKind('webhook')?.targetsOf({ url: 'https://example.com' }), ['https://example.com'])
   t.deepEqual(findKind('github')?.targetsOf({ repo: 'a/b', token: 't' }), ['https://api.github.com'])
   t.deepEqual(findKind('email')?.targetsOf({ value: 'a@b' }), [])
+})
+
+test('Apprise addresses name no generic request and show their private hosts', (t) => {
+  const apprise = channelKinds.get('apprise')
+  for (const value of ['json://10.0.0.1/', 'XMLS://h.example', 'tgram://t/c, form://h.example', 'file:///etc/passwd'])
+    t.false(apprise?.parse({ value }).ok, value)
+  const hosts: [value: string, targets: string[]][] = [
+    ['tgram://123456789:abc/-100', []],
+    ['ntfy://user:pass@10.0.0.1:8080/topic', ['http://10.0.0.1/']],
+    ['gotify://[::1]/token', ['http://[::1]/']],
+    ['tgram://token/chat, matrix://u:p@db.internal', ['http://db.internal/']],
+    ['gotify://localhost/token', ['http://localhost/']],
+    ['ntfy://0x7f000001/topic', ['http://0x7f000001/']],
+  ]
+  for (const [value, targets] of hosts) t.deepEqual(apprise?.targetsOf({ value }), targets, value)
 })
