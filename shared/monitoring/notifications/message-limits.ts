@@ -1,5 +1,5 @@
 /** The longest that a service accepts of one part of a message. */
-export interface MessageLimit {
+interface MessageLimit {
   /** members of the request joined by dots, `*` for each element of a list; empty for the whole request as JSON */
   field: string
   max: number
