@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import test from 'ava'
 import { Webhook } from 'standardwebhooks'
@@ -59,6 +59,28 @@ async function goProgram(): Promise<readonly string[]> {
   return [program]
 }
 
+/** Secrets that an operator may have by mistake, and that no signature may pass. */
+const brokenSecrets = [
+  ...['', 'undefined', 'null', ' ', 'whsec_', 'whsec_=', 'whsec_====', 'whsec_ ', 'whsec_undefined'],
+  formatSecret(randomBytes(23)),
+  secret.slice('whsec_'.length),
+  secret.replace(/=+$/, ''),
+  `${secret} `,
+  `${secret}\n`,
+  `whsec_${'!'.repeat(44)}`,
+  `whsec_${'A'.repeat(20)}\n${'A'.repeat(24)}`,
+  `whsec_${'-_'.repeat(22)}`,
+]
+
+/** Signs with every key that a verifier could take from a broken secret. */
+function forgedSignatures(by: string, id: string, timestamp: number): string {
+  const text = by.replace(/^whsec_/, '')
+  const guessed = [Buffer.alloc(0), Buffer.from(text), Buffer.from(by), Buffer.from(text, 'base64')]
+  return guessed
+    .map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
+    .join(' ')
+}
+
 const verifiers: Record<string, () => Promise<Verifier>> = {
   'the sample for Node': async () => sample([process.execPath, join(folder, 'node/verify.mjs')]),
   'the sample for Python': async () => sample([python(), join(folder, 'python/verify.py')]),
@@ -101,5 +123,10 @@ for (const [name, make] of Object.entries(verifiers)) {
     }
     t.false(await isOurs(secret, { ...headers, 'webhook-signature': 'v1,' }, body), 'an empty signature')
     t.false(await isOurs(secret, { ...headers, 'webhook-timestamp': '' }, body), 'no time')
+    if (name.startsWith('the library')) return
+    for (const broken of brokenSecrets) {
+      const signature = forgedSignatures(broken, message.id, message.timestamp)
+      t.false(await isOurs(broken, { ...headers, 'webhook-signature': signature }, body), JSON.stringify(broken))
+    }
   })
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -20,7 +21,7 @@ func Verify(secret, id, timestamp, signature string, body []byte, now time.Time)
 	if err != nil || math.Abs(float64(now.Unix())-float64(sentAt)) > toleranceSeconds {
 		return false
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	key, err := keyOf(secret)
 	if err != nil {
 		return false
 	}
@@ -36,6 +37,17 @@ func Verify(secret, id, timestamp, signature string, body []byte, now time.Time)
 		}
 	}
 	return false
+}
+
+// keyOf refuses a missing or damaged secret: anyone can sign with an empty key.
+func keyOf(secret string) ([]byte, error) {
+	text, found := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	// DecodeString ignores line breaks, so compare with the text that the key encodes to.
+	if !found || err != nil || len(key) < 24 || base64.StdEncoding.EncodeToString(key) != text {
+		return nil, errors.New("the secret must be whsec_ and base64 of at least 24 bytes")
+	}
+	return key, nil
 }
 
 func main() {

@@ -6,7 +6,11 @@ case "$WEBHOOK_TIMESTAMP" in '' | *[!0-9]* | ?????????????*) exit 1 ;; esac
 age=$(($(date +%s) - WEBHOOK_TIMESTAMP))
 if [ "$age" -gt 300 ] || [ "$age" -lt -300 ]; then exit 1; fi
 
-key=$(printf '%s' "${WEBHOOK_SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
+# Refuse a missing or damaged secret: openssl decodes invalid base64 too, and anyone can sign with an empty key.
+case "${WEBHOOK_SECRET-}" in whsec_?*) secret=${WEBHOOK_SECRET#whsec_} ;; *) exit 1 ;; esac
+[ "$(printf '%s' "$secret" | openssl base64 -d -A | openssl base64 -A)" = "$secret" ] || exit 1
+key=$(printf '%s' "$secret" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
+[ "${#key}" -ge 48 ] || exit 1
 # The body goes through a pipe untouched: a shell variable would lose its last line feeds.
 expected=$({ printf '%s.%s.' "$WEBHOOK_ID" "$WEBHOOK_TIMESTAMP"; cat; } |
   openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A)
