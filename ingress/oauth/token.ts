@@ -85,19 +85,35 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
   })
   if (!client) throw unknownClient(asked.isBasic)
   const entitled = scopesOf(client.families, CLIENT_SCOPES)
-  const scopes = grantScopes(
-    asked.scope,
-    client.scopes.filter((scope) => entitled.includes(scope) && OFFERED_SCOPES.includes(scope)),
-    asked.isBasic,
-  )
-  return await tokenFor(client, scopes, resourceOf(asked, deps), deps)
+  const allowed = client.scopes.filter((scope) => entitled.includes(scope) && OFFERED_SCOPES.includes(scope))
+  const resource = resourceOf(asked, deps)
+  const isForTools = resource === toolsResource(deps.config.publicUrl)
+  const scopes = grantScopes(isForTools ? offeredTo(allowed, asked.scope) : asked.scope, allowed, asked.isBasic)
+  return await tokenFor(client, scopes, resource, deps)
 }
 
-/** @throws OAuthError invalid_target (RFC 8707 section 2) for what is neither the API nor the agent tools */
-function resourceOf({ resource, isBasic }: TokenRequest, { config }: IngressDeps): string {
-  const own = [config.publicUrl, toolsResource(config.publicUrl)]
-  if (resource === null || own.includes(resource)) return resource ?? config.publicUrl
-  throw new OAuthError('invalid_target', 'resource is neither this API nor its agent tools', isBasic)
+/**
+ * Drops the scopes that other clients may have: client libraries request every scope that the metadata of the tools
+ * lists, and a server may grant fewer (RFC 6749 section 3.3).
+ */
+function offeredTo(allowed: readonly string[], asked: string[] | null): string[] | null {
+  const left = asked?.filter((scope) => allowed.includes(scope) || !OFFERED_SCOPES.includes(scope)) ?? []
+  return left.length > 0 ? left : asked
+}
+
+/** @throws OAuthError invalid_target (RFC 8707 section 2) unless every resource is the API, or every one its agent tools */
+function resourceOf({ resources, isBasic }: TokenRequest, { config }: IngressDeps): string {
+  const { publicUrl } = config
+  const tools = toolsResource(publicUrl)
+  const audiences = resources.map((resource) => {
+    const href = URL.parse(resource)?.href
+    if (href === URL.parse(tools)?.href) return tools
+    // The address of the API has an optional final slash.
+    return href?.replace(/\/$/, '') === URL.parse(publicUrl)?.href.replace(/\/$/, '') ? publicUrl : null
+  })
+  const [audience = publicUrl, ...others] = new Set(audiences)
+  if (audience !== null && others.length === 0) return audience
+  throw new OAuthError('invalid_target', 'resource must be this API or its agent tools, and not both', isBasic)
 }
 
 async function tokenFor(client: ClientRecord, scopes: string[], audience: string, deps: IngressDeps) {

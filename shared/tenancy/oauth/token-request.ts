@@ -8,15 +8,16 @@ export interface TokenRequest {
   isBasic: boolean
   /** scopes asked for; null asks for all that the client has */
   scope: string[] | null
-  /** what the token is to be meant for (RFC 8707); null is the API itself */
-  resource: string | null
+  /** audiences of the token (RFC 8707); empty for the API itself */
+  resources: string[]
 }
 
 const CREDENTIALS = ['client_id', 'client_secret']
 const MAX_FIELD = 512
 
 /**
- * RFC 6749 section 4.4 with client_secret_basic or client_secret_post, never both, and no parameter twice.
+ * RFC 6749 section 4.4 with client_secret_basic or client_secret_post, never both, and no parameter twice except
+ * `resource`. A parameter without a value counts as absent (section 3.2).
  * @param form the body, application/x-www-form-urlencoded
  * @param query what followed `?`: credentials there are refused, since addresses are logged (section 2.3.1)
  * @throws OAuthError
@@ -28,18 +29,18 @@ export function parseTokenRequest(
 ): TokenRequest {
   const basic = authorization === undefined ? null : parseBasic(authorization)
   const isBasic = basic !== null
-  const fields = new URLSearchParams(form)
+  const fields = new URLSearchParams([...new URLSearchParams(form)].filter(([, value]) => value !== ''))
   for (const name of new Set(fields.keys())) {
-    if (fields.getAll(name).length > 1)
+    if (name !== 'resource' && fields.getAll(name).length > 1)
       throw new OAuthError('invalid_request', `${printable(name)} is given twice`, isBasic)
-    if (fields.get(name)?.includes('\0'))
+    if (fields.getAll(name).some((value) => value.includes('\0')))
       throw new OAuthError('invalid_request', `${printable(name)} must not contain U+0000`, isBasic)
   }
   if (CREDENTIALS.some((name) => query.has(name))) {
     throw new OAuthError('invalid_request', 'credentials do not belong in the address', isBasic)
   }
   const grant = fields.get('grant_type')
-  if (grant === null || grant === '') throw new OAuthError('invalid_request', 'grant_type is missing', isBasic)
+  if (grant === null) throw new OAuthError('invalid_request', 'grant_type is missing', isBasic)
   if (grant !== 'client_credentials') {
     throw new OAuthError('unsupported_grant_type', 'only client_credentials is supported', isBasic)
   }
@@ -48,8 +49,8 @@ export function parseTokenRequest(
   return {
     ...credentials,
     isBasic,
-    scope: scope === null || scope === '' ? null : parseScope(scope, isBasic),
-    resource: fields.get('resource'),
+    scope: scope === null ? null : parseScope(scope, isBasic),
+    resources: fields.getAll('resource'),
   }
 }
 

@@ -108,6 +108,73 @@ test('B13 repeated parameters, JSON, both ways at once and credentials in the ad
   t.is((await post(`${form}&scope=kyb:read%20nothing`, type)).json.error, 'invalid_scope')
 })
 
+test('the token endpoint reads empty parameters as absent and resources as addresses', async (t) => {
+  const { clientId, clientSecret } = await makeCredentials(product)
+  const ask = (pairs: [string, string][], headers: Record<string, string> = basic(clientId, clientSecret)) =>
+    send(`${base}/v1/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams([['grant_type', 'client_credentials'], ...pairs]),
+      headers,
+    })
+  const audienceOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).aud
+  const own = product.config.publicUrl
+  const shouted = own.toUpperCase()
+  for (const [pairs, audience] of [
+    [[['client_secret', '']], own],
+    [
+      [
+        ['client_id', ''],
+        ['client_secret', ''],
+        ['scope', ''],
+        ['resource', ''],
+      ],
+      own,
+    ],
+    [
+      [
+        ['scope', ''],
+        ['scope', 'kyb:read'],
+      ],
+      own,
+    ],
+    [[['resource', `${own}/`]], own],
+    [
+      [
+        ['resource', shouted],
+        ['resource', own],
+      ],
+      own,
+    ],
+    [
+      [
+        ['resource', `${shouted}/mcp`],
+        ['resource', `${own}/mcp`],
+      ],
+      `${own}/mcp`,
+    ],
+  ] as [[string, string][], string][]) {
+    const { status, json } = await ask(pairs)
+    t.is(status, 200, `${JSON.stringify(pairs)}: ${JSON.stringify(json)}`)
+    t.is(audienceOf(json.access_token), audience, JSON.stringify(pairs))
+  }
+  const form: [string, string][] = [
+    ['client_id', clientId],
+    ['client_secret', clientSecret],
+  ]
+  t.is((await ask([...form, ['client_id', '']], {})).status, 200)
+  for (const resources of [
+    [`${own}/MCP`],
+    [`${own}/mcp/`],
+    [own, `${own}/mcp`],
+    [own, 'https://other.example'],
+    [`${own}#x`],
+    ['x'],
+  ]) {
+    const { json } = await ask(resources.map((resource) => ['resource', resource]))
+    t.is(json.error, 'invalid_target', resources.join())
+  }
+})
+
 test('B13 guessing ends in 429 for the guesser, and the client still gets in from its own address', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const attacker = elsewhere()
