@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { clientAddress } from '../middleware/client-address.ts'
+import { DISCOVERY_HEADERS } from '../oauth/metadata.ts'
 import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
@@ -67,11 +67,11 @@ const resourceMetadataRoute = defineRoute({
   params: {},
   responses: { 200: { description: 'Metadata (RFC 9728)', content: { 'application/json': null } } },
   handle(_request, response, { config }) {
-    response.setHeader('Cache-Control', 'public, max-age=300')
+    response.set(DISCOVERY_HEADERS)
     response.json({
       resource: toolsResource(config.publicUrl),
       authorization_servers: [config.publicUrl],
-      scopes_supported: [...new Set([...OFFERED_SCOPES, ...MONITORING_SCOPES])].toSorted(),
+      scopes_supported: OFFERED_SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Signalbox agent tools',
       resource_documentation: `${config.publicUrl}/docs`,

@@ -1,5 +1,5 @@
 import { mcpRoutes } from '../mcp/routes.ts'
-import { jwksRoute, metadataRoute } from '../oauth/metadata.ts'
+import { authorizeRoute, jwksRoute, metadataRoute } from '../oauth/metadata.ts'
 import { tokenRoute } from '../oauth/token.ts'
 import { walletRoutes } from '../oid4vp/routes.ts'
 import type { Route } from '../route.ts'
@@ -28,6 +28,7 @@ export const platformRoutes: readonly Route[] = [
   tokenRoute,
   jwksRoute,
   metadataRoute,
+  authorizeRoute,
   requestPackRoute,
   sandboxInvoiceRoute,
   listPacksRoute,

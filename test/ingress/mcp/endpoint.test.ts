@@ -1,10 +1,18 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test from 'ava'
 import { revokeFamilies } from '#shared/tenancy/organisations/store.ts'
 import { createAgentDirectory } from '../../../ingress/mcp/agent-directory.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type ApiClient, askToken, clientWith, openClient, send } from '../../support/platform-client.ts'
+import {
+  type ApiClient,
+  askToken,
+  clientWith,
+  makeCredentials,
+  openClient,
+  send,
+} from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
@@ -186,6 +194,45 @@ test('where tokens for the tools are given out is published (RFC 9728)', async (
   t.deepEqual(metadata.authorization_servers, [product.config.publicUrl])
   t.deepEqual(metadata.bearer_methods_supported, ['header'])
   t.true((metadata.scopes_supported as string[]).includes('agents:invoke'))
+})
+
+test('the official client signs in with client credentials and the address alone', async (t) => {
+  for (const options of [{}, { scopes: [] }, { families: ['agents', 'kyb'] as const, scopes: [] }]) {
+    const { clientId, clientSecret } = await makeCredentials(product, options)
+    const agent = new Client({ name: 'test', version: '1' })
+    const authProvider = new ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: base })
+    await agent.connect(new StreamableHTTPClientTransport(new URL('/mcp', base), { authProvider }))
+    const names = (await agent.listTools()).tools.map(({ name }) => name)
+    await agent.close()
+    t.true(names.includes('entity_verify'), names.join())
+    t.is(names.includes('usage_get'), options.scopes === undefined)
+  }
+})
+
+test('documents of discovery are complete, open to browsers, and list scopes that a token can have', async (t) => {
+  const { clientId, clientSecret } = client.credentials
+  const documents = []
+  for (const path of [
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/v1/oauth/jwks',
+  ]) {
+    const { status, headers, json } = await send(`${base}${path}`)
+    t.is(status, 200, path)
+    t.is(headers.get('access-control-allow-origin'), '*', path)
+    documents.push(json)
+  }
+  const [server, resource] = documents
+  for (const name of ['response_types_supported', 'code_challenge_methods_supported']) {
+    t.true(server[name].length > 0, name)
+  }
+  t.is((await send(server.authorization_endpoint)).status, 400, 'no user signs in here')
+  for (const { scopes_supported } of [server, resource]) {
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+    const { status, json } = await askToken(base, { ...form, scope: scopes_supported.join(' ') })
+    t.is(status, 200, JSON.stringify(json))
+    t.deepEqual(json.scope.split(' ').toSorted(), scopes_supported.toSorted())
+  }
 })
 
 test('a body over one MiB is refused before it is parsed, other methods are not there, and what is not JSON is told so', async (t) => {
