@@ -74,9 +74,9 @@ function drawDocuments(sheet: Sheet, root: Struct, documents: readonly TradeDocu
   const table = sheet.group(section, 'Table')
   for (const { type, sha256, documentId, tier } of documents) {
     sheet.row(sheet.group(table, 'TR'), [
-      { type: 'TH', text: type, style: STYLES.strong, x: PAGE.left, width: 140 },
-      { type: 'TD', text: `${sha256}\n${documentId}`, style: STYLES.mono, x: PAGE.left + 146, width: 290 },
-      { type: 'TD', text: tier, style: STYLES.small, x: PAGE.left + 440, width: CONTENT_WIDTH - 440 },
+      { type: 'TH', text: type, style: STYLES.strong, x: PAGE.left, width: 120 },
+      { type: 'TD', text: `${sha256}\n${documentId}`, style: STYLES.mono, x: PAGE.left + 124, width: 290 },
+      { type: 'TD', text: tier, style: STYLES.small, x: PAGE.left + 418, width: CONTENT_WIDTH - 418 },
     ])
   }
   sheet.y += 10

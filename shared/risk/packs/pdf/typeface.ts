@@ -93,11 +93,13 @@ const opened = new Map<string, Font>()
 
 /**
  * Text in fonts that are embedded: Latin, Greek and Cyrillic, the rupee sign, and the scripts of India, one of them per
- * text. Any other character, and every control, is named by its code point, so that nothing is silently lost: the exact
+ * text. A line break of any kind begins a line. Any other character, and every other control, is named by its code point, so that nothing is silently lost: the exact
  * text is in the attached JSON. What is longer than 2,000 characters is cut, and says so.
  */
 export function drawnText(face: Face, given: string): DrawnText {
-  const text = (given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… (cut)` : given).normalize('NFC')
+  const text = (given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… (cut)` : given)
+    .normalize('NFC')
+    .replace(/\r\n|[\r\u0085\u2028\u2029]/g, '\n')
   const own = OWN[face]
   if (isComplete(own, text)) return laidOut(own, text)
   const script = SCRIPTS.find(({ pattern }) => pattern.test(text))
@@ -123,8 +125,11 @@ function isComplete(font: string, text: string): boolean {
   return Array.from(text).every((character) => hasGlyph(font, character.codePointAt(0) ?? 0))
 }
 
+const LINE_FEED = 0x0a
+
 /** Joiners make letters of Indian scripts what they are; other controls could hide or turn what stands around them. */
 function hasGlyph(font: string, code: number): boolean {
+  if (code === LINE_FEED) return true
   const isJoiner = code === 0x200c || code === 0x200d
   if (!isJoiner && /\p{C}/u.test(String.fromCodePoint(code))) return false
   return open(font).hasGlyphForCodePoint(code)
