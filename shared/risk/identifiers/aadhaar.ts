@@ -22,16 +22,41 @@ const PERMUTE = [
   [7, 0, 4, 6, 9, 1, 3, 2, 5, 8],
 ]
 
+const LENGTH = 12
+/** Spaces, hyphens and dashes of every kind, and dots. */
+const SEPARATORS = '[\\s\\p{Pd}\\p{Cf}.\\u2212\\u02d7\\u2043\\u00b7\\u2022\\u2027\\u2219\\u22c5\\u3002\\u30fb\\u06d4]+'
+const RUN = new RegExp(`[0-9]+(?:${SEPARATORS}[0-9]+)*`, 'gu')
+const SEPARATOR = new RegExp(SEPARATORS, 'u')
+
 /**
- * Whether a text holds a run of exactly twelve digits that may be an Aadhaar number: first digit 2-9, Verhoeff's check
- * passes. Blanks and hyphens inside the run do not count.
+ * Whether neighbouring groups of digits, in any script, have exactly twelve digits together and may be an Aadhaar
+ * number: the first digit is 2-9 and Verhoeff's check passes. Other groups beside them do not hide it.
  */
 export function holdsAadhaar(text: string): boolean {
-  const runs = text.normalize('NFKC').match(/[0-9](?:[\s-]*[0-9])*/g) ?? []
-  return runs.some((run) => {
-    const digits = run.replace(/[\s-]/g, '')
-    return digits.length === 12 && /^[2-9]/.test(digits) && isVerhoeff(digits)
+  const digits = text.normalize('NFKC').replace(/\p{Nd}/gu, digitOf)
+  return (digits.match(RUN) ?? []).some((run) => {
+    const groups = run.split(SEPARATOR)
+    return groups.some((_, from) => isAadhaar(leadingGroups(groups, from)))
   })
+}
+
+/** Joins groups until they have the length of a number, or more. */
+function leadingGroups(groups: readonly string[], from: number): string {
+  let joined = ''
+  for (let at = from; at < groups.length && joined.length < LENGTH; at++) joined += groups[at]
+  return joined
+}
+
+function isAadhaar(digits: string): boolean {
+  return digits.length === LENGTH && /^[2-9]/.test(digits) && isVerhoeff(digits)
+}
+
+/** The digits of a script are ten code points in order (Unicode, section 4.6). */
+function digitOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  let zero = code
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String((code - zero) % 10)
 }
 
 function isVerhoeff(digits: string): boolean {

@@ -49,7 +49,19 @@ for (const [text, expected] of [
   ['099941057058', false],
   ['1999941057058', false],
   ['99994105705', false],
-  ['999941057058 12', false],
+  ['999941057058 12', true],
+  ['flat 12, 560001 9999 4105 7058 9', true],
+  ['12-9999-4105-7058-560001', true],
+  ['9999\u20114105\u20117058', true],
+  ['9999\u22124105 – 7058', true],
+  ['9999.4105·7058', true],
+  ['९९९९ ४१०५ ७०५८', true],
+  ['٩٩٩٩٤١٠٥٧٠٥٨', true],
+  ['𝟗𝟗𝟗𝟗𝟒𝟏𝟎𝟓𝟕𝟎𝟓𝟖', true],
+  ['9999a4105 7058', false],
+  ['19999 4105 7058', false],
+  ['9999410570581', false],
+  ['९९९९ ४१०५ ७०५९', false],
 ] as const)
   test(`${JSON.stringify(text)} ${expected ? 'holds' : 'does not hold'} an Aadhaar number`, (t) => {
     t.is(holdsAadhaar(text), expected)
