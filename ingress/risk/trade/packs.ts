@@ -56,7 +56,7 @@ const BundleSchema = z
     envelope: z.object({
       payload: z.string(),
       payloadType: z.string(),
-      signatures: z.array(z.object({ keyid: z.string(), sig: z.string() })),
+      signatures: z.array(z.object({ keyid: z.string().optional(), sig: z.string() })),
     }),
     keys: z.array(z.record(z.string(), z.unknown())),
     record: z.record(z.string(), z.unknown()),

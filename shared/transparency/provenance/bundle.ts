@@ -4,9 +4,8 @@ import { type JsonObject, JsonParseError, type JsonValue, parseJson } from '../.
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import type { TrustPolicy } from '../anchoring/policy.ts'
 import { parseProofBundle } from '../anchoring/proof-bundle.ts'
-import { parseBase64 } from '../anchoring/text.ts'
 import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
-import { checkEnvelope, type Envelope, type EvidenceKey, parseEnvelope, STATEMENT_TYPE } from './dsse.ts'
+import { checkEnvelope, decodeEither, type Envelope, type EvidenceKey, parseEnvelope, STATEMENT_TYPE } from './dsse.ts'
 
 /** What a bundle is called in its member `mediaType`. */
 export const BUNDLE_TYPE = 'application/vnd.signalbox.trade-pack+json'
@@ -45,7 +44,7 @@ function malformed(): AnchoringError {
 
 /** The statement of an envelope; undefined unless it is in-toto, in its one canonical form. */
 export function readStatement({ payload, payloadType }: Envelope): Statement | undefined {
-  const bytes = parseBase64(payload)
+  const bytes = decodeEither(payload)
   if (payloadType !== STATEMENT_TYPE || !bytes) return undefined
   try {
     const text = Buffer.from(bytes).toString('utf8')

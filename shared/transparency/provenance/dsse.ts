@@ -18,10 +18,10 @@ export interface EvidenceKey {
 
 /** A DSSE envelope. */
 export interface Envelope {
-  /** base64 */
+  /** base64, standard or URL-safe */
   readonly payload: string
   readonly payloadType: string
-  readonly signatures: readonly { readonly keyid: string; readonly sig: string }[]
+  readonly signatures: readonly { readonly keyid?: string; readonly sig: string }[]
 }
 
 /** A key that signs. */
@@ -48,6 +48,13 @@ export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffe
   return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload])
 }
 
+/** Decodes base64 of the standard or the URL-safe alphabet (DSSE 1.0); undefined for anything else. */
+export function decodeEither(text: string): Uint8Array | undefined {
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/')
+  const isMixed = /[-_]/.test(text) && /[+/]/.test(text)
+  return isMixed ? undefined : parseBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, '='))
+}
+
 /** Signs a payload. Ed25519 is deterministic: the same payload has the same envelope. */
 export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceSigner): Envelope {
   const { kty, crv, x, kid } = evidenceKey(publicKey)
@@ -59,23 +66,25 @@ export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceS
 
 /**
  * Whether a trusted key signed an envelope, which may come from an attacker.
- * @returns KEY_UNKNOWN when no signature names a trusted key, SIGNATURE when one does and is not its own
+ * A signature without a key id may be of any trusted key.
+ * @returns KEY_UNKNOWN when no signature is of or names a trusted key, SIGNATURE when one names it and is not its own
  */
 export function checkEnvelope(
   envelope: Envelope,
   trusted: readonly EvidenceKey[],
 ): 'SIGNED' | 'KEY_UNKNOWN' | 'SIGNATURE' {
-  const payload = parseBase64(envelope.payload)
-  let isNamed = false
-  for (const { keyid, sig } of envelope.signatures) {
-    const key = trusted.find(({ kid }) => kid === keyid)
-    if (!key) continue
-    isNamed = true
-    const signature = parseBase64(sig)
-    if (!payload || signature?.length !== 64) continue
-    const { kty, crv, x } = key
+  const payload = decodeEither(envelope.payload)
+  const isOf = (sig: string, { kty, crv, x }: EvidenceKey) => {
+    const signature = decodeEither(sig)
+    if (!payload || signature?.length !== 64) return false
     const keyObject = createPublicKey({ key: { kty, crv, x }, format: 'jwk' })
-    if (verify(null, preAuthEncoding(envelope.payloadType, payload), keyObject, signature)) return 'SIGNED'
+    return verify(null, preAuthEncoding(envelope.payloadType, payload), keyObject, signature)
+  }
+  let isNamed = false
+  for (const { keyid = '', sig } of envelope.signatures) {
+    const candidates = keyid === '' ? trusted : trusted.filter(({ kid }) => kid === keyid)
+    if (candidates.some((key) => isOf(sig, key))) return 'SIGNED'
+    if (keyid !== '' && candidates.length > 0) isNamed = true
   }
   return isNamed ? 'SIGNATURE' : 'KEY_UNKNOWN'
 }
@@ -92,7 +101,7 @@ export function parseEnvelope(value: JsonValue | undefined): Envelope {
     payload,
     payloadType,
     signatures: signatures.map((entry) => {
-      const { keyid, sig } = objectOf(entry)
+      const { keyid = '', sig } = objectOf(entry)
       if (typeof keyid !== 'string' || typeof sig !== 'string') throw malformed()
       return { keyid, sig }
     }),

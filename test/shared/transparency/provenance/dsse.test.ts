@@ -10,6 +10,7 @@ import { parseBundle, readStatement, verifyBundle } from '#shared/transparency/p
 import {
   checkEnvelope,
   evidenceKey,
+  parseEnvelope,
   parseEvidenceKeys,
   preAuthEncoding,
   STATEMENT_TYPE,
@@ -121,4 +122,29 @@ test('published keys are named by their own thumbprint, whatever they say', (t) 
     t.throws(() => parseEvidenceKeys(JSON.parse(JSON.stringify(bad))), { code: 'KEY_MALFORMED' })
   }
   t.is(checkEnvelope(envelope, []), 'KEY_UNKNOWN')
+})
+
+test('an envelope is read in both alphabets of base64, with or without key ids', (t) => {
+  const urlSafe = (text: string) => text.replaceAll('+', '-').replaceAll('/', '_')
+  const bare = (text: string) => urlSafe(text).replace(/=+$/, '')
+  const [{ keyid, sig } = { sig: '' }] = envelope.signatures
+  const stranger = evidenceKey(signerFromSeed('x', 1, Buffer.alloc(32, 7)).key.publicKey)
+  const foreign = signEnvelope(payload, { seed: Buffer.alloc(32, 7), publicKey: Buffer.from(stranger.x, 'base64url') })
+  const check = (change: object) => checkEnvelope(parseEnvelope({ ...envelope, ...change }), [stranger, key])
+  for (const spell of [(text: string) => text, urlSafe, bare]) {
+    const written = { payload: spell(envelope.payload), payloadType: STATEMENT_TYPE }
+    t.true(readStatement({ ...written, signatures: [] })?.bytes.equals(payload))
+    for (const named of [{ keyid }, { keyid: '' }, {}]) {
+      t.is(check({ ...written, signatures: [{ ...named, sig: spell(sig) }] }), 'SIGNED')
+      t.is(check({ signatures: [{ sig: 'AAAA' }, { ...named, sig: spell(sig) }] }), 'SIGNED')
+    }
+  }
+  const [theirs = { sig: '' }] = foreign.signatures
+  for (const named of [{ keyid: theirs.keyid }, { keyid: '' }, {}]) {
+    const signatures = [{ ...named, sig: theirs.sig }]
+    t.is(checkEnvelope(parseEnvelope({ ...envelope, signatures }), [key]), 'KEY_UNKNOWN')
+  }
+  t.is(check({ signatures: [{ keyid, sig: theirs.sig }] }), 'SIGNATURE')
+  t.is(check({ signatures: [{ keyid, sig: `-/${sig.slice(2)}` }] }), 'SIGNATURE', 'both alphabets at once')
+  t.throws(() => parseEnvelope({ ...envelope, signatures: [{ keyid: 1, sig }] }))
 })
