@@ -51,7 +51,7 @@ export interface DisclosedClaims {
 }
 
 /** What no disclosure may be called. */
-const NO_NAMES = new Set(['_sd', '...', '__proto__'])
+const NO_NAMES = new Set(['_sd', '_sd_alg', '...', '__proto__'])
 
 interface Disclosure {
   name: string | null
@@ -114,6 +114,8 @@ function openValue(value: JsonValue, path: ClaimPath, walk: Walk): JsonValue | u
 function openObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObject | null {
   const { _sd: digests = [], ...plain } = object
   if (!Array.isArray(digests) || Object.hasOwn(plain, '...')) return null
+  // One algorithm for the whole credential (RFC 9901 section 4.1.1).
+  if (path.length > 0 && Object.hasOwn(plain, '_sd_alg')) return null
   const opened: JsonObject = {}
   for (const [name, value] of Object.entries(plain)) {
     const inner = openValue(value, [...path, name], walk)

@@ -115,11 +115,13 @@ async function checkHolder(presented: PresentedSdJwt, expected: ExpectedRequest,
   if (!jwk || keyBinding?.header.typ !== 'kb+jwt') return refuse('HOLDER_BINDING_MISSING')
   // A JWK is an object of JSON; what is none of a key's does not import.
   if (!(await isSignedBy(keyBinding, jwk as JWK))) refuse('KB_SIGNATURE')
-  const { nonce, aud, sd_hash: sdHash, iat } = keyBinding.payload
+  const { nonce, aud, sd_hash: sdHash, iat, nbf, exp } = keyBinding.payload
   if (nonce !== expected.nonce) refuse('KB_NONCE')
   if (aud !== expected.clientId) refuse('KB_AUD')
   const algorithm = sdHashOf(issuerJwt)
   if (algorithm === null || sdHash !== hash(algorithm, bound, 'base64url')) refuse('KB_SD_HASH')
   const isFresh = typeof iat === 'number' && iat >= expected.requestedAt - LEEWAY_SECONDS && iat <= now + LEEWAY_SECONDS
-  if (!isFresh) refuse('KB_IAT')
+  const hasBegun = nbf === undefined || (typeof nbf === 'number' && nbf <= now + LEEWAY_SECONDS)
+  const isOver = exp !== undefined && (typeof exp !== 'number' || exp <= now - LEEWAY_SECONDS)
+  if (!isFresh || !hasBegun || isOver) refuse('KB_IAT')
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import test from 'ava'
 import { PresentationQuery } from '#shared/risk/credentials/query.ts'
 import { RefusedPresentationError } from '#shared/risk/credentials/refusal.ts'
+import { disclose, readSdJwt } from '#shared/risk/credentials/sd-jwt.ts'
 import type { CredentialStatus } from '#shared/risk/credentials/status-list.ts'
 import type { TrustedIssuer } from '#shared/risk/credentials/trusted-issuer.ts'
 import { verifyResponse } from '#shared/risk/credentials/verify-response.ts'
@@ -60,6 +61,8 @@ interface Times {
   nbf?: number
   exp?: number
   kbIat?: number
+  kbNbf?: number
+  kbExp?: number | string
 }
 
 /** A presentation with these faults, and the query that it answers. */
@@ -90,6 +93,8 @@ async function make(faults: readonly Fault[], times: Times = {}) {
     aud: has('KB_AUD') ? 'verify.example' : CLIENT,
     sd_hash: has('KB_SD_HASH') ? 'x' : hash('sha256', bound, 'base64url'),
     iat: has('KB_IAT') ? NOW - 3_600 : (times.kbIat ?? NOW),
+    nbf: times.kbNbf,
+    exp: times.kbExp,
   }
   const typ = has('HOLDER_BINDING_MISSING') ? 'JWT' : 'kb+jwt'
   const kb = await signJwt(binding, { typ }, (has('KB_SIGNATURE') ? stranger : holder).privateJwk)
@@ -152,6 +157,12 @@ test('clocks may be a minute apart, and no more', async (t) => {
     [{ kbIat: NOW - 20 - 61 }, 'KB_IAT'],
     [{ kbIat: NOW + 60 }, 'verified'],
     [{ kbIat: NOW + 61 }, 'KB_IAT'],
+    [{ kbExp: NOW - 59 }, 'verified'],
+    [{ kbExp: NOW - 60 }, 'KB_IAT'],
+    [{ kbExp: 'never' }, 'KB_IAT'],
+    [{ kbNbf: NOW + 60 }, 'verified'],
+    [{ kbNbf: NOW + 61 }, 'KB_IAT'],
+    [{ kbNbf: NOW, kbExp: NOW + 60 }, 'verified'],
   ]
   for (const [times, expected] of cases) t.is(await reasonOf([], times), expected, JSON.stringify(times))
 })
@@ -188,4 +199,23 @@ test('a query has bounds: five credentials, thirty claims of each, 16 KiB', (t) 
   t.false(accepts([credential('a', long)]))
   for (const name of ['aadhaar', 'aadhaarNumber', 'uid', 'Aadhaar_Number'])
     t.false(accepts([credential('a', [claim(name)])]), name)
+})
+
+test('the hash algorithm of a credential is named at its top level only', (t) => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const nested = { _sd_alg: 'sha-256' }
+  const hidden = part(['s', 'address', nested])
+  const digests = { _sd: [hash('sha256', hidden, 'base64url')] }
+  const isAccepted = (payload: object, ...disclosures: string[]) => {
+    const jwt = `${part({ alg: 'ES256', typ: 'dc+sd-jwt' })}.${part(payload)}.AA`
+    const presented = readSdJwt([jwt, ...disclosures, ''].join('~'))
+    return presented !== null && disclose(presented) !== null
+  }
+  t.true(isAccepted({ _sd_alg: 'sha-256', address: {} }))
+  t.false(isAccepted({ address: nested }))
+  t.false(isAccepted({ list: [[nested]] }))
+  t.true(isAccepted(digests), 'not disclosed')
+  t.false(isAccepted(digests, hidden))
+  const top = part(['s', '_sd_alg', 'sha-256'])
+  t.false(isAccepted({ _sd: [hash('sha256', top, 'base64url')] }, top))
 })
