@@ -46,14 +46,47 @@ export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number
   return Math.round(Math.max(jittered, asked) * 1000)
 }
 
+/** No target makes us wait longer, whatever it asks for. */
+const MAX_RETRY_AFTER_SECONDS = 24 * hour
+
 /**
- * Retry-After as seconds from now: delta seconds, or an HTTP date (RFC 9110 section 10.2.3).
- * @returns null when absent or unreadable; never negative
+ * Retry-After as seconds from now: delta seconds, or one of the three HTTP dates (RFC 9110 sections 10.2.3 and 5.6.7).
+ * @returns null when absent or unreadable; 0 to one day
  */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? ''
-  if (/^\d{1,10}$/.test(text)) return Number(text)
-  if (!/^[A-Z][a-z]{2},/.test(text)) return null
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - nowMs) / 1000))
+  const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(httpDate(text, nowMs), nowMs)
+  return seconds === null ? null : Math.min(seconds, MAX_RETRY_AFTER_SECONDS)
+}
+
+function secondsUntil(atMs: number | null, nowMs: number): number | null {
+  return atMs === null ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000))
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const TIME = '(?<time>[0-2][0-9]:[0-5][0-9]:[0-5][0-9])'
+const HTTP_DATES = [
+  `[A-Z][a-z]{2}, (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) ${TIME} GMT`,
+  `[A-Z][a-z]{5,8}, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) ${TIME} GMT`,
+  `[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})`,
+].map((form) => new RegExp(`^${form}$`))
+
+function httpDate(text: string, nowMs: number): number | null {
+  const {
+    day = '',
+    month = '',
+    year = '',
+    time = '',
+  } = HTTP_DATES.map((form) => form.exec(text)?.groups).find(Boolean) ?? {}
+  const monthNumber = String(MONTHS.indexOf(month) + 1).padStart(2, '0')
+  const at = Date.parse(`${fullYear(year, nowMs)}-${monthNumber}-${day.replace(' ', '0')}T${time}Z`)
+  return Number.isNaN(at) ? null : at
+}
+
+/** A year of two digits is the last one that ends so, unless one within 50 years does (RFC 9110 section 5.6.7). */
+function fullYear(year: string, nowMs: number): string {
+  if (year.length !== 2) return year
+  const thisYear = new Date(nowMs).getUTCFullYear()
+  const inCentury = thisYear - (thisYear % 100) + Number(year)
+  return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury)
 }
