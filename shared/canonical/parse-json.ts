@@ -46,7 +46,7 @@ export interface ParseJsonOptions {
 /**
  * Parses attacker-controlled JSON that will be hashed or stored, stricter than JSON.parse (RFC 8259 with the
  * I-JSON restrictions of RFC 7493): duplicate names, lone surrogates, numbers beyond a double, integers that a double
- * changes (2^53+1), the name `__proto__`, a byte-order mark and deep nesting are errors. `-0` becomes 0.
+ * changes (2^53+1, also as 9007199254740993.0), the name `__proto__`, a byte-order mark and deep nesting are errors. `-0` becomes 0.
  * @throws JsonParseError
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): JsonValue {
@@ -69,6 +69,30 @@ export function parseJsonBytes(bytes: Uint8Array, options: ParseJsonOptions = {}
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
+/**
+ * Whether a number is an integer, in whatever spelling, that its double changes. Smaller integers never change. The
+ * shortest digits of a double name it without doubt, so that what we write ourselves (`1e+30`) is read again.
+ * @param value finite, so an integer has at most 309 digits
+ */
+function isChangedInteger(literal: string, value: number): boolean {
+  const written = integerOf(literal)
+  if (written === null) return false
+  const shortest = integerOf(String(value))
+  if (written.digits === shortest?.digits && written.zeros === shortest.zeros) return false
+  return BigInt(written.digits + '0'.repeat(written.zeros)) !== BigInt(Math.abs(value))
+}
+
+/** The digits of an integer without its sign and the zeros at its ends; null for a fraction and for zero. */
+function integerOf(literal: string): { digits: string; zeros: number } | null {
+  const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const all = (whole + fraction).replace(/^0+/, '')
+  let length = all.length
+  while (length > 0 && all[length - 1] === '0') length -= 1
+  const zeros = Number(exponent) - fraction.length + (all.length - length)
+  return length === 0 || zeros < 0 ? null : { digits: all.slice(0, length), zeros }
+}
+
 const FOUR_HEX = /^[0-9a-fA-F]{4}$/
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
@@ -220,8 +244,7 @@ class Parser {
     const literal = match[0]
     const value = Number(literal)
     if (!Number.isFinite(value)) throw this.#fault('NUMBER_OUT_OF_RANGE', 'a number beyond the range of a double')
-    const isInteger = match[1] === undefined && match[2] === undefined
-    if (isInteger && !Number.isSafeInteger(value) && String(value) !== literal)
+    if (!Number.isSafeInteger(value) && isChangedInteger(literal, value))
       throw this.#fault('NUMBER_NOT_EXACT', 'an integer that a double cannot hold')
     this.#at += literal.length
     return value === 0 ? 0 : value

@@ -10,6 +10,10 @@ const faults: readonly [string, JsonFault, string][] = [
   ['{"\\u005f_proto__":1}', 'FORBIDDEN_NAME', '__proto__'],
   ['[1e400]', 'NUMBER_OUT_OF_RANGE', '[0]'],
   ['{"a":9007199254740993}', 'NUMBER_NOT_EXACT', 'a'],
+  ['{"a":9007199254740995.0}', 'NUMBER_NOT_EXACT', 'a'],
+  ['{"a":-9007199254740993.00e0}', 'NUMBER_NOT_EXACT', 'a'],
+  ['{"a":90071992547409.93e2}', 'NUMBER_NOT_EXACT', 'a'],
+  ['{"a":100000000000000000000001.00}', 'NUMBER_NOT_EXACT', 'a'],
   ['["\\ud800"]', 'LONE_SURROGATE', '[0]'],
   ['{"\\udc00x":1}', 'LONE_SURROGATE', ''],
   ['["\\u0000"]', 'NUL_CHARACTER', '[0]'],
@@ -108,4 +112,21 @@ test('a text of more values than are accepted is refused where the first of them
     t.throws(() => parseJson('[1, {"a": 2}]', { maxValues: 3 })),
     { fault: 'TOO_MANY_VALUES', path: '[1].a' },
   )
+})
+
+test('an integer is accepted in every spelling if a double holds it', (t) => {
+  for (const text of [
+    '1180591620717411303424',
+    '11805916207174113034240e-1',
+    '1e22',
+    '1e23',
+    '1E30',
+    '1152921504606847000.0',
+    '9007199254740992.0',
+    '-0.0e999999',
+  ]) {
+    t.is(parseJson(text), Number(text) + 0, text)
+  }
+  t.is(parseJson(`1.${'0'.repeat(100_000)}1`), 1)
+  t.is(parseJson('9007199254740993.5'), 9007199254740994, 'no integer')
 })
