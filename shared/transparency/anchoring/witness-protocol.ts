@@ -83,7 +83,7 @@ export function decideCosigning(
   const known = latest(checkpoint.origin) ?? { size: 0, root: EMPTY_ROOT }
   if (request.oldSize !== known.size) return conflict(known.size, 'the old size is not the one cosigned last')
   if (known.size === checkpoint.size && !equalBytes(known.root, checkpoint.root))
-    return conflict(known.size, 'another root was cosigned for this size')
+    return refuse(422, 'another root was cosigned for this size')
   // From nothing to something there is nothing to prove, and the proof must be empty.
   const consistent =
     known.size === 0 && checkpoint.size > 0
