@@ -62,7 +62,11 @@ export async function makeCredentials(
   })
 }
 
-export async function askToken(base: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+export async function askToken(
+  base: string,
+  form: Record<string, string> | string,
+  headers: Record<string, string> = {},
+) {
   return await send(`${base}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form), headers })
 }
 

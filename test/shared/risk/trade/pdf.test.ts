@@ -1,4 +1,5 @@
 import test from 'ava'
+import { drawnText } from '#shared/risk/packs/pdf/typeface.ts'
 import { renderTradePdf } from '#shared/risk/trade/pdf.ts'
 import { readPdf } from '../../../support/risk-poppler.ts'
 
@@ -35,4 +36,8 @@ test('the PDF of a trade pack breaks no tier name and shows no control character
     t.regex(read.text, new RegExp(`^[^\\n]*${sha256}`, 'm'))
     t.regex(read.text, new RegExp(`^ *${documentId}`, 'm'))
   }
+})
+
+test('line breaks of every kind begin a line of a PDF', (t) => {
+  t.is(drawnText('Mono', 'a\r\nb\nc\u2028d').text, 'a\nb\nc\nd')
 })

@@ -130,10 +130,11 @@ test('an envelope is read in both alphabets of base64, with or without key ids',
   const [{ keyid, sig } = { sig: '' }] = envelope.signatures
   const stranger = evidenceKey(signerFromSeed('x', 1, Buffer.alloc(32, 7)).key.publicKey)
   const foreign = signEnvelope(payload, { seed: Buffer.alloc(32, 7), publicKey: Buffer.from(stranger.x, 'base64url') })
-  const check = (change: object) => checkEnvelope(parseEnvelope({ ...envelope, ...change }), [stranger, key])
+  const read = (change: object) => parseEnvelope(JSON.parse(JSON.stringify({ ...envelope, ...change })))
+  const check = (change: object) => checkEnvelope(read(change), [stranger, key])
   for (const spell of [(text: string) => text, urlSafe, bare]) {
     const written = { payload: spell(envelope.payload), payloadType: STATEMENT_TYPE }
-    t.true(readStatement({ ...written, signatures: [] })?.bytes.equals(payload))
+    t.deepEqual(readStatement({ ...written, signatures: [] })?.bytes, payload)
     for (const named of [{ keyid }, { keyid: '' }, {}]) {
       t.is(check({ ...written, signatures: [{ ...named, sig: spell(sig) }] }), 'SIGNED')
       t.is(check({ signatures: [{ sig: 'AAAA' }, { ...named, sig: spell(sig) }] }), 'SIGNED')
@@ -142,9 +143,9 @@ test('an envelope is read in both alphabets of base64, with or without key ids',
   const [theirs = { sig: '' }] = foreign.signatures
   for (const named of [{ keyid: theirs.keyid }, { keyid: '' }, {}]) {
     const signatures = [{ ...named, sig: theirs.sig }]
-    t.is(checkEnvelope(parseEnvelope({ ...envelope, signatures }), [key]), 'KEY_UNKNOWN')
+    t.is(checkEnvelope(read({ signatures }), [key]), 'KEY_UNKNOWN')
   }
   t.is(check({ signatures: [{ keyid, sig: theirs.sig }] }), 'SIGNATURE')
   t.is(check({ signatures: [{ keyid, sig: `-/${sig.slice(2)}` }] }), 'SIGNATURE', 'both alphabets at once')
-  t.throws(() => parseEnvelope({ ...envelope, signatures: [{ keyid: 1, sig }] }))
+  t.throws(() => read({ signatures: [{ keyid: 1, sig }] }))
 })
