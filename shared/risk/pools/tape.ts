@@ -35,8 +35,9 @@ type Row = Record<(typeof COLUMNS)[number], string | number | boolean | null>
 
 /** In every record of the ESMA form: most of its fields are not known here. */
 const ESMA_LABEL = 'ESMA Annex 4, partial'
-/** What stands for a field that is not filled. */
-const NO_DATA = 'ND5'
+/** Codes of the form for a field that is not filled: the value exists and was not collected; the field does not apply. */
+const NOT_COLLECTED = 'ND1'
+const NOT_APPLICABLE = 'ND5'
 /** The first fields of Annex IV to Delegated Regulation (EU) 2020/1224: identifiers, dates, balances. */
 const ESMA_CODES = Array.from({ length: 41 }, (_, index) => `CRPL${index + 1}`)
 
@@ -48,7 +49,7 @@ export function tapeHead(format: TapeFormat, cut: { cutRecordId: string; poolId:
   return `${JSON.stringify({ cutId: cutRecordId, poolId, cutOffDate }).slice(0, -1)},"receivables":[`
 }
 
-/** The lines of members, from place `from` on; what is not known is empty, null or ND5. */
+/** The lines of members, from place `from` on; what is not known is empty, null or a no-data code. */
 export function tapePart(
   format: TapeFormat,
   members: readonly CutMember[],
@@ -104,6 +105,7 @@ function esmaCells(row: Row, cutOffDate: string): CsvCell[] {
     CRPL34: cellOf(row.dueDate),
     CRPL37: cellOf(row.currency),
     CRPL38: cellOf(row.amountInr),
+    CRPL39: null,
   }
-  return [ESMA_LABEL, ...ESMA_CODES.map((code) => known[code] ?? NO_DATA)]
+  return [ESMA_LABEL, ...ESMA_CODES.map((code) => known[code] ?? (code in known ? NOT_COLLECTED : NOT_APPLICABLE))]
 }

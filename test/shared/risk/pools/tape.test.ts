@@ -47,7 +47,7 @@ test('JSON: the same members, what is not known is null; a tape of none is a lis
   t.deepEqual(JSON.parse(tapeOf('json', [])).receivables, [])
 })
 
-test('the ESMA form says in each line that it is partial; known codes are filled, the rest is ND5', (t) => {
+test('the ESMA form says in each line that it is partial; no-data codes tell unknown from not applicable', (t) => {
   const [record = {}] = parse(tapeOf('esma-annex4', ['a']), { columns: true }) as Record<string, string>[]
   const { form, ...fields } = record
   t.is(form, 'ESMA Annex 4, partial')
@@ -59,8 +59,10 @@ test('the ESMA form says in each line that it is partial; known codes are filled
     CRPL5: 'B',
     CRPL6: '2026-06-01',
     CRPL33: '2026-05-01',
+    CRPL34: 'ND1',
     CRPL37: 'INR',
     CRPL38: '118000.5',
+    CRPL39: 'ND1',
   })
 })
 
