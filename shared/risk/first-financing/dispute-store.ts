@@ -9,13 +9,13 @@ const COLUMNS = `id, registration_id AS "registrationId", holder_id AS "holderId
 /** @returns false when this organisation disputes the registration already */
 export async function insertDispute(
   tx: Knex,
-  dispute: Omit<Dispute, 'state' | 'openedAt'> & { sealedReason: string },
+  dispute: Omit<Dispute, 'state'> & { sealedReason: string },
 ): Promise<boolean> {
   const inserted = await execute(
     tx,
     `INSERT INTO financing_disputes
-       (id, registration_id, holder_id, organisation_id, env, sealed_reason, state, record, answer_by)
-     VALUES (?, ?, ?, ?, ?, ?, 'OPEN', ?, ?) ON CONFLICT DO NOTHING`,
+       (id, registration_id, holder_id, organisation_id, env, sealed_reason, state, record, answer_by, opened_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'OPEN', ?, ?, ?) ON CONFLICT DO NOTHING`,
     [
       dispute.id,
       dispute.registrationId,
@@ -25,6 +25,7 @@ export async function insertDispute(
       dispute.sealedReason,
       dispute.record,
       dispute.answerBy,
+      dispute.openedAt,
     ],
   )
   return inserted === 1

@@ -12,12 +12,12 @@ const COLUMNS = `id, organisation_id AS "organisationId", env, state, mode, deal
 
 export async function insertRegistration(
   tx: Knex,
-  registration: Omit<Registration, 'renewals' | 'contested' | 'createdAt'>,
+  registration: Omit<Registration, 'renewals' | 'contested'>,
 ): Promise<void> {
   await execute(
     tx,
     `INSERT INTO financing_registrations (id, organisation_id, env, state, mode, deal_id, sealed_receivable, due_date,
-       financed_on, expires_at, first_seen_at, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       financed_on, expires_at, first_seen_at, created_at, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       registration.id,
       registration.organisationId,
@@ -30,6 +30,7 @@ export async function insertRegistration(
       registration.financedOn,
       registration.expiresAt,
       registration.firstSeenAt,
+      registration.createdAt,
       registration.record,
     ],
   )

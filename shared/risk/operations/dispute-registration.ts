@@ -42,12 +42,13 @@ export async function disputeRegistration(
   const { sealed, commitments } = commit({ reason }, randomBytes)
   const facts = { disputeId: id, evidenceSha256, commitments }
   const record = canonicalize(await anchorRecord(tx, owner.env, EVENT_TYPE, timestamp, facts))
-  const dispute: Omit<Dispute, 'state' | 'openedAt'> = {
+  const dispute: Omit<Dispute, 'state'> = {
     id,
     registrationId: holder.recordId,
     holderId: holder.organisationId,
     ...owner,
     record,
+    openedAt: new Date(timestamp),
     answerBy: new Date(Date.parse(timestamp) + ANSWER_DAYS * DAY_MS),
   }
   if (
@@ -63,7 +64,7 @@ export async function disputeRegistration(
     fields: ['registrationId', 'disputeId', 'answerBy'],
     occurredAt: timestamp,
   })
-  return { dispute: { ...dispute, state: 'OPEN', openedAt: new Date(timestamp) } }
+  return { dispute: { ...dispute, state: 'OPEN' } }
 }
 
 function conflict(path: string, code: string, message: string) {

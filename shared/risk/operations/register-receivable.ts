@@ -145,6 +145,7 @@ async function store(
     financedOn: null,
     expiresAt,
     firstSeenAt: new Date(timestamp),
+    createdAt: new Date(timestamp),
     record,
   }
   await insertRegistration(writes, registration)
@@ -158,7 +159,7 @@ async function store(
     occurredAt: timestamp,
   }
   await recordEvent(tx, deps.enqueue, event, writes)
-  return { ...registration, renewals: 0, contested: false, createdAt: new Date(timestamp) }
+  return { ...registration, renewals: 0, contested: false }
 }
 
 /** The values that the record of a registration commits to, as its owner reads them: its fields, or RF1. */
