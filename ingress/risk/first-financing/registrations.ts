@@ -207,7 +207,9 @@ export async function offerOwn(tx: Knex.Transaction, owner: Owner, id: string, d
   const registration = await ownRegistration(tx, owner, id)
   const nowMs = toMillis(deps.now())
   if (stateAfter(registration, 'transfer', nowMs) === null) {
-    throw new ConflictError(`a registration that is ${stateAt(registration, nowMs)} cannot be transferred`)
+    const state = stateAt(registration, nowMs)
+    const message = `a registration that is ${state} cannot be transferred`
+    throw new ConflictError(message, [{ path: 'registrationId', code: state, message }])
   }
   const transferToken = randomBytes(32).toString('base64url')
   const expiresAt = new Date(nowMs + OFFER_MS)

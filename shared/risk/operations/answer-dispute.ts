@@ -23,7 +23,10 @@ export async function answerDispute(
   if (dispute?.holderId !== owner.organisationId) throw new NotFoundError('there is no such dispute')
   const registration = await lockRegistration(tx, dispute.registrationId)
   const state = answer === 'CONFIRM' ? 'CONFIRMED' : 'RELEASED'
-  if (!(await storeAnswer(tx, disputeId, state))) throw new ConflictError('the dispute has been answered')
+  if (!(await storeAnswer(tx, disputeId, state))) {
+    const message = 'the dispute has been answered'
+    throw new ConflictError(message, [{ path: 'answer', code: 'ANSWERED', message }])
+  }
   if (answer === 'RELEASE' && registration) {
     const action = registration.state === 'REGISTERED' ? 'cancel' : 'release'
     await moveRegistration(tx, registration, action, {}, deps)

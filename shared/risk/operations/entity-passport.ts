@@ -37,9 +37,15 @@ export async function issuePassport(
   { purpose, validForDays }: z.output<typeof PassportBody>,
   deps: OperationDeps & { publicUrl: string; signingKey: SigningKey },
 ) {
-  if (entity.erasedAt !== null) throw new ConflictError('the entity was erased')
+  if (entity.erasedAt !== null) {
+    const message = 'the entity was erased'
+    throw new ConflictError(message, [{ path: 'vei', code: 'ERASED', message }])
+  }
   const [latest] = await listEntityRecords(tx, entity.id, 'VERIFICATION', 1)
-  if (!latest) throw new ConflictError('nothing of this entity has been verified')
+  if (!latest) {
+    const message = 'nothing of this entity has been verified'
+    throw new ConflictError(message, [{ path: 'vei', code: 'NOT_VERIFIED', message }])
+  }
   // Stored as we anchored it.
   const verified = JSON.parse(latest.body) as {
     checks: { key: string; tier: string; result: string }[]

@@ -29,7 +29,10 @@ export async function recordConsent(
     throw new ValidationError(message, [{ path: 'expiresAt', code: 'PAST', message }])
   }
   const subject = await openSubject(tx, owner, subjectId)
-  if (subject.state === 'REVOKED') throw new ConflictError('the identity was revoked')
+  if (subject.state === 'REVOKED') {
+    const message = 'the identity was revoked'
+    throw new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
+  }
   const consentId = randomUUID()
   const record = await anchorRecord(tx, owner.env, 'identity.consent_recorded', instant(deps.now()), {
     consentId,

@@ -96,7 +96,10 @@ export async function eraseEntity(
   entity: Entity,
   deps: OperationDeps,
 ): Promise<object> {
-  if (!entity.isPerson) throw new ConflictError('the entity is no person: nothing of it is personal')
+  if (!entity.isPerson) {
+    const message = 'the entity is no person: nothing of it is personal'
+    throw new ConflictError(message, [{ path: 'vei', code: 'NO_PERSON', message }])
+  }
   const [before] = await listEntityRecords(tx, entity.id, 'ERASURE', 1)
   if (before) return JSON.parse(before.body)
   await revokeAllOfEntity(tx, owner, entity, deps)

@@ -53,7 +53,8 @@ export async function createAgentKey(
   if (errors.length > 0) throw new ValidationError('the key cannot be made like this', errors)
   await lockOrganisation(tx, maker.organisationId)
   if ((await countActiveAgentKeys(tx, maker)) >= MAX_KEYS) {
-    throw new ConflictError(`an organisation has at most ${MAX_KEYS} agent keys in an environment`)
+    const message = `an organisation has at most ${MAX_KEYS} agent keys in an environment`
+    throw new ConflictError(message, [{ path: 'name', code: 'TOO_MANY', message }])
   }
   const { keyId, key, digest } = newAgentKey(maker.env)
   const projects = [...new Set(input.projects ?? [])]

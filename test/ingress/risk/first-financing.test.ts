@@ -172,11 +172,17 @@ test('a dispute tells the holder, who confirms or releases; a second one is refu
   t.is((await dispute(holder)).status, 409)
   t.true((await eventsOf(product, holder)).includes('first_financing.disputed'))
   const path = `/v1/first-financing/disputes/${opened.json.disputeId}`
-  t.is((await other.get(path)).status, 200)
+  const read = (await holder.get(`/v1/first-financing/registrations/${made.registrationId}`)).json
+  t.is(read.createdAt, made.createdAt)
+  t.is(read.disputes[0].openedAt, opened.json.openedAt)
+  t.is((await other.get(path)).json.openedAt, opened.json.openedAt)
   t.is((await a.get(path)).status, 404)
   t.is((await other.post(`${path}/answer`, { answer: 'RELEASE' })).status, 404, 'the holder alone answers')
   t.is((await holder.post(`${path}/answer`, { answer: 'RELEASE' })).json.state, 'RELEASED')
-  t.is((await holder.post(`${path}/answer`, { answer: 'CONFIRM' })).status, 409)
+  const again = await holder.post(`${path}/answer`, { answer: 'CONFIRM' })
+  t.like(again.json, { status: 409, errors: [{ path: 'answer', code: 'ANSWERED' }] })
+  const offered = await act(holder, made.registrationId, 'transfer')
+  t.like(offered.json, { status: 409, errors: [{ path: 'registrationId', code: 'CANCELLED' }] })
   t.is((await register(other, invoice)).status, 201)
 })
 
