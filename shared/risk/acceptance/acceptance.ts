@@ -11,8 +11,10 @@ export type AcceptanceAction = (typeof ACCEPTANCE_ACTIONS)[number]
 
 /** Words of paths beside the references. */
 const RESERVED = ['records', 'adjustments', 'requests']
+/** Segments that URL parsers remove from a path, so that nobody could read what is recorded of them. */
+const REMOVED = ['.', '..']
 
-const receivableRef = line().refine((text) => !RESERVED.includes(text) && !text.includes('/'), {
+const receivableRef = line().refine((text) => ![...RESERVED, ...REMOVED].includes(text) && !text.includes('/'), {
   params: { reason: 'RESERVED' },
   message: 'must be no word of the paths, and hold no slash',
 })

@@ -173,6 +173,8 @@ test('recording needs the family acceptance; risk-signals alone reads', async (t
 const faults: [string, object, string][] = [
   ['an action that is none', { action: 'MAYBE' }, 'action'],
   ['a word of the paths', { receivableRef: 'records' }, 'receivableRef'],
+  ['a dot that is removed from paths', { receivableRef: '.' }, 'receivableRef'],
+  ['two dots that are removed from paths', { receivableRef: '..' }, 'receivableRef'],
   ['markup over two lines', { receivableRef: 'a\nb' }, 'receivableRef'],
   ['an unknown member', { score: 1 }, 'score'],
   ['the future', { at: '2999-01-01T00:00:00Z' }, 'at'],
