@@ -11,7 +11,6 @@ import { toMillis, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
-import { VERIFICATIONS_PER_MINUTE } from './services.ts'
 
 /** Who calls under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {
@@ -126,12 +125,13 @@ export function limitAddress(request: Request, response: Response, deps: Ingress
 }
 
 /**
- * Counts a verification, which costs more than a look-up, against a stricter limit of the caller's address.
+ * Counts a verification, which costs more than a look-up, against a limit of its own of the caller's address.
  * @throws RateLimitedError
  */
 export function limitVerification(request: Request, response: Response, deps: IngressDeps): void {
+  const quota = deps.config.publicRateLimitPerMinute
   const bucket = addressBucket(clientAddress(request, deps))
-  takeToken(deps.risk.verifications, bucket, VERIFICATIONS_PER_MINUTE, 'this address', response, deps)
+  if (quota > 0) takeToken(deps.risk.verifications, bucket, quota, 'this address', response, deps)
 }
 
 function takeToken(

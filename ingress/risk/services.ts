@@ -11,9 +11,6 @@ import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { requestSigners } from '../oid4vp/request-signers.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
 
-/** What anybody may make this process verify in a minute, by address: it costs more than a look-up. */
-export const VERIFICATIONS_PER_MINUTE = 30
-
 /** What the `/v1` listeners of one process share. */
 export interface RiskServices {
   keyRing: KeyRing
@@ -41,7 +38,7 @@ export function createRiskServices(deps: { db: Knex; secrets: Secrets; config: C
     clients: createClientDirectory(deps.db),
     callers: createTokenBuckets(deps.config.platformRateLimitPerMinute),
     addresses: createTokenBuckets(deps.config.publicRateLimitPerMinute),
-    verifications: createTokenBuckets(VERIFICATIONS_PER_MINUTE),
+    verifications: createTokenBuckets(deps.config.publicRateLimitPerMinute),
     veiKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei')),
     loanRefKey: cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'loan-ref')),
     requestSigner: requestSigners(deps),

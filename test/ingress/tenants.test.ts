@@ -136,21 +136,6 @@ test.serial('H3: an object of 90,000 members is verified without holding anybody
   t.like(verified[0], { verdict: 'FAILED', payloadSha256: payloadSha256(object) })
 })
 
-test.serial('H3: an address asks for thirty verifications a minute', async (t) => {
-  const { now } = app.deps
-  const at = now()
-  app.deps.now = () => at // a bucket regains a token every two seconds
-  t.teardown(() => {
-    app.deps.now = now
-  })
-  const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.77' }
-  const ask = () => send(app.url, '/v1/anchors/verify', { method: 'POST', headers, body: '{"object": {}}' })
-  for (let n = 0; n < 30; n++) t.is((await ask()).status, 200)
-  const refused = await ask()
-  t.is(refused.status, 429)
-  t.regex(String(refused.headers['retry-after']), /^\d+$/)
-})
-
 test.serial('H2: a pack is drawn without holding anybody up', async (t) => {
   const input = await pdfInput()
   const longest = await held(async () => {

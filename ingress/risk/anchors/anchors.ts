@@ -42,7 +42,9 @@ export const readAnchorRoute = read({
     ...problemResponses(404, 429, 503),
   },
   async handle({ params: { txId }, deps: { db } }) {
-    const view = TX_ID.test(txId) ? await viewAnchor(db, txId) : undefined
+    // Some programs write hexadecimal in upper case.
+    const id = txId.toLowerCase()
+    const view = TX_ID.test(id) ? await viewAnchor(db, id) : undefined
     if (!view) throw new NotFoundError('there is no such anchor')
     return jsonAnswer(200, view, { 'Access-Control-Allow-Origin': '*' })
   },
@@ -71,7 +73,7 @@ export const verifyAnchorRoute = read({
   description:
     'Public, changes nothing, and stores nothing. An object without an `anchor` is looked up by the anchor that it ' +
     'would have. Trust no server with this question when it matters: verify offline. ' +
-    'At most 30 in a minute per address.',
+    'At most PUBLIC_RATE_LIMIT_PER_MINUTE (600) in a minute per address.',
   tags: ['Anchoring'],
   access: anybodyVerifying,
   params: {},

@@ -146,7 +146,7 @@ export const settings = {
   ),
   PUBLIC_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
-    'Look-ups under /v1 without an access token per address and minute, per process; 0 is no limit.',
+    'Look-ups under /v1 without an access token per address and minute, per process, and as many verifications of anchors; 0 is no limit.',
     { fallback: '600' },
   ),
   AGENT_RATE_LIMIT_PER_MINUTE: setting(

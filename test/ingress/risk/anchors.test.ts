@@ -104,6 +104,7 @@ test('tiles, bundles and proofs are those of the published tree, and nothing els
   t.is((await send(`${log}/proof/consistency?from=99999999`)).status, 400)
   t.is((await send(`${base}/v1/transparency/other/checkpoint`)).status, 404)
   t.is((await send(`${base}/v1/anchors/${'0'.repeat(64)}`)).status, 404)
+  t.is((await send(`${base}/v1/anchors/${pack.anchor.txId.toUpperCase()}`)).json.txId, pack.anchor.txId)
 })
 
 test('B38 the log, its tiles, the anchors and the events hold hashes, and no registration, name or amount', async (t) => {
