@@ -15,7 +15,7 @@ import { type Dialect, mountRoutes } from './route.ts'
 import { createWebRouter } from './web/frame/router.ts'
 
 const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
-const problemDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failProblem }
+const problemDialect: Dialect = { answersHead: true, refuseMethod: refuseMethodWithProblem, fail: failProblem }
 
 /** Everything HTTP but `/ping/`, which is answered before Express sees it. */
 export function createApp(deps: IngressDeps): Express {

@@ -78,6 +78,8 @@ export function defineRoute<const P extends string>(route: Route<P>): Route {
 
 /** How one area of the API speaks, beyond what its operations say. */
 export interface Dialect {
+  /** answers HEAD where GET is answered, with its status and headers */
+  answersHead?: boolean
   /** sets what every answer of a path carries, refusals included */
   prepare?(request: Request, response: Response, methods: readonly string[]): void
   /** the path exists and has no such method (OPTIONS included) */
@@ -92,6 +94,8 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
   for (const [path, operations] of Map.groupBy(routes, (route) => route.path)) {
     const byMethod = new Map(operations.map((route) => [route.method.toUpperCase(), route]))
     if (byMethod.size !== operations.length) throw new Error(`${path} declares a method twice`)
+    const get = dialect.answersHead ? byMethod.get('GET') : undefined
+    if (get) byMethod.set('HEAD', get)
     const methods = [...byMethod.keys()]
     const names = paramNames(path)
     router.all(pathPattern(path, operations[0]?.params ?? {}), async (request, response) => {
@@ -99,6 +103,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
       observe(request, response, path, deps)
       try {
         dialect.prepare?.(request, response, methods)
+        if (request.method === 'HEAD') keepLength(response)
         if (!route) return dialect.refuseMethod(request, response, methods)
         // A route by regular expression numbers its groups; the decoding has been done by the router, once.
         const params: Record<string, string> = {}
@@ -112,6 +117,17 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
     })
   }
   return router
+}
+
+/** Sets the length that the body would have had: Node sends neither for HEAD. */
+function keepLength(response: Response): void {
+  const end = response.end.bind(response)
+  response.end = (...args: unknown[]) => {
+    const [body] = args
+    const isBody = typeof body === 'string' || body instanceof Uint8Array
+    if (isBody && !response.headersSent) response.setHeader('Content-Length', Buffer.byteLength(body))
+    return end()
+  }
 }
 
 function paramNames(path: string): string[] {

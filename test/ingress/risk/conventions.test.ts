@@ -33,6 +33,38 @@ test('checks come in order: who, may they, is it repeatable, is it valid', async
   t.is((await run({ no: 1 })).json.code, 'VALIDATION_ERROR')
 })
 
+test('HEAD answers with the status and the headers of GET, and without a body', async (t) => {
+  const authorization = `Bearer ${client.token}`
+  const varying = /^(?:date|x-request-id|ratelimit.*|connection|keep-alive)$/
+  for (const [path, headers] of [
+    ['/v1/transparency/sandbox/log-key', {}],
+    ['/v1/transparency/sandbox/checkpoint', {}],
+    ['/v1/oauth/jwks', {}],
+    ['/.well-known/oauth-authorization-server', {}],
+    ['/.well-known/oauth-protected-resource/mcp', {}],
+    ['/.well-known/jwt-vc-issuer', {}],
+    ['/v1/anchors/nothing', {}],
+    ['/v1/po/risk-signals/packs', { authorization }],
+    ['/v1/po/risk-signals/packs', {}],
+    ['/v1/usage?from=never', { authorization }],
+  ] as const) {
+    const [got, head] = [
+      await send(`${base}${path}`, { headers }),
+      await send(`${base}${path}`, { method: 'HEAD', headers }),
+    ]
+    const lasting = ({ headers: all }: Reply) =>
+      Object.fromEntries([...all].filter(([name]) => !varying.test(name)).map(([name, value]) => [name, value]))
+    t.is(head.status, got.status, path)
+    t.is(head.text, '')
+    t.deepEqual(lasting(head), lasting(got), path)
+  }
+  for (const path of ['/v1/oauth/token', '/mcp', '/v1/nothing']) {
+    t.is((await send(`${base}${path}`, { method: 'HEAD' })).status, path === '/v1/nothing' ? 404 : 405, path)
+  }
+  const refused = await send(`${base}/v1/oauth/jwks`, { method: 'PUT' })
+  t.is(refused.headers.get('allow'), 'GET, HEAD')
+})
+
 for (const key of ['', 'x'.repeat(256), 'has space', 'ключ']) {
   test(`B36 the idempotency key ${JSON.stringify(key.slice(0, 12))} is refused`, async (t) => {
     const value = /[^\x20-\x7e]/.test(key) ? Buffer.from(key).toString('latin1') : key
@@ -258,4 +290,10 @@ test('L10 look-ups without an access token are limited per address', async (t) =
     t.true(statuses.filter((status) => status !== 429).length >= 20, path)
   }
   t.not(await ask('/v1/securitisation/receivables/none', { ...key, ...from('2001:db8:1:5::1') }), 429)
+  const verify = (at: string) => async () => {
+    const headers = { 'content-type': 'application/json', ...from('2001:db8:1:6::1') }
+    return (await send(`${at}/v1/anchors/verify`, { method: 'POST', headers, body: '{"object": {}}' })).status
+  }
+  t.true((await Promise.all(Array.from({ length: 40 }, verify(address)))).includes(429))
+  t.deepEqual([...new Set(await Promise.all(Array.from({ length: 40 }, verify(base))))], [200], '0 is no limit')
 })
