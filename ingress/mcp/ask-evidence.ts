@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
 import type { SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
@@ -10,30 +10,29 @@ import { onceFor } from './once.ts'
 import type { ToolCall } from './tool.ts'
 import { markCallers } from './untrusted.ts'
 
-/** What the API answers: ids, codes, dates, tiers and hashes; text of others only where a tool marks it. */
-export const EvidenceSchema = z.looseObject({})
-
-interface Question {
+interface Question<Answer> {
   /** of the POST that asks the same */
   route: string
   family: SpentFamily
   /** absent: each call asks anew */
   idempotencyKey: string | undefined
   args: Record<string, unknown>
+  /** of the API, with the texts of callers marked */
+  answer: z.ZodType<Answer>
 }
 
 /**
  * Asks as the POST at `route` with the same key and body would, and waits for ten seconds; a new question costs a unit
  * of the key's budget.
  */
-export async function askEvidence(
+export async function askEvidence<Answer>(
   call: ToolCall,
-  { route, family, idempotencyKey = randomUUID(), args }: Question,
+  { route, family, idempotencyKey = randomUUID(), args, answer: schema }: Question<Answer>,
   work: (context: AskContext, admit: Admit) => Promise<StoredAnswer>,
-): Promise<z.infer<typeof EvidenceSchema>> {
+): Promise<Answer> {
   const once = onceFor(call.caller, route, idempotencyKey, args)
   const answer = await spending(call, family, (admit) => work({ ...contextOf(call), once }, admit))
-  return markCallers(JSON.parse(answer.body))
+  return schema.parse(markCallers(JSON.parse(answer.body)))
 }
 
 /** What asks a worker on behalf of a call: nobody said how long to wait, and it ends with the call. */

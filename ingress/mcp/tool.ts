@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Response } from 'express'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import type { Scope } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -27,21 +27,25 @@ export interface Tool {
   description: string
   scope: Scope | (typeof MONITORING_SCOPES)[number]
   annotations: ToolAnnotations
+  /** strict: an unknown argument is refused */
   input: z.ZodObject
-  output: z.ZodObject
+  /** declares every member of the answer */
+  output: z.ZodType<Record<string, unknown>>
   run(input: Record<string, unknown>, call: ToolCall): Promise<Record<string, unknown>>
 }
 
-/** Declares a tool; what `run` gets and gives is typed by its schemas. */
-export function defineTool<In extends z.ZodObject, Out extends z.ZodObject>(
+/** Declares a tool; `run` is typed by its schemas. Every tool accepts an `idempotencyKey` and no unknown argument. */
+export function defineTool<In extends z.ZodObject, Out extends z.ZodType<Record<string, unknown>>>(
   tool: Omit<Tool, 'input' | 'output' | 'run'> & {
     input: In
     output: Out
     run(input: z.infer<In>, call: ToolCall): Promise<z.infer<Out>>
   },
 ): Tool {
+  const shape = { idempotencyKey: z.string().optional(), ...tool.input.shape }
+  const input = z.strictObject(shape).meta({ ...tool.input.meta() })
   // Tool differs only in not naming the members; the server checks both against their schemas.
-  return tool as unknown as Tool
+  return { ...tool, input } as unknown as Tool
 }
 
 /** Looks and changes nothing. */

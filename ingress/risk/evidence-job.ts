@@ -24,7 +24,7 @@ import { problemResponses } from './documents.ts'
 import { readPreference } from './prefer.ts'
 
 /** The answer while a worker is at it. */
-const PendingSchema = z
+export const PendingSchema = z
   .object({ id: z.uuid(), status: z.literal('QUEUED'), links: z.object({ self: z.string() }) })
   .meta({ id: 'PendingEvidence' })
 

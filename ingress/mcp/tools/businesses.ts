@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
+import { AcceptanceSchema, AdjustmentSchema } from '#shared/risk/acceptance/acceptance.ts'
+import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
+import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
 import { LeiResolveBody } from '#shared/risk/businesses/requests.ts'
 import { askDilution, DilutionQuery, readAcceptance } from '../../risk/acceptance/routes.ts'
-import { readTimeline } from '../../risk/acceptance/timeline.ts'
+import { readTimeline, TimelineSchema } from '../../risk/acceptance/timeline.ts'
+import { PendingSchema } from '../../risk/evidence-job.ts'
 import { parseWith } from '../../risk/json-body.ts'
-import { askEntity, askLei } from '../../risk/kyb/verifications.ts'
-import { askEvidence, contextOf, EvidenceSchema, spending } from '../ask-evidence.ts'
+import { askEntity, askLei, VerificationSchema } from '../../risk/kyb/verifications.ts'
+import { askEvidence, contextOf, spending } from '../ask-evidence.ts'
+import { listedMembers } from '../listed-members.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { markCallers, UntrustedSchema, untrusted } from '../untrusted.ts'
+
+const VerificationAnswer = z.union([VerificationSchema, PendingSchema])
 
 export const entityVerify = defineTool({
   name: 'entity_verify',
@@ -17,18 +24,24 @@ export const entityVerify = defineTool({
     'registry does not answer is MISSING with a reason. One metered unit.',
   scope: 'kyb:read',
   annotations: IDEMPOTENT,
-  input: z.object({ vei: z.string(), idempotencyKey: z.string().optional() }),
-  output: EvidenceSchema,
+  input: z.strictObject({ vei: z.string(), idempotencyKey: z.string().optional() }),
+  output: VerificationAnswer,
   run: ({ vei, idempotencyKey }, call) =>
     // The route of the API names the entity in its path, and its body is empty.
     askEvidence(
       call,
-      { route: `/mcp/entity_verify/${vei.slice(0, 300)}`, family: 'kyb', idempotencyKey, args: {} },
+      {
+        ...{ route: `/mcp/entity_verify/${vei.slice(0, 300)}`, family: 'kyb', idempotencyKey, args: {} },
+        answer: VerificationAnswer,
+      },
       (context, admit) => askEntity(context, vei, admit),
     ),
 })
 
-const WRITTEN = ['legalName', 'entityStatus', 'registrationStatus', 'registeredAs'] as const
+const LeiAnswer = z.union([LeiAnswerSchema, PendingSchema])
+/** The register's own words are outside text; the rest are identifiers, dates and codes of ours. */
+const written = (text: string | null) => (text === null ? null : untrusted('GLEIF', text))
+const Written = UntrustedSchema.nullable()
 
 export const leiResolve = defineTool({
   name: 'lei_resolve',
@@ -38,25 +51,43 @@ export const leiResolve = defineTool({
     'and how similar the name is. None found is null with a reason. One metered unit when found.',
   scope: 'kyb:read',
   annotations: IDEMPOTENT,
-  input: z.looseObject({
-    idempotencyKey: z.string().optional(),
-    cin: z.string().optional(),
-    legalName: z.string().optional(),
-  }),
-  output: z.looseObject(Object.fromEntries(WRITTEN.map((name) => [name, UntrustedSchema.nullable().optional()]))),
+  input: z.strictObject({ idempotencyKey: z.string().optional(), ...listedMembers(LeiResolveBody.shape) }),
+  output: z.union([
+    LeiAnswerSchema.extend({
+      ...{ legalName: Written, entityStatus: Written, registrationStatus: Written, registeredAs: Written },
+    }),
+    PendingSchema,
+  ]),
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(LeiResolveBody, args, 'the arguments')
-    const question = { route: '/v1/kyb/lei/resolve', family: 'kyb', idempotencyKey, args } as const
-    const answer = await askEvidence(call, question, (context, admit) => askLei(context, body, admit))
+    const answer = await askEvidence(
+      call,
+      { route: '/v1/kyb/lei/resolve', family: 'kyb', idempotencyKey, args, answer: LeiAnswer },
+      (context, admit) => askLei(context, body, admit),
+    )
+    if (!('lei' in answer)) return answer
     if (answer.lei === null) call.units = 0 // a record that is not found is not metered
-    // The register's own words are outside text; the rest are identifiers, dates and codes of ours.
-    const marked = WRITTEN.flatMap((name) => {
-      const text = answer[name]
-      return typeof text === 'string' ? [[name, untrusted('GLEIF', text)]] : []
-    })
-    return { ...answer, ...Object.fromEntries(marked) }
+    return {
+      ...answer,
+      legalName: written(answer.legalName),
+      entityStatus: written(answer.entityStatus),
+      registrationStatus: written(answer.registrationStatus),
+      registeredAs: written(answer.registeredAs),
+    }
   },
 })
+
+const ownReference = { receivableRef: UntrustedSchema }
+const RecordAnswer = AcceptanceSchema.extend(ownReference)
+const AcceptanceAnswer = z.union([
+  TimelineSchema.extend({
+    ...ownReference,
+    records: z.array(RecordAnswer),
+    adjustments: z.array(AdjustmentSchema.extend(ownReference)),
+  }),
+  RecordAnswer,
+  PendingSchema,
+])
 
 export const acceptanceGet = defineTool({
   name: 'acceptance_get',
@@ -66,22 +97,24 @@ export const acceptanceGet = defineTool({
     'receivableRef everything that is recorded of it and what it comes to, by acceptanceId one record.',
   scope: 'acceptance:read',
   annotations: READ_ONLY,
-  input: z.object({
+  input: z.strictObject({
     receivableRef: z.string().optional().describe('the organisation’s own reference'),
     acceptanceId: z.string().optional().describe('id of one record, in place of receivableRef'),
   }),
-  output: EvidenceSchema,
+  output: AcceptanceAnswer,
   async run({ receivableRef, acceptanceId }, { caller, deps }) {
     if ((receivableRef === undefined) === (acceptanceId === undefined)) {
       const message = 'either receivableRef or acceptanceId says what to read'
       throw new ValidationError(message, [{ path: 'receivableRef', code: 'REQUIRED', message }])
     }
     if (acceptanceId !== undefined) {
-      return markCallers(JSON.parse((await readAcceptance(deps, caller, acceptanceId)).body))
+      return AcceptanceAnswer.parse(markCallers(JSON.parse((await readAcceptance(deps, caller, acceptanceId)).body)))
     }
-    return markCallers(await readTimeline(deps, caller, receivableRef ?? ''))
+    return AcceptanceAnswer.parse(markCallers(await readTimeline(deps, caller, receivableRef ?? '')))
   },
 })
+
+const DilutionAnswer = z.union([AntiDilutionSchema, PendingSchema])
 
 export const antiDilutionGet = defineTool({
   name: 'anti_dilution_get',
@@ -91,17 +124,12 @@ export const antiDilutionGet = defineTool({
     'measured once per pair and Indian day, which is one metered unit. Ratios are null below nine known months.',
   scope: 'risk-signals:read',
   annotations: READ_ONLY,
-  input: z.looseObject({
-    supplierGstin: z.string(),
-    buyerGstin: z.string(),
-    gstConsent: z.string().optional(),
-    idempotencyKey: z.string().optional(),
-  }),
-  output: EvidenceSchema,
+  input: z.strictObject({ ...listedMembers(DilutionQuery.shape), idempotencyKey: z.string().optional() }),
+  output: DilutionAnswer,
   // The pair and the day are its key: one that is brought changes nothing.
   async run({ idempotencyKey: _, ...args }, call) {
     const query = parseWith(DilutionQuery, args, 'the arguments')
     const answer = await spending(call, 'risk-signals', (admit) => askDilution(contextOf(call), query, admit))
-    return JSON.parse(answer.body)
+    return DilutionAnswer.parse(JSON.parse(answer.body))
   },
 })

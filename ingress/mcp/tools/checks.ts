@@ -26,7 +26,7 @@ export const checksList = defineTool({
   description: 'Checks of a project with their status, in the order of their creation, 100 at a time.',
   scope: 'monitoring:read',
   annotations: READ_ONLY,
-  input: z.object({
+  input: z.strictObject({
     project: ProjectInput,
     tags: z.array(z.string()).optional().describe('only checks that have all of these tags'),
     status: z.enum(['new', 'up', 'grace', 'down', 'paused']).optional(),
@@ -89,7 +89,7 @@ export const checkCreate = defineTool({
     'be. The same idempotencyKey again gives the same check.',
   scope: 'monitoring:write',
   annotations: IDEMPOTENT,
-  input: z.object({
+  input: z.strictObject({
     project: ProjectInput,
     idempotencyKey: z.string(),
     name: z.string().optional(),

@@ -18,7 +18,7 @@ export const gstinValidate = defineTool({
     'the number is well formed, not whether the registration exists.',
   scope: 'agents:invoke',
   annotations: READ_ONLY,
-  input: z.object({ gstin: z.string().describe('15 characters, such as 27AAACB1234C1ZF') }),
+  input: z.strictObject({ gstin: z.string().describe('15 characters, such as 27AAACB1234C1ZF') }),
   output: z.object({
     valid: z.boolean(),
     normalised: z.string(),
@@ -42,7 +42,9 @@ export const anchorVerify = defineTool({
     'transparency log; nothing is stored. Trust no server with this question when it matters: verify offline.',
   scope: 'agents:invoke',
   annotations: READ_ONLY,
-  input: z.object({ object: z.record(z.string(), z.unknown()).describe('the whole object, byte for byte as it was') }),
+  input: z.strictObject({
+    object: z.record(z.string(), z.unknown()).describe('the whole object, byte for byte as it was'),
+  }),
   output: VerifySchema,
   async run({ object }, { deps }) {
     const { checks, ...result } = await verifyBody(Buffer.from(JSON.stringify({ object })), deps)
@@ -59,7 +61,7 @@ export const provenanceVerify = defineTool({
     'this question when it matters: verify offline.',
   scope: 'trade:read',
   annotations: READ_ONLY,
-  input: z.object({ bundle: z.record(z.string(), z.unknown()).describe('the whole bundle, as it was received') }),
+  input: z.strictObject({ bundle: z.record(z.string(), z.unknown()).describe('the whole bundle, as it was received') }),
   output: BundleVerificationSchema,
   run: ({ bundle }, { caller, deps }) => verifyGiven(parseJsonBytes(Buffer.from(JSON.stringify(bundle))), caller, deps),
 })
@@ -73,7 +75,7 @@ export const usageGet = defineTool({
   description: 'Units per family and UTC day of the organisation, newest first, at most 200 rows.',
   scope: 'usage:read',
   annotations: READ_ONLY,
-  input: z.object({
+  input: z.strictObject({
     family: z.string().optional(),
     from: z.string().optional().describe('a date or an instant'),
     to: z.string().optional().describe('a date or an instant'),

@@ -29,7 +29,7 @@ export const alertExplain = defineTool({
     'The newest change, or the newest until `at`.',
   scope: 'monitoring:read',
   annotations: READ_ONLY,
-  input: z.object({
+  input: z.strictObject({
     checkId: z.string().describe('uuid of a check'),
     at: z.string().optional().describe('an instant, ISO 8601 with an offset'),
   }),

@@ -1,19 +1,48 @@
 import { z } from 'zod'
-import { CheckBody, RegistrationRequestBody } from '#shared/risk/first-financing/requests.ts'
-import { askCheck, CHECKS } from '../../risk/first-financing/checks.ts'
+import {
+  BlindCheckBody,
+  BlindRegistrationBody,
+  CheckBody,
+  RegistrationRequestBody,
+} from '#shared/risk/first-financing/requests.ts'
+import { RegistrationSchema } from '#shared/risk/first-financing/view.ts'
+import { PendingSchema } from '../../risk/evidence-job.ts'
+import { askCheck, CHECKS, CheckSchema } from '../../risk/first-financing/checks.ts'
 import { askRegistration, REGISTRATIONS } from '../../risk/first-financing/registrations.ts'
 import { parseWith } from '../../risk/json-body.ts'
-import { askEvidence, EvidenceSchema } from '../ask-evidence.ts'
+import { askEvidence } from '../ask-evidence.ts'
+import { type ListedMember, listedMembers } from '../listed-members.ts'
 import { defineTool, IDEMPOTENT } from '../tool.ts'
+import { UntrustedSchema } from '../untrusted.ts'
 
-// Identifiers are plain strings, and unknown members pass here: the rules of the API answer, not this schema.
-const Receivable = z.looseObject({
-  idempotencyKey: z.string(),
-  supplierGstin: z.string(),
-  buyerGstin: z.string(),
-  documentNumber: z.string(),
-  documentDate: z.string().describe('YYYY-MM-DD'),
-})
+const CheckArguments = z.union([CheckBody, BlindCheckBody])
+const RegistrationArguments = z.union([RegistrationRequestBody, BlindRegistrationBody])
+
+/**
+ * Lists the members of both forms: a receivable by its fields, or by fingerprints that hide them. Only members that
+ * both forms require are required: model providers refuse `oneOf` at the top of a schema.
+ */
+function eitherForm<Fields extends z.ZodRawShape, Blind extends z.ZodRawShape>(byFields: Fields, blind: Blind) {
+  const [first = '', ...others] = requiredOf(byFields)
+  const members = Object.entries(listedMembers({ ...byFields, ...blind })).map(([name, member]) => {
+    if (name === 'fingerprints') return [name, member.optional().describe('in place of the fields of the receivable')]
+    if (name !== first && !others.includes(name)) return [name, member]
+    const description = [member.description, 'required without fingerprints'].filter(Boolean).join('; ')
+    return [name, member.optional().describe(description)]
+  })
+  return {
+    // Object.fromEntries does not keep the names in its type.
+    members: Object.fromEntries(members) as { [Name in keyof (Fields & Blind)]: ListedMember },
+    together: { dependentRequired: { [first]: others } },
+  }
+}
+
+function requiredOf(shape: z.ZodRawShape): string[] {
+  return z.toJSONSchema(z.object(shape), { io: 'input' }).required ?? []
+}
+
+const check = eitherForm(CheckBody.shape, BlindCheckBody.shape)
+const CheckAnswer = z.union([CheckSchema, PendingSchema])
 
 export const firstFinancingCheck = defineTool({
   name: 'first_financing_check',
@@ -23,17 +52,20 @@ export const firstFinancingCheck = defineTool({
     'much or on which day. What is not ready within ten seconds has status QUEUED. One metered unit.',
   scope: 'first-financing:check',
   annotations: IDEMPOTENT,
-  input: Receivable.extend({ idempotencyKey: z.string().optional() }),
-  output: EvidenceSchema,
+  input: z.strictObject({ idempotencyKey: z.string().optional(), ...check.members }).meta(check.together),
+  output: CheckAnswer,
   async run({ idempotencyKey, ...args }, call) {
-    const body = parseWith(CheckBody, args, 'the arguments')
+    const body = parseWith(CheckArguments, args, 'the arguments')
     return await askEvidence(
       call,
-      { route: CHECKS, family: 'first-financing', idempotencyKey, args },
+      { route: CHECKS, family: 'first-financing', idempotencyKey, args, answer: CheckAnswer },
       (context, admit) => askCheck(context, body, admit),
     )
   },
 })
+
+const registration = eitherForm(RegistrationRequestBody.shape, BlindRegistrationBody.shape)
+const RegistrationAnswer = z.union([RegistrationSchema.extend({ dealId: UntrustedSchema.nullable() }), PendingSchema])
 
 export const firstFinancingRegister = defineTool({
   name: 'first_financing_register',
@@ -43,13 +75,13 @@ export const firstFinancingRegister = defineTool({
     'second is told that a duplicate exists. The same idempotencyKey again has the same answer. One metered unit.',
   scope: 'first-financing:register',
   annotations: IDEMPOTENT,
-  input: Receivable,
-  output: EvidenceSchema,
+  input: z.strictObject({ idempotencyKey: z.string(), ...registration.members }).meta(registration.together),
+  output: RegistrationAnswer,
   async run({ idempotencyKey, ...args }, call) {
-    const body = parseWith(RegistrationRequestBody, args, 'the arguments')
+    const body = parseWith(RegistrationArguments, args, 'the arguments')
     return await askEvidence(
       call,
-      { route: REGISTRATIONS, family: 'first-financing', idempotencyKey, args },
+      { route: REGISTRATIONS, family: 'first-financing', idempotencyKey, args, answer: RegistrationAnswer },
       (context, admit) => askRegistration(context, body, admit),
     )
   },

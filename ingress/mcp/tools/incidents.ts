@@ -18,7 +18,7 @@ export const incidentsList = defineTool({
   description: 'Outages of the checks of a project, newest first, 50 at a time.',
   scope: 'monitoring:read',
   annotations: READ_ONLY,
-  input: z.object({
+  input: z.strictObject({
     project: ProjectInput,
     state: z.enum(['open', 'resolved']).optional(),
     checkId: z.string().optional().describe('only those of this check'),

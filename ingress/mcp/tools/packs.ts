@@ -4,7 +4,8 @@ import { NotFoundError } from '#shared/errors.ts'
 import { awaitPack } from '#shared/risk/operations/await-pack.ts'
 import { requestPack } from '#shared/risk/operations/request-pack.ts'
 import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
-import type { Pack } from '#shared/risk/packs/pack-schema.ts'
+import { type Pack, PackSchema } from '#shared/risk/packs/pack-schema.ts'
+import { packRequestSchema } from '#shared/risk/packs/request.ts'
 import { findPack } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
@@ -12,11 +13,28 @@ import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
 import { readPackRequest, requestPackRoute } from '../../risk/packs/request-pack.ts'
 import { spending } from '../ask-evidence.ts'
 import type { AgentCaller } from '../caller.ts'
+import { listedMembers } from '../listed-members.ts'
 import { onceFor } from '../once.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
-import { untrusted } from '../untrusted.ts'
+import { UntrustedSchema, untrusted } from '../untrusted.ts'
 
-const PackView = z.looseObject({ packId: z.string(), status: z.enum(['QUEUED', 'READY']) })
+const { signals } = PackSchema.shape
+const { doubleFinancing } = signals.shape
+const { cersai } = doubleFinancing.shape
+/** A charge with the register's own words marked. */
+const MarkedCharge = cersai.shape.activeCharges.unwrap().element.extend({
+  securityInterestId: UntrustedSchema,
+  assetCategory: UntrustedSchema,
+  chargeHolderType: UntrustedSchema,
+})
+const MarkedCersai = cersai.extend({ activeCharges: z.array(MarkedCharge).nullable() })
+const PackView = z.union([
+  PackSchema.extend({
+    status: z.literal('READY'),
+    signals: signals.extend({ doubleFinancing: doubleFinancing.extend({ cersai: MarkedCersai }) }),
+  }),
+  z.strictObject({ packId: z.string(), status: z.literal('QUEUED') }),
+])
 
 /**
  * A pack of the caller's own, with the registry's texts marked.
@@ -60,21 +78,7 @@ export const riskSignalsRun = defineTool({
     'idempotencyKey again gives the same pack. With a sandbox key mode is DEMO, with a live key LIVE.',
   scope: 'risk-signals:run',
   annotations: IDEMPOTENT,
-  // Identifiers are plain strings, and unknown members pass here: the rules of the API answer, not this schema.
-  input: z.looseObject({
-    idempotencyKey: z.string(),
-    mode: z.string().describe('DEMO or LIVE'),
-    buyerGstin: z.string(),
-    borrowerGstin: z.string(),
-    subcontractorGstin: z.string(),
-    poValue: z.number().describe('rupees'),
-    dealId: z.string().optional(),
-    poNumber: z.string().optional(),
-    poDate: z.string().optional().describe('YYYY-MM-DD'),
-    subcontractValue: z.number().optional().describe('rupees'),
-    eInvoices: z.array(z.string()).optional().describe('signed e-invoices'),
-    consents: z.record(z.string(), z.string()).optional().describe('consent handles: gst, aa, epfo'),
-  }),
+  input: z.strictObject({ idempotencyKey: z.string(), ...listedMembers(packRequestSchema().shape) }),
   output: PackView,
   async run({ idempotencyKey, ...body }, call) {
     const { caller, deps, signal } = call
@@ -108,7 +112,7 @@ export const riskSignalsGet = defineTool({
     'composed its status is QUEUED.',
   scope: 'risk-signals:read',
   annotations: READ_ONLY,
-  input: z.object({ packId: z.string() }),
+  input: z.strictObject({ packId: z.string() }),
   output: PackView,
   run: ({ packId }, { caller, deps }) => packOf(packId, caller, deps),
 })

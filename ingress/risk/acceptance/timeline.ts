@@ -10,7 +10,7 @@ import { withScope } from '../access.ts'
 import { read } from '../risk-route.ts'
 import { RequestSchema } from './request-schema.ts'
 
-const TimelineSchema = z
+export const TimelineSchema = z
   .object({
     receivableRef: z.string(),
     records: z.array(AcceptanceSchema),

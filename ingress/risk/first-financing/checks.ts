@@ -14,7 +14,7 @@ import { countGiven } from './limits.ts'
 export const CHECKS = '/v1/first-financing/checks'
 const FOLDER = CHECKS
 
-const CheckSchema = z
+export const CheckSchema = z
   .object({
     checkId: z.uuid(),
     status: z.enum(['DUPLICATE_FINANCED', 'DUPLICATE_REGISTERED', 'POSSIBLE_MATCH', 'UNRESOLVED', 'CLEAN']),

@@ -31,7 +31,7 @@ export const VERIFICATIONS = '/v1/kyb/verifications'
 const FOLDER = VERIFICATIONS
 const LEI_FOLDER = '/v1/kyb/lei/resolutions'
 
-const VerificationSchema = anchored({
+export const VerificationSchema = anchored({
   verificationId: z.uuid(),
   entityId: z.uuid().nullable(),
   vei: z.string().nullable(),

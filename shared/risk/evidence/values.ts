@@ -50,7 +50,7 @@ export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' }
 export const day = z
   .string()
   .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD', abort: true })
-  .meta({ id: 'Day', example: '2026-05-01' })
+  .meta({ id: 'Day', description: 'YYYY-MM-DD', example: '2026-05-01' })
 
 /** The first day of GST: no tax registration has an older document. */
 const FIRST_GST_DAY = '2017-07-01'
@@ -116,7 +116,7 @@ export const amountInr = z
     params: { reason: 'TOO_MANY_DECIMALS' },
     message: 'must have at most two decimals',
   })
-  .meta({ id: 'AmountInr' })
+  .meta({ id: 'AmountInr', description: 'rupees' })
 
 /** A SHA-256 in hex. */
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters')

@@ -98,16 +98,20 @@ export function packRequestSchema(options: GstinOptions = {}) {
     buyerGstin: gstin(options),
     borrowerGstin: gstin(options),
     subcontractorGstin: gstin(options),
-    poValue: amount,
+    poValue: amount.describe('rupees'),
     dealId: line(100).optional(),
     poNumber: line(100).optional(),
     poDate: z
       .string()
       .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
-      .optional(),
-    subcontractValue: amount.optional(),
-    eInvoices: z.array(eInvoiceToken).max(TOKENS_MAX_COUNT).optional(),
-    consents: z.strictObject({ gst: handle.optional(), aa: handle.optional(), epfo: handle.optional() }).optional(),
+      .optional()
+      .describe('YYYY-MM-DD'),
+    subcontractValue: amount.optional().describe('rupees'),
+    eInvoices: z.array(eInvoiceToken).max(TOKENS_MAX_COUNT).optional().describe('signed e-invoices'),
+    consents: z
+      .strictObject({ gst: handle.optional(), aa: handle.optional(), epfo: handle.optional() })
+      .optional()
+      .describe('consent handles: gst, aa, epfo'),
   })
 }
 

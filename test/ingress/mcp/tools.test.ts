@@ -17,7 +17,7 @@ test('the words that models read change only on purpose', (t) => {
   const digest = createHash('sha256').update(canonicalize(words)).digest('hex')
   t.is(
     digest,
-    '86a5b93f3d9ff09dcce8eb34c05234a3e5603060fbe89ba49e6f927b4046d9fb',
+    '212b5d40b84cdddfa6d69d34a26628d3981254149c66be2a43d788645569c099',
     'read every text once more, then write the new digest here',
   )
 })
@@ -35,7 +35,7 @@ test('no text of a tool recommends, decides or takes orders', (t) => {
 })
 
 /** What a client is shown of a schema. */
-function schemaOf(schema: z.ZodObject): object {
+function schemaOf(schema: z.ZodType): object {
   return z.toJSONSchema(schema, { io: 'input' })
 }
 
