@@ -1,32 +1,53 @@
-import { setImmediate } from 'node:timers/promises'
-
 /** How long work over many items may go on before others have their turn, in milliseconds. */
 const TURN_MS = 10
+
+/** when the present turn of the process began; null while nobody works in turns */
+let began: number | null = null
+const waiting: (() => void)[] = []
 
 /** Work of one caller in turns. */
 interface Turns {
   /** Gives up the event loop if the present turn is over. */
   rest(): Promise<void>
-  /** how many turns it took until now */
+  /** Returns how many turns the caller's own work filled until its last rest, at least 1. */
   count(): number
 }
 
 /**
- * Lets work whose length grows with what is stored share the event loop: called between two items it gives up the loop
- * once the present turn is longer than 10 ms, and returns at once before that.
+ * Lets work whose length grows with what is stored share the event loop: called between two items, `rest` gives up the
+ * loop once the present turn is longer than 10 ms, and returns at once before that. All such work of the process shares
+ * a turn, however many requests it belongs to; those that wait go on one after the other, one in each turn.
  */
 export function createTurns(): Turns {
-  let began = performance.now()
-  let count = 1
+  turnBegan()
+  let resumed = performance.now()
+  let ownMs = 0
   return {
     async rest() {
-      if (performance.now() - began < TURN_MS) return
-      await setImmediate()
-      began = performance.now()
-      count += 1
+      const now = performance.now()
+      if (now - turnBegan() < TURN_MS) return
+      ownMs += now - resumed
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      resumed = performance.now()
     },
-    count: () => count,
+    count: () => Math.max(1, Math.ceil(ownMs / TURN_MS)),
   }
+}
+
+function turnBegan(): number {
+  if (began === null) {
+    began = performance.now()
+    setImmediate(nextTurn)
+  }
+  return began
+}
+
+function nextTurn(): void {
+  began = null
+  const next = waiting.shift()
+  if (!next) return
+  turnBegan()
+  next()
 }
 
 /** Runs work to its end in turns; at each of its yields the event loop may go on. */
