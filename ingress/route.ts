@@ -105,6 +105,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
         dialect.prepare?.(request, response, methods)
         if (request.method === 'HEAD') keepLength(response)
         if (!route) return dialect.refuseMethod(request, response, methods)
+        if (route.security.length > 0) keepFromCaches(response, route)
         // A route by regular expression numbers its groups; the decoding has been done by the router, once.
         const params: Record<string, string> = {}
         for (const [index, name] of names.entries()) params[name] = pathText(request.params[index])
@@ -128,6 +129,12 @@ function keepLength(response: Response): void {
     if (isBody && !response.headersSent) response.setHeader('Content-Length', Buffer.byteLength(body))
     return end()
   }
+}
+
+/** A response to a caller who proved who it is must not be given to another by a shared cache. */
+function keepFromCaches(response: Response, { security }: Route): void {
+  response.setHeader('Cache-Control', 'no-store')
+  response.vary(security.some((name) => name.startsWith('projectKey')) ? 'X-Api-Key' : 'Authorization')
 }
 
 function paramNames(path: string): string[] {

@@ -63,6 +63,8 @@ export const metricsRoutes: readonly Route[] = [
 ]
 
 async function answerMetrics(key: string, request: Request, response: Response, deps: IngressDeps): Promise<void> {
+  // The key may be in the path.
+  response.setHeader('Cache-Control', 'no-store')
   if (key.length !== API_KEY_LENGTH) throw new ValidationError('')
   const found = await findKey(key, deps)
   if (found?.kind !== 'ro') throw new ForbiddenError('')
