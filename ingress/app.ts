@@ -5,6 +5,8 @@ import type { IngressDeps } from './deps.ts'
 import { DOCS_CSP, docsPage } from './docs-page.tsx'
 import { failMonitoring, failProblem, refuseMethodWithProblem } from './errors.ts'
 import { createHealthRouter } from './health.ts'
+import { countBody } from './middleware/body.ts'
+import { clientAddress } from './middleware/client-address.ts'
 import { requestId } from './middleware/request-id.ts'
 import { monitoringDialect } from './monitoring/dialect.ts'
 import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
@@ -27,6 +29,10 @@ export function createApp(deps: IngressDeps): Express {
   app.set('query parser', false)
 
   app.use(requestId)
+  app.use((request, response, next) => {
+    countBody(request, response, clientAddress(request, deps))
+    next()
+  })
   app.use(mountRoutes(monitoringRoutes, monitoringDialect, deps))
   app.use(createSlashRedirects([...monitoringRoutes, ...publicRoutes]))
   app.use(mountRoutes(publicRoutes, publicDialect, deps))

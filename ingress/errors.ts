@@ -22,6 +22,7 @@ const CODES: Readonly<Record<ErrorCode, { status: number; title: string }>> = {
   FORBIDDEN: { status: 403, title: 'Not permitted' },
   NOT_FOUND: { status: 404, title: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
   CONFLICT: { status: 409, title: 'The state does not permit this' },
   IDEMPOTENCY_IN_PROGRESS: { status: 409, title: 'The same request is still being answered' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too long' },
@@ -141,7 +142,8 @@ export function refuseMethodWithProblem(request: Request, response: Response, me
 /** Sets `Retry-After`, and closes connections whose body was not read to its end. */
 export function setRetryHeaders(problem: Problem, response: Response): void {
   if (problem.retryAfterSeconds !== null) response.setHeader('Retry-After', problem.retryAfterSeconds)
-  if (problem.code === 'PAYLOAD_TOO_LARGE') response.setHeader('Connection', 'close')
+  if (problem.code === 'PAYLOAD_TOO_LARGE' || problem.code === 'REQUEST_TIMEOUT')
+    response.setHeader('Connection', 'close')
 }
 
 /** Too late for an answer: the connection is cut, so that nobody takes half of one for a whole. */

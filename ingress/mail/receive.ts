@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { createByteBudget } from '../byte-budget.ts'
 
 export type Received =
   | { outcome: 'whole'; raw: Buffer; release(): void }
@@ -14,18 +15,7 @@ const FIRST_BYTES = 16 * 1024
  * `release`. Each grows in one buffer, because a sender decides how small the pieces are in which it comes.
  */
 export function createMailReceiver(limits: { maxBytes: number; roomBytes: number; roomPerSender: number }) {
-  let roomLeft = limits.roomBytes
-  const heldBy = new Map<string, number>()
-
-  function hold(sender: string | null, bytes: number): boolean {
-    const held = sender === null ? 0 : (heldBy.get(sender) ?? 0) + bytes
-    if (bytes > 0 && (bytes > roomLeft || held > limits.roomPerSender)) return false
-    roomLeft -= bytes
-    if (sender === null) return true
-    if (held === 0) heldBy.delete(sender)
-    else heldBy.set(sender, held)
-    return true
-  }
+  const budget = createByteBudget({ total: limits.roomBytes, perHolder: limits.roomPerSender })
 
   /**
    * @param sender whose room it takes; null for one that has no limit of its own
@@ -37,7 +27,7 @@ export function createMailReceiver(limits: { maxBytes: number; roomBytes: number
     let dropped: 'too-large' | 'no-room' | null = null
 
     function drop(reason: 'too-large' | 'no-room' | null): void {
-      hold(sender, -buffer.length)
+      budget.take(sender, -buffer.length)
       buffer = Buffer.alloc(0)
       dropped = reason
     }
@@ -50,7 +40,7 @@ export function createMailReceiver(limits: { maxBytes: number; roomBytes: number
       }
       if (length + chunk.length > buffer.length) {
         const size = Math.min(limits.maxBytes, Math.max(FIRST_BYTES, buffer.length * 2, length + chunk.length))
-        if (!hold(sender, size - buffer.length)) {
+        if (!budget.take(sender, size - buffer.length)) {
           drop('no-room')
           return
         }

@@ -1,8 +1,79 @@
-import type { IncomingMessage } from 'node:http'
-import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-errors.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { UnavailableError } from '#shared/errors.ts'
+import { addressBucket } from '#shared/platform/http/remote-addr.ts'
+import { createByteBudget, grownSize } from '../byte-budget.ts'
+import {
+  AbortedRequestError,
+  PayloadTooLargeError,
+  RequestTimeoutError,
+  UnsupportedMediaTypeError,
+} from './request-errors.ts'
 
 /** The longest body of the management API and of `/v1`, in bytes (monitoring behaviour 5.4). */
 const MAX_BODY_BYTES = 2_621_440
+/** Bytes of bodies, and of the values parsed from them, that this process holds; above it 503. */
+const MAX_HELD_BYTES = 128 * 1024 * 1024
+/** The same of one client address. */
+const MAX_HELD_PER_ADDRESS = 32 * 1024 * 1024
+/** What a parsed value takes in memory, about. */
+const BYTES_PER_VALUE = 128
+/** A body must arrive within this time, plus one millisecond for each 128 bytes received. */
+const BODY_MS = 10_000
+const BYTES_PER_MS = 128
+
+const budget = createByteBudget({ total: MAX_HELD_BYTES, perHolder: MAX_HELD_PER_ADDRESS })
+const accounts = new WeakMap<IncomingMessage, Account>()
+
+/** What a request holds of the budget. */
+class Account {
+  readonly #address: string
+  #bytes = 0
+  #isClosed = false
+
+  constructor(address: string) {
+    this.#address = address
+  }
+
+  /** @throws UnavailableError */
+  take(bytes: number): void {
+    if (this.#isClosed) return
+    if (!budget.take(this.#address, bytes)) {
+      throw new UnavailableError('too many request bodies are in memory, try again later', { retryAfterSeconds: 1 })
+    }
+    this.#bytes += bytes
+  }
+
+  release(): void {
+    budget.take(this.#address, -this.#bytes)
+    this.#bytes = 0
+  }
+
+  /** Nothing is counted after it: the response has ended, and nobody would release it. */
+  close(): void {
+    this.release()
+    this.#isClosed = true
+  }
+}
+
+/** Counts the body of a request for its client until the response ends. Without it the body counts until it is read. */
+export function countBody(request: IncomingMessage, response: ServerResponse, address: string): void {
+  if (!hasBody(request)) return
+  const account = new Account(addressBucket(address))
+  accounts.set(request, account)
+  response.once('close', () => {
+    account.close()
+    // A paused body would block the requests behind it.
+    request.resume()
+  })
+}
+
+/**
+ * Counts the values that the JSON body of a request becomes.
+ * @throws UnavailableError above the budget
+ */
+export function holdValues(request: IncomingMessage, count: number): void {
+  accounts.get(request)?.take(count * BYTES_PER_VALUE)
+}
 
 /** Whether a body belongs to a request. GET and HEAD may carry one too; nearly none do. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -10,32 +81,133 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * The whole body, as sent. Refuses before buffering what is announced as too long, and while reading what turns out so.
- * @throws PayloadTooLargeError; the connection closes after the answer
- * @throws UnsupportedMediaTypeError for a compressed body
+ * Reads the whole body, as sent.
+ * @throws as `openBody` and its methods
  */
 export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
+  return await openBody(request, limit).all()
+}
+
+/** A body that is read in two steps: its beginning, by which the caller is known, and the rest. */
+export interface IncomingBody {
+  /** true once the last byte was read */
+  readonly isWhole: boolean
+  /**
+   * Reads until this many bytes have arrived, or all. Returns everything that was read.
+   * @throws PayloadTooLargeError; the connection closes after the response
+   * @throws AbortedRequestError, RequestTimeoutError, and UnavailableError above the budget of the process
+   */
+  upTo(bytes: number): Promise<Buffer>
+  all(): Promise<Buffer>
+}
+
+/**
+ * Opens the body of a request, of which nothing is read yet.
+ * @param withinMs milliseconds from now in which it must arrive, beside those that its length adds
+ * @throws PayloadTooLargeError when its announced length is too long
+ * @throws UnsupportedMediaTypeError for a compressed body
+ */
+export function openBody(request: IncomingMessage, limit = MAX_BODY_BYTES, withinMs = BODY_MS): IncomingBody {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     throw new UnsupportedMediaTypeError('compressed bodies are not supported')
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-  return await new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    const settle = (act: () => void) => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
-      act()
+  return new Body(request, limit, withinMs)
+}
+
+class Body implements IncomingBody {
+  readonly #request: IncomingMessage
+  readonly #limit: number
+  readonly #account: Account
+  readonly #dueAt: number
+  #buffer: Buffer = Buffer.alloc(0)
+  #length = 0
+  #isWhole = false
+
+  constructor(request: IncomingMessage, limit: number, withinMs: number) {
+    this.#request = request
+    this.#limit = limit
+    this.#dueAt = performance.now() + withinMs
+    this.#account = accounts.get(request) ?? accountOfReading(request)
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  async upTo(bytes: number): Promise<Buffer> {
+    if (!this.#isWhole && this.#length < bytes) await this.#read(bytes)
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  async all(): Promise<Buffer> {
+    return await this.upTo(Number.POSITIVE_INFINITY)
+  }
+
+  async #read(wanted: number): Promise<void> {
+    const request = this.#request
+    if (request.destroyed) throw new AbortedRequestError('the request ended early')
+    return await new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer)
+        request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
+        act()
+      }
+      const fail = (error: unknown) => {
+        this.#account.release()
+        this.#buffer = Buffer.alloc(0)
+        settle(() => reject(error))
+      }
+      const onData = (chunk: Buffer) => {
+        try {
+          this.#append(chunk)
+        } catch (error) {
+          fail(error)
+          return
+        }
+        if (this.#length < wanted) return
+        request.pause()
+        settle(resolve)
+      }
+      const onEnd = () => {
+        this.#isWhole = true
+        settle(resolve)
+      }
+      const onClose = () => fail(new AbortedRequestError('the request ended early'))
+      const late = () => {
+        const left = this.#timeLeft()
+        if (left <= 0) fail(new RequestTimeoutError('the body did not arrive in time'))
+        else timer = setTimeout(late, left)
+      }
+      let timer = setTimeout(late, this.#timeLeft())
+      request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+      request.resume()
+    })
+  }
+
+  #timeLeft(): number {
+    return this.#dueAt + this.#length / BYTES_PER_MS - performance.now()
+  }
+
+  #append(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    if (length > this.#limit) throw tooLarge(this.#limit)
+    const size = grownSize(this.#buffer.length, length, this.#limit)
+    if (size > this.#buffer.length) {
+      this.#account.take(size - this.#buffer.length)
+      const larger = Buffer.allocUnsafeSlow(size)
+      this.#buffer.copy(larger, 0, 0, this.#length)
+      this.#buffer = larger
     }
-    const onData = (chunk: Buffer) => {
-      length += chunk.length
-      if (length > limit) settle(() => reject(tooLarge(limit)))
-      else chunks.push(chunk)
-    }
-    const onEnd = () => settle(() => resolve(Buffer.concat(chunks, length)))
-    const onClose = () => settle(() => reject(new AbortedRequestError('the request ended early')))
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
-  })
+    this.#length += chunk.copy(this.#buffer, this.#length)
+  }
+}
+
+function accountOfReading(request: IncomingMessage): Account {
+  const account = new Account(addressBucket(request.socket.remoteAddress ?? ''))
+  request.once('close', () => account.close())
+  return account
 }
 
 function tooLarge(limit: number): PayloadTooLargeError {

@@ -10,6 +10,11 @@ export class UnsupportedMediaTypeError extends DomainError {
   readonly code = 'UNSUPPORTED_MEDIA_TYPE'
 }
 
+/** The body did not arrive in time. */
+export class RequestTimeoutError extends DomainError {
+  readonly code = 'REQUEST_TIMEOUT'
+}
+
 /** The path exists, the method on it does not. */
 export class MethodNotAllowedError extends DomainError {
   readonly code = 'METHOD_NOT_ALLOWED'

@@ -14,11 +14,13 @@ import {
 } from '#shared/monitoring/notifications/callbacks.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from '../deps.ts'
-import { readBody } from '../middleware/body.ts'
+import { openBody, readBody } from '../middleware/body.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const MAX_FORM_BYTES = 20_000
+/** The headers of a mail in which its recipient is sought. */
+const MAX_ADDRESS_BYTES = 65_536
 const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
 
@@ -72,13 +74,22 @@ export const callbackRoutes: readonly Route[] = [
 ]
 
 async function recordBounce(request: Request, deps: IngressDeps): Promise<void> {
-  const { to, status } = await readBounce(await readBody(request))
-  const named = readBounceAddress(to)
+  const incoming = openBody(request)
+  // Anybody may post a mail: the rest is read only behind a signature of ours.
+  const beginning = (await incoming.upTo(MAX_ADDRESS_BYTES)).toString('latin1', 0, MAX_ADDRESS_BYTES)
+  if (signedNotification(beginning, deps) === null) return
+  const { to, status } = await readBounce(await incoming.all())
+  const notificationId = signedNotification(to, deps)
   const failure = failureOfStatus(status)
-  if (!named || !failure) return
-  const { notificationId, signature } = named
-  if (!isSigned(signature, deps.secrets.digests(signedOfBounce(notificationId)))) return
+  if (notificationId === null || !failure) return
   await record(deps, { notificationId, ...failure, withinHours: BOUNCE_HOURS, kinds: ['email'], isOnce: false })
+}
+
+/** Returns the notification that the first envelope sender in a text names; null without a valid signature. */
+function signedNotification(text: string, { secrets }: IngressDeps): string | null {
+  const named = readBounceAddress(text)
+  if (!named || !isSigned(named.signature, secrets.digests(signedOfBounce(named.notificationId)))) return null
+  return named.notificationId
 }
 
 async function record(deps: IngressDeps, failure: LateFailure): Promise<void> {

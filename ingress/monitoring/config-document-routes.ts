@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
+import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { policySchema, rulesSchema } from './alerting-schemas.ts'
@@ -79,6 +80,7 @@ export const documentRoutes: readonly Route[] = [
       apply: z.string().optional().describe('`1`: change it.'),
     }),
     body: { required: true, content: { 'application/json': document } },
+    maxValues: MAX_DOCUMENT_VALUES,
     responses: {
       200: { description: 'What differs, or did.', content: { 'application/json': report } },
       400: answers.invalid,

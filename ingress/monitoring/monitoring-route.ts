@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express'
 import { ValidationError } from '#shared/errors.ts'
-import { type JsonBody, type JsonObject, parseInSteps } from '#shared/monitoring/checks/json-body.ts'
+import { type JsonObject, parseInSteps, VALUES_PER_STEP } from '#shared/monitoring/checks/json-body.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
-import { readBody } from '../middleware/body.ts'
+import { holdValues, openBody } from '../middleware/body.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
@@ -59,23 +59,27 @@ export function read<const P extends string>(
 
 /**
  * An operation of the monitoring API with an effect: for the holder of the read-write key, which a POST may have in its
- * body. That the body cannot be parsed is said before the key is looked at. The operation that `handle` calls owns the
+ * body. A key in the header is verified before the body is read. The operation that `handle` calls owns the
  * transaction, and notes in it what the key changed.
  */
 export function write<const P extends string>(
   spec: Described<P> & {
     method?: 'post' | 'delete'
+    /** values that its body may hold; 20,000 by default */
+    maxValues?: number
     handle(context: Context<P> & { body: JsonObject }): Promise<Reply>
   },
 ): Route {
-  const { method = 'post', handle, ...described } = spec
+  const { method = 'post', maxValues = MAX_VALUES, handle, ...described } = spec
   return defineRoute<P>({
     ...described,
     method,
     security: readWriteKey.security,
     async handle(request, response, deps) {
-      const body = method === 'delete' ? {} : await readJson(request)
-      const { key } = await admit(request, response, deps, 'rw', body.api_key)
+      const { key, body } =
+        method === 'delete'
+          ? { ...(await admit(request, response, deps, 'rw')), body: {} }
+          : await admitWithBody(request, response, deps, maxValues)
       const context = contextOf(request, response, deps, key)
       await send(response, await handle({ ...context, body }))
     },
@@ -115,11 +119,38 @@ async function send(response: Response, reply: Reply): Promise<void> {
   else sendJson(response, reply, 200)
 }
 
-/** @throws ValidationError, PayloadTooLargeError */
-async function readJson(request: Request): Promise<JsonObject> {
-  const parsed = await readInTurns(await readBody(request))
-  if (!parsed.ok) throw new ValidationError(parsed.error)
-  return parsed.body
+/** Values of a JSON body: no request but an import needs a tenth of them. */
+const MAX_VALUES = 20_000
+/** The first bytes of a body, in which a key that is not in the header must be. */
+const KEY_BYTES = 65_536
+
+/**
+ * Verifies the key and applies its rate limit, then reads the body. The header wins, even if it is empty. Without it the
+ * key is a member of the body: of a body longer than 64 kB only the beginning is read to find it.
+ * @throws ValidationError for a body that cannot be parsed, before a missing key if the body is short
+ * @throws UnauthorizedError, RateLimitedError, PayloadTooLargeError
+ */
+async function admitWithBody(
+  request: Request,
+  response: Response,
+  deps: IngressDeps,
+  maxValues: number,
+): Promise<{ key: ProjectKey; body: JsonObject }> {
+  const incoming = openBody(request)
+  if (request.headers['x-api-key'] !== undefined) {
+    const { key } = await admit(request, response, deps, 'rw')
+    return { key, body: await parse(request, await incoming.all(), { maxValues }) }
+  }
+  const first = await incoming.upTo(KEY_BYTES)
+  const { isWhole } = incoming
+  const beginning = isWhole
+    ? await parse(request, first, { maxValues })
+    : await parse(request, first.subarray(0, KEY_BYTES), { maxValues, isBeginning: true })
+  const { key } = await admit(request, response, deps, 'rw', beginning.api_key)
+  if (isWhole) return { key, body: beginning }
+  const body = await parse(request, await incoming.all(), { maxValues })
+  if (body.api_key !== beginning.api_key) throw new ValidationError('json validation error: api_key is given twice')
+  return { key, body }
 }
 
 /** The holder of a key, as operations and the audit log know them. */
@@ -127,14 +158,21 @@ function keyActor(request: Request, { keyId, label, project }: ProjectKey, deps:
   return { kind: 'key', id: keyId, label, owner: project.name, address: clientAddress(request, deps) }
 }
 
-/** A long body is read in turns, since others wait meanwhile. */
-async function readInTurns(raw: Buffer): Promise<JsonBody> {
+/** Parses a long body in turns, since others wait meanwhile. @throws ValidationError, UnavailableError */
+async function parse(
+  request: Request,
+  raw: Buffer,
+  limits: { maxValues: number; isBeginning?: boolean },
+): Promise<JsonObject> {
   const turns = createTurns()
-  const parsing = parseInSteps(raw)
+  const parsing = parseInSteps(raw, limits)
   for (;;) {
     const step = parsing.next()
-    if (step.done) return step.value
-    await turns.rest()
+    if (!step.done) {
+      holdValues(request, VALUES_PER_STEP)
+      await turns.rest()
+    } else if (step.value.ok) return step.value.body
+    else throw new ValidationError(step.value.error)
   }
 }
 

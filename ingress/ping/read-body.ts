@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { grownSize } from '../byte-budget.ts'
 import { hasBody } from '../middleware/body.ts'
 
 /** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
@@ -36,20 +37,23 @@ export function bodyReader(request: IncomingMessage, response: ServerResponse, l
  * @throws Error when the client goes away before the end
  */
 function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
-  const kept: Buffer[] = []
+  // One buffer: each piece of its own would cost a hundred bytes, and the sender decides how small they are.
+  let kept: Buffer = Buffer.alloc(0)
   let keptBytes = 0
   let seenBytes = 0
   return new Promise((resolve, reject) => {
     const finish = (isCut: boolean) => {
       request.removeAllListeners('data')
-      resolve({ body: keptBytes === 0 ? null : Buffer.concat(kept, keptBytes), isCut })
+      const body = keptBytes === kept.length ? kept : Buffer.from(kept.subarray(0, keptBytes))
+      resolve({ body: keptBytes === 0 ? null : body, isCut })
     }
     request.on('data', (chunk: Buffer) => {
       seenBytes += chunk.length
       if (keptBytes < limit) {
         const part = chunk.subarray(0, limit - keptBytes)
-        kept.push(part)
-        keptBytes += part.length
+        const size = grownSize(kept.length, keptBytes + part.length, limit)
+        if (size > kept.length) kept = Buffer.concat([kept], size)
+        keptBytes += part.copy(kept, keptBytes)
       }
       if (seenBytes > BODY_HARD_CAP) {
         request.pause()

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import type { z } from 'zod'
 import { JsonParseError, type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
-import { readBody } from '../middleware/body.ts'
+import { holdValues, readBody } from '../middleware/body.ts'
 import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
 
 /** Bytes of a JSON body under `/v1`. */
@@ -20,7 +20,7 @@ const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"ut
  * @throws UnsupportedMediaTypeError, PayloadTooLargeError, ValidationError
  */
 export async function readJson(request: Request, limit = JSON_LIMIT): Promise<JsonValue> {
-  return parseJsonBytes(await readJsonBytes(request, limit))
+  return parseOf(request, await readJsonBytes(request, limit))
 }
 
 /** The same of a body that may be absent: no bytes and no type are an empty object. */
@@ -28,7 +28,14 @@ export async function readOptionalJson(request: Request): Promise<JsonValue> {
   const isTyped = request.headers['content-type'] !== undefined
   const bytes = isTyped ? await readJsonBytes(request) : await readBody(request, JSON_LIMIT)
   if (bytes.length === 0) return {}
-  return parseJsonBytes(isTyped ? bytes : await readJsonBytes(request))
+  return parseOf(request, isTyped ? bytes : await readJsonBytes(request))
+}
+
+/** @throws ValidationError, and UnavailableError above the budget of the process */
+export function parseOf(request: Request, bytes: Buffer): JsonValue {
+  // A value takes two bytes or more.
+  holdValues(request, Math.min(MAX_VALUES, bytes.length / 2))
+  return parseJsonBytes(bytes)
 }
 
 /** The bytes of a JSON body, for what is signed over them. @throws as `readJson`, but for its content */

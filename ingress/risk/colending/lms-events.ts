@@ -8,11 +8,11 @@ import { findLmsIntegration } from '#shared/tenancy/organisations/store.ts'
 import { toSeconds } from '#shared/time.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { readBody } from '../../middleware/body.ts'
+import { type IncomingBody, openBody } from '../../middleware/body.ts'
 import { defineRoute, type PathParam, type Route } from '../../route.ts'
 import { sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
-import { JSON_LIMIT, parseJsonBytes } from '../json-body.ts'
+import { JSON_LIMIT, parseOf } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
 
 const ReceivedSchema = z
@@ -60,13 +60,13 @@ const lmsEventsRoute = defineRoute({
     'x-idempotency-key': z.string().optional().meta({ description: 'accepted, and not needed' }),
   }),
   async handle(request, response, deps) {
-    await receive(request, response, deps, request.params.integrationId, (secret, body) =>
-      isSignedBy(
-        secret,
-        { signature: headerOf(request, 'x-lms-signature'), timestamp: headerOf(request, 'x-lms-timestamp'), body },
-        toSeconds(deps.now()),
-      ),
-    )
+    const signature = headerOf(request, 'x-lms-signature')
+    const timestamp = headerOf(request, 'x-lms-timestamp')
+    await receive(request, response, deps, request.params.integrationId, async (secret, incoming) => {
+      if (signature === undefined) return false
+      const body = await incoming.all()
+      return isSignedBy(secret, { signature, timestamp, body }, toSeconds(deps.now()))
+    })
   },
 })
 
@@ -98,20 +98,25 @@ async function receive(
   response: Response,
   deps: IngressDeps,
   integrationId: string,
-  isAuthentic: (secret: string, body: Buffer) => boolean,
+  isAuthentic: (secret: string, incoming: IncomingBody) => Promise<boolean> | boolean,
 ): Promise<void> {
-  // The body is read in any case, and before it is parsed: what is signed are its bytes.
-  const raw = await readBody(request, JSON_LIMIT)
+  // Read only for an integration that exists: the signature covers its bytes.
+  const incoming = openBody(request, JSON_LIMIT)
   const integration = await findLmsIntegration(deps.db, integrationId)
   if (integration && integration.sealedSecret === null) {
     throw new NotConfiguredError('no secret is configured for this integration')
   }
   const { sealedSecret } = integration ?? { sealedSecret: null }
-  if (!integration || sealedSecret === null || !isAuthentic(deps.secrets.open('lms-secret', sealedSecret), raw)) {
+  if (
+    !integration ||
+    sealedSecret === null ||
+    !(await isAuthentic(deps.secrets.open('lms-secret', sealedSecret), incoming))
+  ) {
     throw new UnauthorizedError('the signature is missing or not valid')
   }
   if (!integration.isEntitled) throw new ForbiddenError('the organisation is not entitled to co-lending evidence')
-  const body = parseJsonBytes(raw)
+  const raw = await incoming.all()
+  const body = parseOf(request, raw)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ValidationError('the body must be a JSON object', [
       { path: '', code: 'INVALID_TYPE', message: 'the body must be a JSON object' },

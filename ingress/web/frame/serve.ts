@@ -1,7 +1,8 @@
 import { type Request, type Response, Router } from 'express'
-import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
+import { ForbiddenError, NotFoundError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { createTurns } from '#shared/platform/process/turns.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { readBody } from '../../middleware/body.ts'
+import { openBody } from '../../middleware/body.ts'
 import { bodyPieces } from '../../middleware/body-pieces.ts'
 import { clientAddress } from '../../middleware/client-address.ts'
 import { parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
@@ -27,6 +28,12 @@ import { loadSession, newToken } from './sessions.ts'
 
 /** Longer than any form of ours; an import of checks is the largest. */
 const MAX_FORM_BYTES = 1_048_576
+/** A form of that length that names checks by their ids has no more. */
+const MAX_FORM_FIELDS = 25_000
+/** Fields of a form that is sent back to be sent again: each is rendered. */
+const MAX_KEPT_FIELDS = 2_000
+/** The first bytes of a form, in which its token must be. */
+const TOKEN_BYTES = 16_384
 
 /** Mounts pages: who asks, form tokens, headers and errors are the same for all of them. */
 export function createPages(deps: IngressDeps): {
@@ -103,8 +110,7 @@ export function createPages(deps: IngressDeps): {
       post: (path: string, handler: FormHandler) =>
         mount('post', path, async (context) => {
           refuseForeign(context)
-          const body = await readBody(context.request, MAX_FORM_BYTES)
-          const form = parseFormText(body.toString('utf8'))
+          const form = await readForm(context)
           if (isOfAnotherSession(context, form)) return sendKeptForm({ ...context, form })
           refuseForged(context, form, PASSWORD_NOT_KEPT)
           const asked = { ...context, form }
@@ -123,6 +129,32 @@ export function createPages(deps: IngressDeps): {
   }
 }
 
+/**
+ * Reads a form. The token is the first field of each of ours: without a valid one in the first bytes the rest of a long
+ * form is read only if it may be one that was open when its session ended.
+ * @throws ForbiddenError, PayloadTooLargeError, ValidationError
+ */
+async function readForm(context: Context): Promise<URLSearchParams> {
+  const incoming = openBody(context.request, MAX_FORM_BYTES)
+  const beginning = (await incoming.upTo(TOKEN_BYTES)).toString('latin1', 0, TOKEN_BYTES)
+  const [, token = ''] = /(?:^|&)_csrf=([^&]*)/.exec(beginning) ?? []
+  if (!incoming.isWhole && !context.isOwnForm(token)) {
+    if (!isOfOurPage(context.request) || token === '') throw new ForbiddenError(FOREIGN_FORM)
+  }
+  const text = (await incoming.all()).toString('utf8')
+  // Long forms that arrive together are parsed in turns.
+  await createTurns().rest()
+  if (hasMoreFields(text, MAX_FORM_FIELDS))
+    throw new ValidationError(`the form has more than ${MAX_FORM_FIELDS} fields`)
+  return parseFormText(text)
+}
+
+function hasMoreFields(text: string, max: number): boolean {
+  let count = 1
+  for (let at = text.indexOf('&'); at !== -1 && count <= max; at = text.indexOf('&', at + 1)) count += 1
+  return count > max
+}
+
 const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
 
 const SINCE_OPENED = 'You have signed in or out since this form was opened. Nothing was saved.'
@@ -137,6 +169,7 @@ function isOfOurPage({ headers }: Request): boolean {
 
 /** A form that was open when its session ended, or another began. Passwords are not sent back to a page. */
 function isOfAnotherSession(context: Context, form: URLSearchParams): boolean {
+  if (form.size > MAX_KEPT_FIELDS) return false
   if (!isOfOurPage(context.request) || PASSWORD_FIELDS.some((name) => form.has(name))) return false
   return form.has('_csrf') && !context.isOwnForm(field(form, '_csrf'))
 }

@@ -21,33 +21,55 @@ const MAX_DEPTH = 100
  * Reads a request body of the management API (monitoring behaviour 5.2): whatever its content type, UTF-8 without a
  * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
  */
-export function parseJsonBody(raw: Uint8Array): JsonBody {
-  const parsing = parseInSteps(raw)
+export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBody {
+  const parsing = parseInSteps(raw, limits)
   for (;;) {
     const step = parsing.next()
     if (step.done) return step.value
   }
 }
 
-/** As `parseJsonBody`; between two steps, each of some thousand values, others may have their turn. */
-export function* parseInSteps(raw: Uint8Array): Generator<undefined, JsonBody> {
+interface ParseLimits {
+  /** no limit by default */
+  maxValues?: number
+  /** for the first bytes of a longer body: returns the members that are complete in them */
+  isBeginning?: boolean
+}
+
+/** Values that are read at once. */
+export const VALUES_PER_STEP = 2_000
+
+/** As `parseJsonBody`; between two steps, each of `VALUES_PER_STEP` values, others may have their turn. */
+export function* parseInSteps(
+  raw: Uint8Array,
+  { maxValues = Number.POSITIVE_INFINITY, isBeginning = false }: ParseLimits = {},
+): Generator<undefined, JsonBody> {
   if (raw.length === 0) return { ok: true, body: emptyObject() }
-  const text = decodeUtf8(raw)
+  const text = decodeUtf8(raw, isBeginning)
   if (text === null) return UNPARSABLE
+  const parser = new Parser(text, maxValues)
   try {
-    const value = yield* new Parser(text).document()
-    if (isJsonObject(value)) return { ok: true, body: value }
-    return { ok: false, error: 'json validation error: value is not an object' }
+    const value = yield* parser.document()
+    return isJsonObject(value) ? { ok: true, body: value } : NO_OBJECT
   } catch (error) {
-    if (error instanceof SyntaxError) return UNPARSABLE
-    throw error
+    if (error instanceof TooManyValues) {
+      return { ok: false, error: `json validation error: the body has more than ${maxValues} values` }
+    }
+    if (!(error instanceof SyntaxError)) throw error
+    if (!isBeginning || !parser.isAtEnd()) return UNPARSABLE
+    return /^[ \t\n\r]*[^{ \t\n\r]/.test(text) ? NO_OBJECT : { ok: true, body: parser.root }
   }
 }
 
 const UNPARSABLE: JsonBody = { ok: false, error: 'could not parse request body' }
+const NO_OBJECT: JsonBody = { ok: false, error: 'json validation error: value is not an object' }
 
-function decodeUtf8(raw: Uint8Array): string | null {
+class TooManyValues extends Error {}
+
+function decodeUtf8(raw: Uint8Array, isBeginning: boolean): string | null {
   try {
+    // The last character of a beginning may be incomplete.
+    if (isBeginning) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw, { stream: true })
     return decoder.decode(raw)
   } catch {
     return null
@@ -62,19 +84,26 @@ function emptyObject(): JsonObject {
   return Object.create(null)
 }
 
-/** Values that are read at once. */
-const VALUES_PER_STEP = 2_000
-
 type Steps<T> = Generator<undefined, T>
 
 /** JSON.parse would lose which integers were written as integers, and refuses NaN. */
 class Parser {
   readonly #text: string
+  readonly #maxValues: number
   #at = 0
   #values = 0
+  #isInString = false
+  /** the outermost object, as far as it was read */
+  readonly root = emptyObject()
 
-  constructor(text: string) {
+  constructor(text: string, maxValues: number) {
     this.#text = text
+    this.#maxValues = maxValues
+  }
+
+  /** Returns whether a syntax error may only mean that the text is not complete. */
+  isAtEnd(): boolean {
+    return this.#isInString || this.#text.length - this.#at < LONGEST_WORD
   }
 
   *document(): Steps<JsonValue> {
@@ -88,6 +117,7 @@ class Parser {
   *#value(depth: number): Steps<JsonValue> {
     if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
     this.#values += 1
+    if (this.#values > this.#maxValues) throw new TooManyValues()
     if (this.#values % VALUES_PER_STEP === 0) yield
     const char = this.#text[this.#at]
     if (char === '{') return yield* this.#object(depth)
@@ -102,7 +132,7 @@ class Parser {
   }
 
   *#object(depth: number): Steps<JsonObject> {
-    const object = emptyObject()
+    const object = depth === 0 ? this.root : emptyObject()
     this.#at += 1
     this.#skipSpace()
     if (this.#take('}')) return object
@@ -138,7 +168,10 @@ class Parser {
   #string(): string {
     let end = this.#at + 1
     while (this.#text[end] !== '"') {
-      if (end >= this.#text.length) throw new SyntaxError('the string does not end')
+      if (end >= this.#text.length) {
+        this.#isInString = true
+        throw new SyntaxError('the string does not end')
+      }
       end += this.#text[end] === '\\' ? 2 : 1
     }
     const value: string = JSON.parse(this.#text.slice(this.#at, end + 1))
@@ -170,6 +203,7 @@ class Parser {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
 const SPACE = new Set([' ', '\t', '\n', '\r'])
+const LONGEST_WORD = '-Infinity'.length
 const WORDS: readonly (readonly [string, JsonValue])[] = [
   ['true', true],
   ['false', false],

@@ -9,6 +9,9 @@ export type ConfiguredCheck = CheckSettings & { uuid: string; channelIds: readon
 
 export const CONFIG_DOCUMENT_VERSION = 1
 
+/** Values of a document: a body of the API has room for so many, as an exported check needs 17 bytes or more for each. */
+export const MAX_DOCUMENT_VALUES = 160_000
+
 /** What a project is configured to be, without what happened in it. Members are called as in the API. */
 export interface ConfigDocument {
   version: typeof CONFIG_DOCUMENT_VERSION

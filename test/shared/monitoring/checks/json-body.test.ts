@@ -67,3 +67,25 @@ test('names of the prototype are names like any other', (t) => {
   t.deepEqual(result.ok && Object.keys(result.body), ['__proto__', 'constructor'])
   t.false('polluted' in {})
 })
+
+test('the beginning of a body has the members that are complete in it, wherever it is cut', (t) => {
+  const text =
+    ' {"a": [1, -2, "x\\u00e9"], "api_key": "kéy", "b": {"c": nul' + 'l, "d": 1.5e3}, "e": -Infinity, "f": ""}'
+  const bytes = Buffer.from(text)
+  const keyEnd = bytes.indexOf('"kéy"') + Buffer.byteLength('"kéy"')
+  for (let cut = 0; cut < bytes.length; cut++) {
+    const result = parseJsonBody(bytes.subarray(0, cut), { isBeginning: true })
+    t.is(result.ok && (result.body.api_key ?? null), cut >= keyEnd ? 'kéy' : null, text.slice(0, cut))
+  }
+})
+
+test('the beginning of a body that can be no object is refused', (t) => {
+  const rest = ' '.repeat(20)
+  for (const text of ['{"a" 1', "{'a'", '{"a": 01', '{} x']) {
+    t.deepEqual(parseJsonBody(Buffer.from(text + rest), { isBeginning: true }), unparsable, text)
+  }
+  const noObject = { ok: false, error: 'json validation error: value is not an object' } as const
+  for (const text of ['[1, 2', '"abc']) {
+    t.deepEqual(parseJsonBody(Buffer.from(text), { isBeginning: true }), noObject, text)
+  }
+})
