@@ -30,7 +30,7 @@ import type { Replies } from './replies.ts'
 import type { RiskServices } from './risk/services.ts'
 import type { TurnWatch } from './turn-watch.ts'
 import type { Watchers } from './web/frame/live-watchers.ts'
-import type { PublicHistory } from './web/projects/public-history.ts'
+import type { SharedHistory } from './web/projects/public-history.ts'
 
 /** The tasks that listeners run beside the event loop. */
 export type IngressTasks = typeof import('./threads/tasks.ts').tasks
@@ -79,7 +79,8 @@ export interface IngressDeps {
   checkLists: SharedReads<{ pieces: Buffer[]; lagMs: number }>
   uuidsOfUniqueKeys: LRUCache<string, string>
   badges: BadgeService
-  publicHistories: ShortCache<PublicHistory>
+  /** histories of status pages, each with what was rendered from it */
+  publicHistories: ShortCache<SharedHistory>
   /** the pages that are open now */
   watchers: Watchers
   /** discoveries of sign-in services, by issuer */

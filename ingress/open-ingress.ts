@@ -74,6 +74,9 @@ export async function openIngress(
   return { server, deps, drain: () => draining.abort() }
 }
 
+/** Status pages whose history and rendered bytes are kept for some seconds: five MB each at most. */
+const MAX_HISTORIES = 40
+
 /** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
 function createDeps(
   resources: AsyncDisposableStack,
@@ -124,7 +127,7 @@ function createDeps(
     checkLists: createSharedReads(),
     uuidsOfUniqueKeys: new LRUCache({ maxSize: 50_000, sizeCalculation: () => 1 }),
     badges: createBadgeService(ground.secrets),
-    publicHistories: createShortCache(),
+    publicHistories: createShortCache(MAX_HISTORIES),
     watchers: new Watchers(ground),
     oidcIssuers: new Map(),
     tokenSlots: createTokenSlots(),

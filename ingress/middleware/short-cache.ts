@@ -10,9 +10,11 @@ export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
 /**
  * Reads once in three seconds whatever number of strangers asks: who comes while a read is under way shares it. What
  * failed is not kept.
+ * @param max names that are kept at a time
  */
-export function createShortCache<T>(): ShortCache<T> {
-  const kept = new LRUCache<string, Promise<T>>({ max: MAX_KEPT, ttl: SHORT_MS })
+export function createShortCache<T>(max = MAX_KEPT): ShortCache<T> {
+  // What nobody asks for again must not stay: a page with its history takes some MB.
+  const kept = new LRUCache<string, Promise<T>>({ max, ttl: SHORT_MS, ttlAutopurge: true })
   return (name, read) => {
     const known = kept.get(name)
     if (known) return known

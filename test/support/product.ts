@@ -172,6 +172,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     API_RATE_LIMIT_PER_MINUTE: '0',
     PUBLIC_RATE_LIMIT_PER_MINUTE: '0',
+    PAGE_RATE_LIMIT_PER_MINUTE: '0',
     SWEEP_SETTLE_SECONDS: '0',
     // For a machine that stands still; tests of deadlines set their own. A killed listener holds the sweep back so long.
     PUBLISH_TIMEOUT_MS: '15000',

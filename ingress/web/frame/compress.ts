@@ -1,4 +1,5 @@
-import { constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, gzip, gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 
 /** Below this a packet holds it anyway. */
@@ -18,6 +19,27 @@ export function endCompressed(request: Request, response: Response, text: string
     return
   }
   response.set('Content-Encoding', 'gzip').end(gzipSync(bytes, { level: LEVEL }))
+}
+
+/** A text that is sent to many. */
+export interface CompressedText {
+  plain: Buffer
+  gzip: Buffer
+}
+
+const compress = promisify(gzip)
+
+/** Compresses a text beside the event loop. */
+export async function compressedText(text: string): Promise<CompressedText> {
+  const plain = Buffer.from(text)
+  return { plain, gzip: await compress(plain, { level: LEVEL }) }
+}
+
+/** Ends an answer with a text that was compressed before. */
+export function sendCompressed(request: Request, response: Response, { plain, gzip }: CompressedText): void {
+  response.vary('Accept-Encoding')
+  if (acceptsGzip(request)) response.set('Content-Encoding', 'gzip').end(gzip)
+  else response.end(plain)
 }
 
 export function acceptsGzip(request: Request): boolean {

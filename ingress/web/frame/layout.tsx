@@ -8,7 +8,7 @@ import { Icon, Logo } from '../components/icons.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Exact } from '../components/time.tsx'
 import { assets } from './assets.ts'
-import { endCompressed } from './compress.ts'
+import { type CompressedText, endCompressed, sendCompressed } from './compress.ts'
 import type { Context, Flash } from './context.ts'
 import { fonts } from './look.ts'
 import { type Area, navigation } from './navigation.ts'
@@ -39,13 +39,23 @@ export interface Frame {
 
 /** Answers with a whole page. */
 export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
+  const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
+  endCompressed(context.request, response, renderPage(context, frame, content))
+}
+
+/** Answers with a page that was rendered before, for all visitors alike. */
+export function sendRendered({ request, response }: Context, page: CompressedText): void {
+  response.type('text/html').set('Link', FIRST_NEEDED)
+  sendCompressed(request, response, page)
+}
+
+export function renderPage(context: Context, frame: Frame, content: ComponentChildren): string {
   const html = render(
     <Page context={context} frame={frame}>
       {content}
     </Page>,
   )
-  const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
-  endCompressed(context.request, response, `<!doctype html>${html}`)
+  return `<!doctype html>${html}`
 }
 
 /** Nothing is painted before them: a browser that reads this asks for them before it has read the page. */

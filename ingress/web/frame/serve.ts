@@ -1,5 +1,7 @@
 import { type Request, type Response, Router } from 'express'
-import { ForbiddenError, NotFoundError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { ForbiddenError, NotFoundError, RateLimitedError, UnauthorizedError, ValidationError } from '#shared/errors.ts'
+import { addressBucket } from '#shared/platform/http/remote-addr.ts'
+import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { createTurns } from '#shared/platform/process/turns.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { openBody } from '../../middleware/body.ts'
@@ -45,6 +47,7 @@ export function createPages(deps: IngressDeps): {
   const router = Router({ caseSensitive: true, strict: true })
   const csrfKey = deps.secrets.derive('web-csrf')
   const refusal = createRefusalWatch(deps)
+  const visitors = createTokenBuckets(deps.config.pageRateLimitPerMinute)
 
   async function createContext(request: Request, response: Response): Promise<Context> {
     const address = clientAddress(request, deps)
@@ -63,6 +66,13 @@ export function createPages(deps: IngressDeps): {
       flash: takeFlash(request, response, deps, known?.session.userId ?? null),
       pingRefusal: await refusal(),
     }
+  }
+
+  /** @throws RateLimitedError for an address that asks for too many pages without a session */
+  function limitVisitor({ session, address }: Context): void {
+    if (session) return
+    const { granted, retryAfterSeconds } = visitors.take(addressBucket(address), performance.now())
+    if (!granted) throw new RateLimitedError('too many requests of this address, slow down', retryAfterSeconds)
   }
 
   /** One that was kept while somebody signed in again: it holds the token of the visit, as it had no session. */
@@ -86,6 +96,7 @@ export function createPages(deps: IngressDeps): {
       let context: Context | undefined
       try {
         context = await createContext(request, response)
+        limitVisitor(context)
         await answer(context)
       } catch (error) {
         if (context && error instanceof UnauthorizedError) return redirectToSignIn(context)

@@ -25,6 +25,7 @@ import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
 import { mapInTurns, runInTurns } from '#shared/platform/process/turns.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { percentUp } from '../checks/percent-up.ts'
+import type { CompressedText } from '../frame/compress.ts'
 
 /** A page for people; more would be a list. */
 const MAX_SHOWN = 200
@@ -46,6 +47,12 @@ export interface PublicHistory {
   }[]
   /** newest first */
   notes: StatusNote[]
+}
+
+/** A history, and what was rendered from it for all visitors, by what else it depends on. */
+export interface SharedHistory {
+  history: PublicHistory
+  rendered: Map<string, Promise<CompressedText>>
 }
 
 /** A time in which a check was down. */

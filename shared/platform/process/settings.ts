@@ -149,6 +149,11 @@ export const settings = {
     'Look-ups under /v1 without an access token per address and minute, per process, and as many verifications of anchors; 0 is no limit.',
     { fallback: '600' },
   ),
+  PAGE_RATE_LIMIT_PER_MINUTE: setting(
+    integer(0, 10_000_000),
+    'Requests for pages without a session per address (IPv6: per /64) and minute, per process; 0 is no limit. Behind a proxy that is not among TRUSTED_PROXIES all visitors have one address.',
+    { fallback: '600' },
+  ),
   AGENT_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
     'Requests to /mcp per agent key and minute, per process; 0 is no limit.',

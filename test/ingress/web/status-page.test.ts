@@ -1,6 +1,7 @@
 import test from 'ava'
 import { groupsOf, type PublicState } from '../../../ingress/web/projects/public-words.ts'
 import type { HttpProduct } from '../../support/product.ts'
+import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addCheck, createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
@@ -210,4 +211,36 @@ test.serial('a feed that was taken down is as if it had never been, and notes ar
   const other = await join(app, own, 'owner', `another-${team.organisationId}@example.com`)
   const through = `/projects/${own.project.uuid}/status-notes/${note?.uuid}/delete`
   t.is((await other.post(through, {}, '/account')).status, 404, 'a note of another project is none')
+})
+
+test.serial('a crowd of visitors costs one read and one render', async (t) => {
+  await setUp()
+  await addCheck(owner, team, { name: 'Shop' })
+  const path = await publish()
+  const { publicHistories } = app.deps
+  const seen = new Set<Awaited<ReturnType<typeof publicHistories>>>()
+  app.deps.publicHistories = async (name, read) => {
+    const shared = await publicHistories(name, read)
+    seen.add(shared)
+    return shared
+  }
+  const pages = await Promise.all(Array.from({ length: 60 }, () => read(path)))
+  const feeds = await Promise.all(Array.from({ length: 60 }, () => read(`${path}/feed.atom`)))
+  app.deps.publicHistories = publicHistories
+  t.true(pages.every(({ status, text }) => status === 200 && text.includes('Shop')))
+  t.true(feeds.every(({ status }) => status === 200))
+  // On a machine that stands still the history may be read again, as it is kept for three seconds.
+  t.true(seen.size < 10, `${seen.size} reads`)
+  for (const { rendered } of seen) t.true(rendered.size <= 2, 'the page and the feed')
+})
+
+test.serial('an address without a session gets 429 above its limit of pages', async (t) => {
+  const limited = await sharedProduct({ env: { PAGE_RATE_LIMIT_PER_MINUTE: '5' } })
+  const from = (address: string) =>
+    send(limited.url, `/status/${'x'.repeat(22)}`, { headers: { 'X-Forwarded-For': address } })
+  const statuses = []
+  for (let n = 0; n < 7; n++) statuses.push((await from('198.51.100.1')).status)
+  t.deepEqual(statuses, [404, 404, 404, 404, 404, 429, 429])
+  t.regex((await from('198.51.100.1')).headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  t.is((await from('198.51.100.2')).status, 404)
 })
