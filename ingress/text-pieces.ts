@@ -34,6 +34,30 @@ export function* jsonListTexts<T>(items: Iterable<T>, view: (item: T) => unknown
   yield `]${after}`
 }
 
+/**
+ * An object as JSON, in the texts that it consists of: one for each item of its lists.
+ * @param indent blanks of each level, as of `JSON.stringify`
+ */
+export function* jsonObjectTexts(object: object, indent: '' | '  ' = ''): Generator<string> {
+  const line = indent === '' ? '' : '\n'
+  const nested = (value: unknown, prefix: string) => JSON.stringify(value, null, indent).replaceAll('\n', `\n${prefix}`)
+  yield '{'
+  let separator = ''
+  for (const [name, value] of Object.entries(object)) {
+    yield `${separator}${line}${indent}${JSON.stringify(name)}:${indent === '' ? '' : ' '}`
+    separator = ','
+    if (!Array.isArray(value) || value.length === 0) {
+      yield nested(value, indent)
+      continue
+    }
+    for (const [index, item] of value.entries()) {
+      yield `${index === 0 ? '[' : ','}${line}${indent}${indent}${nested(item, indent + indent)}`
+    }
+    yield `${line}${indent}]`
+  }
+  yield `${separator === '' ? '' : line}}`
+}
+
 /** Sends bytes that may be many, as fast as the client takes them. */
 export async function sendPieces(response: Response, contentType: string, pieces: readonly Buffer[]): Promise<void> {
   response.setHeader('Content-Type', contentType)

@@ -1,7 +1,8 @@
 import { listTags } from '#shared/monitoring/badges/store.ts'
-import { badgesView } from '#shared/monitoring/badges/urls.ts'
+import { badgeListTexts } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import type { Route } from '../route.ts'
+import { sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import type { ApiVersion } from './operation.ts'
 import { answers, badgesSchema } from './schemas.ts'
@@ -24,7 +25,9 @@ export function badgeRoutes(version: ApiVersion): Route[] {
       },
       async handle({ key: { project }, deps }) {
         const tags = (await listTags(deps.db, project.id)).flatMap(splitTags)
-        return badgesView(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tags)
+        const texts = badgeListTexts(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tags)
+        const pieces = await textPieces(texts)
+        return (response) => sendPieces(response, 'application/json', pieces)
       },
     }),
   ]

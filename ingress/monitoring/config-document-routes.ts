@@ -5,6 +5,7 @@ import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
+import { jsonObjectTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { policySchema, rulesSchema } from './alerting-schemas.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
 import { answers } from './schemas.ts'
@@ -64,7 +65,12 @@ export const documentRoutes: readonly Route[] = [
       503: answers.unavailable,
     },
     async handle({ key: { project }, actor, deps }) {
-      return await exportProject(deps.db, actor, { project }, deps)
+      // Reads of one project that overlap share the document: it takes some MB.
+      const { pieces } = await deps.checkLists(`export ${project.id}`, async () => {
+        const exported = await exportProject(deps.db, actor, { project }, deps)
+        return { pieces: await textPieces(jsonObjectTexts(exported)), lagMs: 0 }
+      })
+      return (response) => sendPieces(response, 'application/json', pieces)
     },
   }),
   write({

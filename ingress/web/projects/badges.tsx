@@ -6,6 +6,9 @@ import type { Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
 
+/** Badges of a page: the browser asks for a picture of each. */
+const PER_PAGE = 50
+
 /** The public badges of a project: how they look now, and lines to paste. */
 export function badgePages(pages: Pages): void {
   pages.get('/projects/:project/badges', async (context) => {
@@ -13,7 +16,10 @@ export function badgePages(pages: Pages): void {
     const { project } = workspace
     const { deps } = context
     const used = (await listTags(deps.db, project.id)).flatMap(splitTags)
-    const tags = ['*', ...[...new Set(used)].toSorted()]
+    const all = ['*', ...[...new Set(used)].toSorted()]
+    const lastPage = Math.ceil(all.length / PER_PAGE)
+    const page = Math.min(lastPage, Math.max(1, Math.trunc(Number(context.query.get('page'))) || 1))
+    const tags = all.slice((page - 1) * PER_PAGE, page * PER_PAGE)
     sendPage(
       context,
       { title: `Badges · ${project.name}`, workspace, project, area: 'badges' },
@@ -48,6 +54,23 @@ export function badgePages(pages: Pages): void {
             )
           })}
         </section>
+        {lastPage > 1 && (
+          <nav class="pager" aria-label="Pages">
+            <span class="muted">
+              Page {page} of {lastPage}
+            </span>
+            {page > 1 && (
+              <a href={`?page=${page - 1}`} rel="prev">
+                Previous page
+              </a>
+            )}
+            {page < lastPage && (
+              <a href={`?page=${page + 1}`} rel="next">
+                Next page
+              </a>
+            )}
+          </nav>
+        )}
       </>,
     )
   })

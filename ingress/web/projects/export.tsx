@@ -3,6 +3,7 @@ import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
 import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document.ts'
+import { jsonObjectTexts, sendPieces, textPieces } from '../../text-pieces.ts'
 import { personOf } from '../frame/audit.ts'
 import { type FormContext, field, type Pages, redirect } from '../frame/context.ts'
 import { leaveFlash } from '../frame/flash.ts'
@@ -16,9 +17,9 @@ export function exportPages(pages: Pages): void {
     const { project, session } = await openProject(context, 'manage')
     const { deps } = context
     const document = await exportProject(deps.db, personOf(context, session), { project }, deps)
-    context.response
-      .set({ 'Content-Type': 'application/json', 'Content-Disposition': 'attachment; filename="project.json"' })
-      .end(`${JSON.stringify(document, null, 2)}\n`)
+    const pieces = [...(await textPieces(jsonObjectTexts(document, '  '))), Buffer.from('\n')]
+    context.response.set('Content-Disposition', 'attachment; filename="project.json"')
+    await sendPieces(context.response, 'application/json', pieces)
   })
   pages.post('/projects/:project/import', importDocument)
 }

@@ -28,13 +28,18 @@ export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: s
   }
 }
 
-/** The badges list: every tag in use, and always `*`. Safe for tags named like members of objects. */
-export function badgesView(
+/** The badges list as JSON, in the texts that it consists of: every tag in use, and always `*`. */
+export function* badgeListTexts(
   base: string,
   secret: string | Uint8Array,
   badgeKey: string,
   tags: Iterable<string>,
-): { badges: Record<string, BadgeUrls> } {
-  const entries = [...new Set([...tags, ALL_TAGS])].map((tag) => [tag, badgeUrls(base, secret, badgeKey, tag)] as const)
-  return { badges: Object.fromEntries(entries) }
+): Generator<string> {
+  yield '{"badges":{'
+  let separator = ''
+  for (const tag of new Set([...tags, ALL_TAGS])) {
+    yield `${separator}${JSON.stringify(tag)}:${JSON.stringify(badgeUrls(base, secret, badgeKey, tag))}`
+    separator = ','
+  }
+  yield '}}'
 }

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { NotFoundError, ValidationError } from '../../errors.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { listTags } from '../badges/store.ts'
 import { listChannels } from '../channels/store.ts'
 import { changedWords } from '../checks/changed-words.ts'
 import { resolveChannels } from '../checks/channels-field.ts'
@@ -11,6 +12,7 @@ import { nameOf } from '../checks/name.ts'
 import { applySpec } from '../checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
 import { type AssignedCheck, assignChannels, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
+import { requireTagRoom } from '../checks/tag-limit.ts'
 import { wakeChildren } from '../dependencies/parent-store.ts'
 import type { Project } from '../projects/store.ts'
 import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
@@ -53,6 +55,10 @@ export async function applyUpdate(
   const channels = await chooseChannels(tx, project.id, spec)
   const changes = applySpec(check, spec, { slugFromName })
   const changed = { ...check, ...changes }
+  if (changed.tags !== check.tags) {
+    const others = await listTags(tx, project.id, check.id)
+    requireTagRoom([...others, check.tags], [...others, changed.tags])
+  }
   await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
   if (channels) await assignChannels(tx, check, channels)
   if (changed.tags !== check.tags) await wakeChildren(tx, [project.id])

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
+import { listTags } from '../badges/store.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { applySpec, uniqueCriteria } from '../checks/settings.ts'
 import { type AssignedCheck, assignChannels, findUnique, insertCheck } from '../checks/store.ts'
+import { requireTagRoom } from '../checks/tag-limit.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { applyUpdate, auditCheck, chooseChannels, parseSpec } from './check-changes.ts'
 import { notingLimit, requireRoom } from './check-limit.ts'
@@ -50,7 +52,12 @@ export async function createCheck(
     }
     await requireRoom(tx, project, deps)
     const channels = await chooseChannels(tx, project.id, spec)
-    const created = await insertCheck(tx, project.id, applySpec(null, spec, { slugFromName }))
+    const settings = applySpec(null, spec, { slugFromName })
+    if (settings.tags !== '') {
+      const before = await listTags(tx, project.id)
+      requireTagRoom(before, [...before, settings.tags])
+    }
+    const created = await insertCheck(tx, project.id, settings)
     if (channels) await assignChannels(tx, created, channels)
     await auditCheck(tx, actor, project, 'check.created', created)
     const check = { ...created, channelIds: channels ?? [] }

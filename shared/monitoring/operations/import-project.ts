@@ -20,6 +20,7 @@ import {
   lockCheck,
   updateSettings,
 } from '../checks/store.ts'
+import { requireTagRoom } from '../checks/tag-limit.ts'
 import { changedSettings, type ImportReport } from '../projects/config-document.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
@@ -201,6 +202,7 @@ async function importChecks(
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
+  const tagsAfter = new Map([...existing.values()].map(({ uuid, tags }) => [uuid, tags]))
   const turns = createTurns()
   for (const [index, entry] of listed.entries()) {
     await turns.rest()
@@ -211,6 +213,7 @@ async function importChecks(
       for (const id of named ?? []) if (!known.has(id)) unknown.add(id)
       const channelIds = named?.filter((id) => known.has(id)) ?? null
       const current = existing.get(uuid)
+      if (spec.tags !== undefined) tagsAfter.set(uuid, spec.tags)
       if (!current) {
         // One answer for another project's and for a deleted check's: neither may be told from the other.
         if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError(UUID_NOT_FREE)
@@ -237,6 +240,10 @@ async function importChecks(
       touched.push(uuid)
     })
   }
+  requireTagRoom(
+    [...existing.values()].map(({ tags }) => tags),
+    tagsAfter.values(),
+  )
   const total = (await countChecks(tx, project.id)) + (apply ? 0 : report.create.length)
   if (report.create.length > 0 && total > checkLimitOf(project, deps)) {
     throw new ForbiddenError('The project would have more checks than it may.')

@@ -3,7 +3,9 @@ import { ConflictError } from '../../errors.ts'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { makeIncidentDue } from '../alerting/policy-store.ts'
+import { listTags } from '../badges/store.ts'
 import { countChecks } from '../checks/store.ts'
+import { requireTagRoom } from '../checks/tag-limit.ts'
 import { wakeChildren } from '../dependencies/parent-store.ts'
 import { moveCheck } from '../projects/changes-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
@@ -28,6 +30,8 @@ export async function transferCheck(
       throw new ConflictError('That project has as many checks as it may.')
     }
     const locked = await requireLocked(tx, from.id, uuid)
+    const before = await listTags(tx, to.id)
+    requireTagRoom(before, [...before, locked.tags])
     await moveCheck(tx, locked.id, to.id)
     await makeIncidentDue(tx, locked.id)
     await wakeChildren(tx, [from.id])

@@ -3,6 +3,7 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import type { AssignedCheck } from '../checks/store.ts'
+import { lockProject } from '../projects/store.ts'
 import { applyUpdate, type OwnCheck, parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
@@ -27,6 +28,8 @@ export async function updateCheck(
   const rules = takesRules ? rulesOf(body) : null
   const lagMs = await deps.barrier.pass([id])
   const stored = await transaction(db, async (tx) => {
+    // The limit of tags is one of the project.
+    if (spec.tags !== undefined) await lockProject(tx, project.id)
     const updated = await applyUpdate(tx, actor, project, { uuid, spec, slugFromName })
     return await withRules(tx, updated, rules, deps)
   })

@@ -1,10 +1,13 @@
 import type { Knex } from 'knex'
+import { ValidationError } from '../../errors.ts'
 import { query } from '../../platform/database/sql.ts'
+import { listTags } from '../badges/store.ts'
 import { listChannels } from '../channels/store.ts'
 import { resolveChannels } from '../checks/channels-field.ts'
 import { type Birth, birthOf, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
 import { applySpec } from '../checks/settings.ts'
 import { assignChannels, insertCheck } from '../checks/store.ts'
+import { requireTagRoom } from '../checks/tag-limit.ts'
 import { noteCheckLimit } from '../projects/quota-store.ts'
 import { DOOR_RULES, type FoundCheck } from './lookup-store.ts'
 
@@ -58,6 +61,10 @@ export async function provisionCheck(
 
 /** Makes the check, with what of its birth can be; adds to `leftOut` what cannot. */
 async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
+  if (birth.spec.tags !== undefined && !(await isRoomForTags(tx, projectId, birth.spec.tags))) {
+    delete birth.spec.tags
+    birth.leftOut.push('tags')
+  }
   const settings = applySpec(null, birth.spec, { slugFromName: false })
   const check = await insertCheck(tx, projectId, { ...settings, name: slug, slug })
   const channels = (await listChannels(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
@@ -74,6 +81,17 @@ async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth
     if (named.length === 0) birth.leftOut.push('policy')
   }
   return { checkId: check.id, uuid: check.uuid, projectId }
+}
+
+async function isRoomForTags(tx: Knex, projectId: number, tags: string): Promise<boolean> {
+  const before = await listTags(tx, projectId)
+  try {
+    requireTagRoom(before, [...before, tags])
+    return true
+  } catch (error) {
+    if (error instanceof ValidationError) return false
+    throw error
+  }
 }
 
 async function countChecks(tx: Knex, projectId: number): Promise<number> {
