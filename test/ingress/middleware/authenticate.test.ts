@@ -102,3 +102,15 @@ test('a request for a check of another project and a wrong key are told apart on
   const answer = await send(app.url, `/api/v3/checks/${check.uuid}`, { headers: { 'X-Api-Key': own.rwKey } })
   t.deepEqual([answer.status, answer.text], [403, ''])
 })
+
+test('responses to a key are kept out of shared caches, with errors and streams too', async (t) => {
+  const { rwKey } = await addProject(app.deps)
+  const paths = ['/checks/', '/badges/', '/channels/', '/export', '/checks/803f680d-e89b-492b-82ef-2be7b774a92d']
+  for (const path of paths) {
+    for (const key of [rwKey, 'x'.repeat(32)]) {
+      const { headers } = await send(app.url, `/api/v3${path}`, { headers: { 'X-Api-Key': key } })
+      t.deepEqual([headers['cache-control'], headers.vary], ['no-store', 'X-Api-Key'], path)
+    }
+  }
+  t.is((await send(app.url, '/api/v3/status/')).headers.vary, undefined)
+})
