@@ -149,6 +149,12 @@ export function waitForEveryBarrier(deps: IngressDeps): void {
   }
 }
 
+const NO_LIMITS = {
+  API_RATE_LIMIT_PER_MINUTE: '0',
+  PUBLIC_RATE_LIMIT_PER_MINUTE: '0',
+  PAGE_RATE_LIMIT_PER_MINUTE: '0',
+}
+
 /** Database, virtual host and settings, with nothing of the product running yet. */
 async function openGround(env: Readonly<Record<string, string>>, isBound: boolean): Promise<Product> {
   const resources = new AsyncDisposableStack()
@@ -170,9 +176,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
     DB_POOL: '5',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
-    API_RATE_LIMIT_PER_MINUTE: '0',
-    PUBLIC_RATE_LIMIT_PER_MINUTE: '0',
-    PAGE_RATE_LIMIT_PER_MINUTE: '0',
+    ...NO_LIMITS,
     SWEEP_SETTLE_SECONDS: '0',
     // For a machine that stands still; tests of deadlines set their own. A killed listener holds the sweep back so long.
     PUBLISH_TIMEOUT_MS: '15000',

@@ -50,11 +50,7 @@ export function sendRendered({ request, response }: Context, page: CompressedTex
 }
 
 export function renderPage(context: Context, frame: Frame, content: ComponentChildren): string {
-  const html = render(
-    <Page context={context} frame={frame}>
-      {content}
-    </Page>,
-  )
+  const html = render(<Page {...{ context, frame }}>{content}</Page>)
   return `<!doctype html>${html}`
 }
 

@@ -68,7 +68,6 @@ export function createPages(deps: IngressDeps): {
     }
   }
 
-  /** @throws RateLimitedError for an address that asks for too many pages without a session */
   function limitVisitor({ session, address }: Context): void {
     if (session) return
     const { granted, retryAfterSeconds } = visitors.take(addressBucket(address), performance.now())

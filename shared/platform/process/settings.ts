@@ -110,9 +110,7 @@ export const settings = {
   PING_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
     'Pings per check and minute, per process: what is beyond is not logged, and counted on the page of the check; 0 is no limit.',
-    {
-      fallback: '60000',
-    },
+    { fallback: '60000' },
   ),
   CHECK_LIMIT: setting(
     integer(0, 100_000_000),
@@ -140,9 +138,7 @@ export const settings = {
   PLATFORM_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
     'Requests under /v1 per organisation, environment and family in a minute, per process; 0 is no limit.',
-    {
-      fallback: '6000',
-    },
+    { fallback: '6000' },
   ),
   PUBLIC_RATE_LIMIT_PER_MINUTE: setting(
     integer(0, 10_000_000),
@@ -187,9 +183,7 @@ export const settings = {
   MAIL_BODY_LIMIT: setting(
     integer(0, 33_554_432),
     'Bytes of a mail that are stored; all of it is searched for keywords.',
-    {
-      fallback: '100000',
-    },
+    { fallback: '100000' },
   ),
   TRUSTED_PROXIES: setting(list, 'Addresses or networks whose X-Forwarded-* headers are believed.', {
     fallback: '127.0.0.0/8,::1/128',
