@@ -35,7 +35,9 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   const checks = added.toSorted((a, b) => a.id - b.id)
   const begunAt = nowMicros() - microsOfSeconds(60)
   // The first check is told the story as it was, each of the others in an order of its own.
-  const orders = checks.map((_, index) => (index === 0 ? story.map((_signal, step) => step) : shuffled(story.length, index)))
+  const orders = checks.map((_, index) =>
+    index === 0 ? story.map((_signal, step) => step) : shuffled(story.length, index),
+  )
 
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   for (let turn = 0; turn < story.length; turn++) {
