@@ -112,7 +112,7 @@ test('an own earlier registration is a flag and no duplicate', async (t) => {
     { compose: { ownRegistryFindings: { status: 'ANSWERED', matches: [own] } } },
   )
   t.is(pack.signalLevel, 'CLEAR')
-  t.true(pack.flags.some((flag) => flag.includes('registered by the same organisation, first seen 2026-09')))
+  t.true(pack.flags.some((flag) => flag.includes('EXACT match financed by the same organisation, first seen 2026-09')))
 })
 
 test('an own registry that does not answer leaves double financing unresolved', async (t) => {
