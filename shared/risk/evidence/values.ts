@@ -62,6 +62,7 @@ export const dueDay = day
   .refine((text) => text >= FIRST_GST_DAY, {
     params: { reason: 'TOO_EARLY' },
     message: `must not be before ${FIRST_GST_DAY}`,
+    abort: true,
   })
   .refine((text) => text <= yearsAfter(indianDay(Date.now()), MAX_DUE_YEARS), {
     params: { reason: 'TOO_LATE' },
