@@ -3,11 +3,11 @@ import test from 'ava'
 import { type AcceptedPing, encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { randomOf } from '../fuzz/random.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { effort } from '../support/effort.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
+import { randomOf } from '../support/random.ts'
 import { backlogEmpty } from './ledger.ts'
 
 const PERMUTATIONS = effort(150, 1_000)

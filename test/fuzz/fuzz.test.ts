@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import test from 'ava'
 import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
+import { randomOf } from '../support/random.ts'
 import { exchange } from './exchange.ts'
 import { makeRequest } from './http-request.ts'
 import { makeMailSession } from './mail-session.ts'
-import { randomOf } from './random.ts'
 import { openTarget, type Target } from './target.ts'
 
 // `make fuzz` sends 10,000 requests with a new seed. Without FUZZ_REQUESTS the number is small and the seed is fixed.

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 /** Texts that break parsers, patterns, numbers, dates, databases and pages. */
 const TEXTS = [

@@ -1,6 +1,6 @@
+import type { Random } from '../support/random.ts'
 import { garbled, hostileText } from './hostile.ts'
 import { mutated, valueFor } from './json-mutation.ts'
-import type { Random } from './random.ts'
 import { type FuzzRoute, openApi } from './routes.ts'
 
 /** What a request may name and prove: everything of one tenant. */

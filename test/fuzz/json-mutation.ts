@@ -1,5 +1,5 @@
+import type { Random } from '../support/random.ts'
 import { hostileJson, hostileText } from './hostile.ts'
-import type { Random } from './random.ts'
 
 type Json = Record<string, unknown>
 

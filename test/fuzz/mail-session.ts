@@ -1,5 +1,5 @@
+import type { Random } from '../support/random.ts'
 import { garbled, hostileText } from './hostile.ts'
-import type { Random } from './random.ts'
 
 /** Everything one SMTP client says, sent at once; replies are read from what comes back. */
 export function makeMailSession(random: Random, address: string): { bytes: Buffer; label: string } {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { signJwt } from '#shared/risk/domain-keys/signing-key.ts'
+import type { Random } from '../support/random.ts'
 import type { KeyPair } from '../support/test-issuer.ts'
-import type { Random } from './random.ts'
 
 /** What a presentation is made of before it is spoilt. */
 export interface Good {

@@ -14,10 +14,10 @@ import {
 } from '../ingress/risk/presentation-support.ts'
 import { effort } from '../support/effort.ts'
 import type { Reply } from '../support/platform-client.ts'
+import { type Random, randomOf } from '../support/random.ts'
 import { post } from '../support/test-wallet.ts'
 import { encryptAnswer } from './presentation-answer.ts'
 import { type Answered, bind, type Good, MUTATIONS, spoilForm, tokenOf } from './presentation-mutations.ts'
-import { type Random, randomOf } from './random.ts'
 
 // `make fuzz-presentations` sends 10,000 presentations with a new seed. Without FUZZ_REQUESTS the number is small and the
 // seed is fixed. A failure names the seed and the case that repeat it.

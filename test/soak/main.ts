@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../support/imports.ts'
+import { fractionsOf } from '../support/random.ts'
 import { faults } from './faults.ts'
 import { openServers } from './servers.ts'
 import { type SoakRow, soak } from './soak.ts'
@@ -34,7 +35,7 @@ if (chosen.length === 0) {
 }
 const length = values.once ? 'soak with each fault once' : `soak of ${minutes} minutes`
 console.log(`${length}, ${chosen.length} kinds of faults, seed ${seed}`)
-const random = generator(seed)
+const random = fractionsOf(seed)
 /** What starts first takes a minute or two, which does not count. */
 let began = 0
 const more = () => {
@@ -106,15 +107,4 @@ function* shuffledForEver(all: readonly Fault[]): Generator<Fault> {
       .map((fault) => ({ fault, at: random() }))
       .sort((one, other) => one.at - other.at)
       .map(({ fault }) => fault)
-}
-
-/** A sequence of numbers from 0 to 1 that its seed repeats (mulberry32). */
-function generator(of: number): () => number {
-  let state = of >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

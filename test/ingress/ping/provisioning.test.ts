@@ -1,8 +1,8 @@
 import test from 'ava'
-import { randomOf } from '../../fuzz/random.ts'
 import { effort } from '../../support/effort.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addChannel } from '../../support/projects.ts'
+import { randomOf } from '../../support/random.ts'
 import { send } from '../../support/send.ts'
 import { aPingedProject, openAnotherListener } from './listeners.ts'
 
@@ -141,7 +141,7 @@ test('refuses to create a check with a slug longer than 100 characters', async (
   )
 })
 
-test('a project can be imported again whatever pings made in it', async (t) => {
+test('a project with checks made by pings can be imported again', async (t) => {
   const { pingKey, rwKey } = await aPingedProject(app)
   const values = {
     timeout: ['60', '0', '1e9', '31536001', 'x', ''],

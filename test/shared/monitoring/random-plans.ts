@@ -1,20 +1,10 @@
 import type { Plan, Step } from '#shared/monitoring/alerting/policy.ts'
 import { effort } from '../../support/effort.ts'
+import { fractionsOf } from '../../support/random.ts'
 import { uuidOf } from './alert-story.ts'
 
 const STORIES = effort(1_000, 20_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)
-
-/** Small and repeatable (mulberry32): `ALERT_SEED=... ALERT_STORY=...` runs one story again. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 export const CHANNELS = 3
 
@@ -50,7 +40,7 @@ export function forAll(run: (random: () => number, story: number) => string | nu
   const only = process.env.ALERT_STORY
   const first = only === undefined ? 0 : Number(only)
   for (let story = first; story < (only === undefined ? STORIES : first + 1); story++) {
-    const failure = run(randomOf(SEED + story * 7919), story)
+    const failure = run(fractionsOf(SEED + story * 7919), story)
     if (failure !== null) return `ALERT_SEED=${SEED} ALERT_STORY=${story}: ${failure}`
   }
   return null

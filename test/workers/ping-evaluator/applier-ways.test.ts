@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { Knex } from 'knex'
 import { nowMicros } from '#shared/time.ts'
-import { randomOf } from '../../fuzz/random.ts'
+import { randomOf } from '../../support/random.ts'
 import { aPing, openApplier, openChecks, openStream } from './open-applier.ts'
 
 const HOUR = 3_600_000_000

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { csvRecords, type FileRecord } from '../../../workers/tape-importer/csv-records.ts'
 import { effort } from '../../support/effort.ts'
-import { generator } from '../../support/generator.ts'
+import { randomOf } from '../../support/random.ts'
 
 async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text)
@@ -15,7 +15,7 @@ async function read(text: string, size: number): Promise<FileRecord[]> {
 }
 
 test('each line ends on its own, by LF, CR LF or CR, also in quoted cells', async (t) => {
-  const below = generator(20_261_127)
+  const below = randomOf(20_261_127).int
   const ends = ['\n', '\r\n', '\r']
   const end = () => ends[below(ends.length)] ?? '\n'
   // A LF right after a CR would not be an empty line.

@@ -2,25 +2,15 @@ import test from 'ava'
 import { goingDownAt } from '#shared/monitoring/checks/status.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { effort } from '../../../support/effort.ts'
+import { fractionsOf } from '../../../support/random.ts'
 import { aCheck } from '../checks/factory.ts'
 import { at, DAY0, gap, gapsOf, HOUR, MIN, proof, S, sweepOn } from './story.ts'
 
 const STORIES = effort(8_000, 20_000)
 
-/** mulberry32: a story is told again by its seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** A random ledger of gaps, a check, and what its client does. */
 function story(seed: number) {
-  const random = randomOf(seed)
+  const random = fractionsOf(seed)
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
   const timeoutSeconds = [60, 300, 3600, 21_600][between(0, 3)] ?? 60
   const graceSeconds = [60, 120, 600, 3600][between(0, 3)] ?? 60
@@ -86,7 +76,7 @@ test('property 4: each random ledger takes a dead check down at most one period 
 
 test('B5: gaps follow from beats alone, in whatever order they are read and however often one looks', (t) => {
   for (let seed = 1; seed <= effort(200, 2_000); seed++) {
-    const random = randomOf(seed)
+    const random = fractionsOf(seed)
     const proofs = Array.from({ length: 12 }, (_, index) => {
       const from = at('08:00') + Math.floor(random() * 3600) * S
       const until = from + Math.floor(random() * 600) * S

@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { PresentationQuery } from '#shared/risk/credentials/query.ts'
 import { namedClaims, selectClaims } from '#shared/risk/credentials/select-claims.ts'
 import { effort } from '../../../support/effort.ts'
-import { generator } from '../../../support/generator.ts'
+import { randomOf } from '../../../support/random.ts'
 
 type Path = (string | number | null)[]
 
@@ -65,7 +65,7 @@ test('several presentations, dots in names and literal asterisks keep every valu
 })
 
 test('queries without equal names keep dotted names, and no query loses a value', (t) => {
-  const below = generator(7)
+  const below = randomOf(7).int
   const parts = ['a', 'b', 'a.b', '*', 'c']
   for (let round = 0; round < effort(1_000, 20_000); round++) {
     const credentials = Array.from({ length: 1 + below(3) }, (_, index) => ({

@@ -3,11 +3,11 @@ import { disclosed } from '#shared/risk/first-financing/check-answer.ts'
 import type { RegistryMatch } from '#shared/risk/packs/signals/double-financing.ts'
 import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { effort } from '../../../support/effort.ts'
-import { generator } from '../../../support/generator.ts'
+import { randomOf } from '../../../support/random.ts'
 import { demoRequest, sandboxPack, scenarioGstins } from '../packs/demo-pack.ts'
 
 test('the number of flags of a pack does not depend on the number of registrations', async (t) => {
-  const below = generator(20_261_127)
+  const below = randomOf(20_261_127).int
   for (let round = 0; round < effort(10, 100); round++) {
     const matches = Array.from(
       { length: 1 + below(30) },

@@ -12,7 +12,7 @@ import {
 import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
 import { CutBody, PoolItemsBody } from '#shared/risk/pools/requests.ts'
 import { effort } from '../../../support/effort.ts'
-import { generator } from '../../../support/generator.ts'
+import { randomOf } from '../../../support/random.ts'
 
 const today = indianDay(Date.now())
 const GST_BEGAN = '2017-07-01'
@@ -67,7 +67,7 @@ for (const [what, bodyOf, path] of withDocumentDate)
   })
 
 test('a due date lies between the document date and ten years later', (t) => {
-  const below = generator(7)
+  const below = randomOf(7).int
   for (let round = 0; round < effort(300, 5_000); round++) {
     const documentDate = addDays(GST_BEGAN, below(3_000))
     const tenYears = `${Number(documentDate.slice(0, 4)) + 10}${documentDate.slice(4)}`

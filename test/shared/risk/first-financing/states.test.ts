@@ -3,12 +3,12 @@ import { expiryAfter, FINANCING_STATES, stateAfter } from '#shared/risk/first-fi
 import { registrationView } from '#shared/risk/first-financing/view.ts'
 import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
 import { effort } from '../../../support/effort.ts'
-import { generator } from '../../../support/generator.ts'
+import { randomOf } from '../../../support/random.ts'
 
 const DAY_MS = 86_400_000
 
 test('no hold ends before the action that starts or renews it', (t) => {
-  const below = generator(20_261_127)
+  const below = randomOf(20_261_127).int
   for (let round = 0; round < effort(2_000, 50_000); round++) {
     const now = Date.UTC(2026, 0, 1) + below(4_000) * DAY_MS + below(DAY_MS)
     const anyDay = () => addDays(indianDay(now), below(8_000) - 4_000)

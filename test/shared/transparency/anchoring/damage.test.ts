@@ -11,6 +11,7 @@ import { parseTilePath, tilePath } from '#shared/transparency/anchoring/tile-pat
 import { parseTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
 import { type Verification, verifyAnchored } from '#shared/transparency/anchoring/verify.ts'
 import { decideCosigning } from '#shared/transparency/anchoring/witness-protocol.ts'
+import { randomOf } from '../../../support/random.ts'
 import { SmallLog } from './small-log.ts'
 import { anchorVectors, merkleVectors, vectorLog, vectorWitness } from './vectors.ts'
 
@@ -36,17 +37,6 @@ const PIECES = [
   'é',
 ]
 const ROUNDS = 2000
-
-/** A small generator with a fixed seed (mulberry32), so that a failure can be repeated. */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
 
 function damage(text: string, below: (limit: number) => number): string {
   let damaged = text
@@ -87,7 +77,7 @@ const readers: readonly [string, string, (text: string) => unknown][] = [
 ]
 for (const [what, text, read] of readers)
   test(`a damaged ${what} gives a coded error or a value, never a crash`, (t) => {
-    const below = generator(text.length)
+    const below = randomOf(text.length).int
     for (let round = 0; round < ROUNDS; round++) {
       const damaged = damage(text, below)
       try {
@@ -100,7 +90,7 @@ for (const [what, text, read] of readers)
   })
 
 test('a checkpoint with a damaged text or log signature never opens', (t) => {
-  const below = generator(8)
+  const below = randomOf(8).int
   const end = note.indexOf('— witness')
   for (let round = 0; round < ROUNDS; round++) {
     const damaged = damage(note.slice(0, end), below)
@@ -110,7 +100,7 @@ test('a checkpoint with a damaged text or log signature never opens', (t) => {
 })
 
 test('a damaged pack or proof is never verified as anything but the pack that was logged', (t) => {
-  const below = generator(9)
+  const below = randomOf(9).int
   const log = new SmallLog(vectorLog)
   log.fill(4)
   log.append([Buffer.from(pack.logEntry)])

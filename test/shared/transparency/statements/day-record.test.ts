@@ -6,7 +6,7 @@ import { uptimeOf } from '#shared/monitoring/windows/uptime.ts'
 import { datesBetween, isDate, readRecord, recordHash, sumsOfDay } from '#shared/transparency/statements/day-record.ts'
 import { uptimeSentence } from '#shared/transparency/statements/uptime-sentence.ts'
 import { isUptimeProof, verifyUptime } from '#shared/transparency/statements/verify-uptime.ts'
-import { randomOf } from '../../../fuzz/random.ts'
+import { randomOf } from '../../../support/random.ts'
 
 const date = '2026-11-21'
 const day = spanOfDate(date)

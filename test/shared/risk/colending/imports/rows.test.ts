@@ -11,7 +11,7 @@ import { TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { consumerNotes, indianLoanTape } from '#shared/risk/colending/mappings/tapes.ts'
 import { csvLine } from '#shared/risk/evidence/csv.ts'
 import { effort } from '../../../../support/effort.ts'
-import { generator } from '../../../../support/generator.ts'
+import { randomOf } from '../../../../support/random.ts'
 
 const cells: [CellTransform, string, string | number][] = [
   ['money', '5000.0', 5000],
@@ -69,7 +69,7 @@ test('a header is recognised by its columns; personal ones are dropped and named
 })
 
 test('reads whole groups of digits, and refuses a decimal comma', (t) => {
-  const below = generator(20_261_127)
+  const below = randomOf(20_261_127).int
   const money = (text: string) => {
     const result = readCell('money', text)
     return 'value' in result ? result.value : result.code
@@ -90,7 +90,7 @@ test('reads whole groups of digits, and refuses a decimal comma', (t) => {
 })
 
 test('a row of totals has one filled cell, or only a label of a sum in its first cell', (t) => {
-  const below = generator(7)
+  const below = randomOf(7).int
   const spelled = (text: string) =>
     [...text].map((letter) => (below(2) === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('')
   const ends = ['', ':', ' :', ' (INR)', '(in lakh):', ': (7 loans)', ' [INR]']

@@ -27,7 +27,13 @@ function createRandom(seed: number): Random {
   }
 }
 
-/** The choices of one case of a run: each case can be repeated without those before it. */
-export function randomOf(seed: number, index: number): Random {
+/** Returns random numbers from 0 up to, but not including, 1. */
+export function fractionsOf(seed: number): () => number {
+  const { int } = createRandom(seed)
+  return () => int(2 ** 32) / 2 ** 32
+}
+
+/** Returns the choices of one case of a run: each case can be repeated without those before it. */
+export function randomOf(seed: number, index = 0): Random {
   return createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(index + 1, 0xc2b2ae35))
 }
