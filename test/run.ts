@@ -12,7 +12,7 @@ import { groupFiles, type Layer, selectFiles, testFiles, writeEntries } from './
 // Without a layer or file: unit and api. docs/testing.md describes the layers.
 
 /**
- * Test processes that run at the same time: each waits for servers about half of its time. Each has an AVA of its own,
+ * Test processes that run at the same time: each waits for servers about half of its time. Each has its own AVA,
  * because AVA's `serial` option, which runs the tests of a process one after the other, also runs one process at a time.
  */
 const CONCURRENCY = 2 * availableParallelism()
@@ -46,7 +46,7 @@ console.log(
 console.log(`${count.passed} passed, ${count.failed} failed`)
 process.exitCode = count.failed > 0 || ended.signal.aborted ? 1 : 0
 
-/** Runs entries of the queue, each with an AVA of its own, until none is left or the run is ended by a signal. */
+/** Runs entries of the queue, each with its own AVA, until the queue is empty or the run is ended by a signal. */
 async function runQueue(): Promise<void> {
   for (let entry = queue.shift(); entry !== undefined && !ended.signal.aborted; entry = queue.shift()) {
     const { exitCode, report } = await runAva(entry)

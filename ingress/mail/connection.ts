@@ -12,7 +12,7 @@ const MAX_REFUSALS = 100
 /** An address that the library accepts, in place of one that it does not. */
 const SOME_ADDRESS = 'sender@invalid'
 const MAX_GREETING_LENGTH = 255
-/** What must not get into texts that quote the sender. */
+/** Characters that are removed from texts that quote the sender. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 

@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 2_621_440
 const MAX_HELD_BYTES = 128 * 1024 * 1024
 /** The same of one client address. */
 const MAX_HELD_PER_ADDRESS = 32 * 1024 * 1024
-/** What a parsed value takes in memory, about. */
+/** Approximate memory of a parsed value. */
 const BYTES_PER_VALUE = 128
 /** A body must arrive within this time, plus one millisecond for each 128 bytes received. */
 const BODY_MS = 10_000
@@ -24,7 +24,7 @@ const BYTES_PER_MS = 128
 const budget = createByteBudget({ total: MAX_HELD_BYTES, perHolder: MAX_HELD_PER_ADDRESS })
 const accounts = new WeakMap<IncomingMessage, Account>()
 
-/** What a request holds of the budget. */
+/** The share of the budget that one request holds. */
 class Account {
   readonly #address: string
   #bytes = 0
@@ -48,7 +48,7 @@ class Account {
     this.#bytes = 0
   }
 
-  /** Nothing is counted after it: the response has ended, and nobody would release it. */
+  /** Stops counting: after the end of the response nothing would release the bytes. */
   close(): void {
     this.release()
     this.#isClosed = true

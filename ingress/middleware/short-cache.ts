@@ -13,7 +13,7 @@ export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
  * @param max names that are kept at a time
  */
 export function createShortCache<T>(max = MAX_KEPT): ShortCache<T> {
-  // What nobody asks for again must not stay: a page with its history takes some MB.
+  // Expired entries are purged by a timer, because a page with its history takes some MB.
   const kept = new LRUCache<string, Promise<T>>({ max, ttl: SHORT_MS, ttlAutopurge: true })
   return (name, read) => {
     const known = kept.get(name)

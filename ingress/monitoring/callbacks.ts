@@ -25,8 +25,8 @@ const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
 
 /**
- * Where providers say later what became of a message (monitoring behaviour 5.11). Neither needs a key: the
- * caller has a signature of ours. Both always answer 200, which does not tell whether a message exists.
+ * Receives late delivery reports from providers (monitoring behaviour 5.11). Neither route needs a key, because the
+ * caller has our signature. Both always answer 200, so that the response does not reveal if a message exists.
  */
 export const callbackRoutes: readonly Route[] = [
   defineRoute({
@@ -75,7 +75,7 @@ export const callbackRoutes: readonly Route[] = [
 
 async function recordBounce(request: Request, deps: IngressDeps): Promise<void> {
   const incoming = openBody(request)
-  // Anybody may post a mail: the rest is read only behind a signature of ours.
+  // The route is public: the rest of the mail is read only if its beginning has our signature.
   const beginning = (await incoming.upTo(MAX_ADDRESS_BYTES)).toString('latin1', 0, MAX_ADDRESS_BYTES)
   if (signedNotification(beginning, deps) === null) return
   const { to, status } = await readBounce(await incoming.all())

@@ -37,7 +37,7 @@ export function bodyReader(request: IncomingMessage, response: ServerResponse, l
  * @throws Error when the client goes away before the end
  */
 function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
-  // One buffer: each piece of its own would cost a hundred bytes, and the sender decides how small they are.
+  // One buffer, because each separate piece costs a hundred bytes and the sender decides how small they are.
   let kept: Buffer = Buffer.alloc(0)
   let keptBytes = 0
   let seenBytes = 0

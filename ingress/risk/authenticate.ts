@@ -125,7 +125,7 @@ export function limitAddress(request: Request, response: Response, deps: Ingress
 }
 
 /**
- * Counts a verification, which costs more than a look-up, against a limit of its own of the caller's address.
+ * Counts a verification against a separate limit of the caller's address, because it costs more than a lookup.
  * @throws RateLimitedError
  */
 export function limitVerification(request: Request, response: Response, deps: IngressDeps): void {

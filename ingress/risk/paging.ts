@@ -47,8 +47,8 @@ export function decodeCursor<T>(cursor: string | undefined, schema: z.ZodType<T>
 }
 
 /**
- * A cursor that hides a serial number, since numbers over all organisations tell how many objects others have. Each
- * time it is another text of the same length.
+ * Returns an encrypted cursor, because serial numbers over all organisations reveal how many objects others have. Each
+ * call returns another text of the same length.
  */
 export function sealCursor(seq: number, secrets: Pick<Secrets, 'seal'>): string {
   return secrets.seal('cursor', String(seq).padStart(16, '0'))

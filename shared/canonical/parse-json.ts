@@ -70,8 +70,8 @@ export function parseJsonBytes(bytes: Uint8Array, options: ParseJsonOptions = {}
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
 /**
- * Whether a number is an integer, in whatever spelling, that its double changes. Smaller integers never change. The
- * shortest digits of a double name it without doubt, so that what we write ourselves (`1e+30`) is read again.
+ * Returns true if a number is an integer, in any spelling, that its double changes. The shortest digits of a double are
+ * accepted, so that our own output (`1e+30`) can be read again.
  * @param value finite, so an integer has at most 309 digits
  */
 function isChangedInteger(literal: string, value: number): boolean {

@@ -35,7 +35,7 @@ export interface Mailer extends AsyncDisposable {
 export class MailError extends Error {
   override readonly name = 'MailError'
   /**
-   * What the server will never accept: the recipient (a 5xx reply to RCPT TO), or this message (a 5xx reply to DATA or
+   * The part that the server will never accept: the recipient (a 5xx reply to RCPT TO), or this message (a 5xx reply to DATA or
    * to the end of the data). Null if a retry may help, and for everything that the operator must fix.
    */
   readonly refused: 'recipient' | 'message' | null

@@ -46,7 +46,7 @@ export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number
   return Math.round(Math.max(jittered, asked) * 1000)
 }
 
-/** No target makes us wait longer, whatever it asks for. */
+/** Longer Retry-After values are reduced to this. */
 const MAX_RETRY_AFTER_SECONDS = 24 * hour
 
 /**

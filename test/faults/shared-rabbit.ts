@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { freePort } from '../support/free-port.ts'
 import { certificateFor, type OwnRabbit, once, startRabbit } from '../support/own-servers.ts'
 
-/** The broker that all fault tests of one process share, each with a virtual host of its own. */
+/** The broker that all fault tests of one process share, each with its own virtual host. */
 export type SharedRabbit = OwnRabbit & {
   /** a listener for TLS, and the file of its certificate */
   tls: { port: number; cert: string }

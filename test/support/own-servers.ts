@@ -190,7 +190,7 @@ async function joinRabbit(node: OwnRabbit, port: number): Promise<void> {
   await node.startApp()
 }
 
-/** Several commands, each with a virtual machine of its own, take longest on a busy machine. */
+/** Several commands, each in its own virtual machine, take longest on a busy machine. */
 const SHELL_MS = 240_000
 
 /**

@@ -32,7 +32,7 @@ export function isUrgent(delivery: Delivery): boolean {
 
 /**
  * Yields what is applied in one transaction each, in order.
- * @param maxPings returns the pings of the next group; a message with more is a group of its own
+ * @param maxPings returns the pings of the next group; a message with more forms a group alone
  */
 export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Generator<readonly Taken[], void> {
   let group: Taken[] = []

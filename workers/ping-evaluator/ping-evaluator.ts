@@ -103,8 +103,8 @@ class Evaluator {
   }
 
   /**
-   * Returns the age of the oldest ping in hand since the listener received it, so that a connection that is lost and
-   * opened again does not hide it; 0 when there is none.
+   * Returns the age of the oldest ping in hand since the listener received it, so that a lost and reopened
+   * connection does not hide it; 0 without such a ping.
    */
   unappliedSeconds(): number {
     const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))

@@ -6,7 +6,7 @@ import type { Pages } from '../frame/context.ts'
 import { sendPage } from '../frame/layout.tsx'
 import { openProject } from '../frame/workspace.ts'
 
-/** Badges of a page: the browser asks for a picture of each. */
+/** Badges per page: the browser requests a picture of each. */
 const PER_PAGE = 50
 
 /** The public badges of a project: how they look now, and lines to paste. */

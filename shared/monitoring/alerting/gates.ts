@@ -21,7 +21,7 @@ export function gatesOf(incident: Incident, facts: Facts, now: Micros): Gate[] {
 }
 
 /**
- * What maintenance holds, or held since an instant, of the messages of a check. Yields after each window.
+ * Returns the maintenance windows that suppress messages of a check now, or did since an instant. Yields after each one.
  * @param windows of its project
  */
 export function* maintenanceGates(

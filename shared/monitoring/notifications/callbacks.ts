@@ -75,7 +75,7 @@ export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean
 const NOT_THE_RECIPIENT = /^5\.(2\.3|3\.4|4\.4|6\..*|7\..*)$/
 
 /**
- * Reads a delivery status (RFC 3463). 5.x says that the recipient is gone, except for the statuses above.
+ * Reads a delivery status (RFC 3463). 5.x means that the recipient is gone, except for the statuses above.
  * @returns null when nothing failed
  */
 export function failureOfStatus(status: string): { error: string; disables: boolean } | null {

@@ -32,11 +32,11 @@ export interface Notification {
   alert?: AlertPlace
   /** of a check that is down: how many checks depend on it (alerting 4); absent when none does */
   dependents?: number
-  /** of a check that is down and that several sources report for: which of them do, as `quorumText` says it */
+  /** of a check that is down and that several sources report for: the sentence of `quorumText` about them */
   sources?: string
   /** of a message about several checks: what it says, in place of one change */
   summary?: Summary
-  /** set for services that do not accept the whole message; everything is said when absent */
+  /** set for services that do not accept the whole message; the whole message when absent */
   brevity?: 'alert-facts' | 'title'
 }
 

@@ -90,7 +90,7 @@ export function excludedSpans(windows: readonly TimedWindow[], check: About): Wi
   )
 }
 
-/** A window that goes on, and its end. */
+/** A window in progress, and its end. */
 export interface OpenWindow<W extends Window = Window> {
   window: W
   until: Micros

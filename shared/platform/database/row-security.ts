@@ -169,7 +169,7 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
 
 /**
  * Grants both roles every table. A rule with OR also accepts a row that keeps one of its columns only, so tenants may not
- * update the columns that such a rule names: otherwise the session of a project could move it to another organisation.
+ * update the columns that the rule names: otherwise the session of a project could move it to another organisation.
  */
 async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
   const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]

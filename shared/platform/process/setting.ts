@@ -28,7 +28,7 @@ export const url = (protocols: string[]) =>
     },
     `is not a URL with ${protocols.join(' or ')}`,
   )
-/** Whether a URL has neither path, query nor fragment. */
+/** Returns true if a URL has neither path, query nor fragment. */
 export function isRoot(value: string): boolean {
   return /^[a-z]+:\/\/[^/?#]*\/*$/i.test(value)
 }

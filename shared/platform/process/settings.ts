@@ -231,7 +231,7 @@ export const settings = {
   TWILIO_FROM: setting(optionalText, 'Sender number at the gateway.'),
   APPRISE_URL: setting(
     url(['http:', 'https:']).optional(),
-    'Address of an Apprise API, which sends for integrations of the kind `apprise`. Without it they are off. Projects choose where it sends, so give it egress rules of its own: only IP addresses and local names in their addresses are checked here.',
+    'Address of an Apprise API, which sends for integrations of the kind `apprise`. Without it they are off. Projects choose where it sends, so restrict its egress: only IP addresses and local names in their addresses are checked here.',
   ),
   SHELL_ENABLED: setting(
     z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),

@@ -1,7 +1,7 @@
 /** How long work over many items may go on before others have their turn, in milliseconds. */
 const TURN_MS = 10
 
-/** when the present turn of the process began; null while nobody works in turns */
+/** when the present turn of the process began; null while no work runs in turns */
 let began: number | null = null
 const waiting: (() => void)[] = []
 
@@ -15,7 +15,7 @@ interface Turns {
 
 /**
  * Lets work whose length grows with what is stored share the event loop: called between two items, `rest` gives up the
- * loop once the present turn is longer than 10 ms, and returns at once before that. All such work of the process shares
+ * loop once the present turn is longer than 10 ms, and returns at once before that. All this work of the process shares
  * a turn, however many requests it belongs to; those that wait go on one after the other, one in each turn.
  */
 export function createTurns(): Turns {

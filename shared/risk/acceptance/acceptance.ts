@@ -11,7 +11,7 @@ export type AcceptanceAction = (typeof ACCEPTANCE_ACTIONS)[number]
 
 /** Words of paths beside the references. */
 const RESERVED = ['records', 'adjustments', 'requests']
-/** Segments that URL parsers remove from a path, so that nobody could read what is recorded of them. */
+/** Segments that URL parsers remove from a path: a record with such a reference could not be read. */
 const REMOVED = ['.', '..']
 
 const receivableRef = line().refine((text) => ![...RESERVED, ...REMOVED].includes(text) && !text.includes('/'), {

@@ -11,7 +11,7 @@ export interface SelectedClaim {
   value: JsonValue
 }
 
-/** How a path is called in answers and events: joined by dots, `*` for every element. */
+/** Returns the name of a path in answers and events: joined by dots, `*` for every element. */
 function nameOf(path: QueryPath): string {
   return path.map((part) => part ?? '*').join('.')
 }
@@ -22,7 +22,7 @@ export function askedNames({ credentials }: PresentationQuery): string[] {
 }
 
 /**
- * Returns every presented value with a name of its own: its path, joined by dots. If a query has equal names, or a
+ * Returns every presented value with a unique name: its path, joined by dots. If a query has equal names, or a
  * credential is presented several times, names are the JSON of credential id, presentation (from 0) and path, for
  * example `["company",0,"name"]`.
  * @param answers in the order of the query

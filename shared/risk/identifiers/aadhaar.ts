@@ -29,7 +29,7 @@ const RUN = new RegExp(`[0-9]+(?:${SEPARATORS}[0-9]+)*`, 'gu')
 const SEPARATOR = new RegExp(SEPARATORS, 'u')
 
 /**
- * Whether neighbouring groups of digits, in any script, have exactly twelve digits together and may be an Aadhaar
+ * Returns true if neighbouring groups of digits, in any script, have twelve digits together and may be an Aadhaar
  * number: the first digit is 2-9 and Verhoeff's check passes. Other groups beside them do not hide it.
  */
 export function holdsAadhaar(text: string): boolean {

@@ -16,7 +16,7 @@ import {
 /**
  * Entitles an organisation to families of the API, or ends that for all its clients within seconds. A family that the
  * operator revoked can be granted again by the operator only.
- * @throws ForbiddenError when another actor grants such a family
+ * @throws ForbiddenError when another actor grants a withheld family
  */
 export async function changeFamilies(
   db: Knex,

@@ -169,7 +169,7 @@ export async function isClientOf(db: Knex, organisationId: number, clientId: str
 
 /**
  * Disables or enables a client on behalf of its organisation.
- * @returns false when there is no such client, or when it is to be enabled and the operator disabled it
+ * @returns false if the client does not exist, or if it is to be enabled and the operator disabled it
  */
 export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
   const rowCount = await execute(
@@ -182,7 +182,7 @@ export async function setClientDisabled(db: Knex, clientId: string, isDisabled: 
   return rowCount > 0
 }
 
-/** Disables or enables a client as the operator. @returns false when there is no such client */
+/** Disables or enables a client as the operator. @returns false if the client does not exist */
 export async function setClientDisabledByOperator(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
   const disabledAt = isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'
   const sql = `UPDATE clients SET disabled_by_operator = ?, disabled_at = ${disabledAt} WHERE client_id = ?`

@@ -110,7 +110,7 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   t.like(await call('GET', `/channels/${hook}`), { disabled: false, last_error: '' })
 })
 
-test('the alert of a check with several sources says which of them report', async (t) => {
+test('the alert of a check with several sources lists those that report', async (t) => {
   await using sink = await openHttpSink()
   const { channel, check, ping, call } = await aProject(app)
   const uuid = await check([await channel('slack', { url: sink.url })])

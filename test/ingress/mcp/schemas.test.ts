@@ -49,7 +49,7 @@ test.before(async () => {
 /** Builds a call from a listed schema: the required members, and those that belong together. */
 function argumentsOf({ properties = {}, required = [], dependentRequired = {} }: Listed, known: object) {
   const names = [...required, ...Object.entries(dependentRequired).flat(2)]
-  // A tool that requires nothing is called with the first member that has a value of its own.
+  // A tool that requires nothing is called with the first member that has its own value.
   const own = Object.keys(properties).find((name) => name !== 'idempotencyKey' && Reflect.has(known, name))
   const chosen = names.length > 0 ? names : own === undefined ? [] : [own]
   return Object.fromEntries(

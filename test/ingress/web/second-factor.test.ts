@@ -146,7 +146,7 @@ test('a new password by mail does not go around a confirmed second factor', asyn
   t.is((await visitor.get('/account')).status, 200)
 })
 
-test('a password reset removes factors and address changes that nobody confirmed', async (t) => {
+test('a password reset removes unconfirmed factors and address changes', async (t) => {
   const email = 'intruded@example.com'
   const { visitor: intruder } = await withApp(email)
   const [person] = await app.db('users').where({ email })

@@ -229,7 +229,7 @@ test.serial('a crowd of visitors costs one read and one render', async (t) => {
   app.deps.publicHistories = publicHistories
   t.true(pages.every(({ status, text }) => status === 200 && text.includes('Shop')))
   t.true(feeds.every(({ status }) => status === 200))
-  // On a machine that stands still the history may be read again, as it is kept for three seconds.
+  // On a stalled machine the history may be read again, because it is kept for three seconds.
   t.true(seen.size < 10, `${seen.size} reads`)
   for (const { rendered } of seen) t.true(rendered.size <= 2, 'the page and the feed')
 })

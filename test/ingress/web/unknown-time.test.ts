@@ -60,7 +60,7 @@ test('a check that was excused says what was expected, and when its next chance 
   t.false((await words()).includes('Unknown:'), 'a ping came that the record of gaps has not met yet')
 })
 
-test('what we could not see is said on the pages of a project, with a list; notices of it can be turned off', async (t) => {
+test('the pages of a project list gaps, and notices about gaps can be turned off', async (t) => {
   // Without a sweeper: it deletes gaps that follow from no beat, and adds those of a process that stood still.
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Gaps')

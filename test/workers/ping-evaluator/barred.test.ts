@@ -18,7 +18,7 @@ const ping = {
   mail: { text: { subject: 'done', pieces: [] }, storedBody: null },
 } as const
 
-test('a mail to a check that asks for a secret is logged as ignored; to any other it counts', async (t) => {
+test('a mail to a check that requires a secret is logged and ignored', async (t) => {
   const typeOf = async (ruleBits: number) => {
     const check: LockedCheck = aCheck({ ruleBits })
     const { pings } = await evaluate(

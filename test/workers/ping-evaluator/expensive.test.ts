@@ -56,7 +56,7 @@ test('groups of messages shrink while pings are expensive, and none is left out'
   t.deepEqual(sizes, [4, 1, 1, 1, 1, 1])
 })
 
-test('checks with schedules that never occur delay nobody else, and lose no ping', async (t) => {
+test('checks with schedules that never occur delay no others and lose no ping', async (t) => {
   const app = await sharedProduct()
   const [expensive, other] = [await addProject(app.deps), await addProject(app.deps)]
   const checks = await Promise.all(

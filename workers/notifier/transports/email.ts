@@ -7,7 +7,7 @@ import { defineTransport } from './transport.ts'
 
 /**
  * Only a permanent refusal of the recipient disables the integration. A message that the server refuses because of its
- * content is sent once more without what the ping's sender wrote, since anybody with the ping address may write that.
+ * content is sent once more without the text of the ping, because the ping address alone allows to send it.
  */
 export const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
   if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })

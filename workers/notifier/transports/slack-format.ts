@@ -3,7 +3,7 @@ import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 
-/** What a service reads texts as. Discord has no code block that more backticks begin. */
+/** The markup that a service reads. Discord has no code block with more than three backticks. */
 type Format = 'slack' | 'markdown' | 'discord'
 
 /** The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too. */

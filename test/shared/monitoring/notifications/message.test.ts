@@ -148,7 +148,7 @@ test('hostile names and bodies stay text in Markdown and HTML messages', (t) => 
   t.false(markdownText(hostile).includes('[a](b)'))
 })
 
-test('a down notification says how many sources report, an up notification does not', (t) => {
+test('a down notification counts the sources that report, an up notification does not', (t) => {
   const sources = '1 of 3 sources reports, 2 are needed. Silent: web2 (since 04:31), web3 (never).'
   t.true(plainText(someNotification({ sources })).includes(`). ${sources}`))
   t.false(plainText(someRecovery({ sources })).includes('sources'))

@@ -47,7 +47,7 @@ test('JSON: the same members, what is not known is null; a tape of none is a lis
   t.deepEqual(JSON.parse(tapeOf('json', [])).receivables, [])
 })
 
-test('the ESMA form says in each line that it is partial; no-data codes tell unknown from not applicable', (t) => {
+test('each line of the ESMA form states that it is partial, and codes separate unknown from not applicable', (t) => {
   const [record = {}] = parse(tapeOf('esma-annex4', ['a']), { columns: true }) as Record<string, string>[]
   const { form, ...fields } = record
   t.is(form, 'ESMA Annex 4, partial')

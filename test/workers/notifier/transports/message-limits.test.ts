@@ -31,7 +31,7 @@ configs.set('apprise', { value: 'tgram://token/chat' })
 const nameOf = (n: number, filler: string) => `c${n}z`.padEnd(100, '#').replaceAll('#', filler)
 const names = (size: number, filler: string) => Array.from({ length: size }, (_, n) => nameOf(n, filler))
 
-/** What a transport sends, read back. */
+/** Reads back the message of a transport. */
 async function sentBy(kind: string, notification: Notification, config = configs.get(kind)): Promise<unknown> {
   const sent: OutgoingRequest[] = []
   const http: HttpClient = {
@@ -65,7 +65,7 @@ function counted(texts: readonly string[]): { named: number; total: number } {
   return { named, total: named + Number(more ?? whole ?? 0) }
 }
 
-/** Elements that are not closed, and characters that no entity stands for. */
+/** Unclosed elements, and characters that are not part of an entity. */
 function faultsOfMarkup(text: string): string[] {
   const open: string[] = []
   const faults: string[] = []
@@ -126,7 +126,7 @@ for (const kind of kinds)
   })
 
 for (const kind of kinds)
-  test(`a message about one check by ${kind} fits whatever the check holds`, async (t) => {
+  test(`a message about one check by ${kind} fits with any check`, async (t) => {
     const { lastPing, check } = someNotification()
     if (!lastPing) return t.fail()
     for (const filler of FILLERS)
