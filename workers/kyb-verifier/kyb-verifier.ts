@@ -1,5 +1,5 @@
 import { kybRequested } from '#shared/contracts/evidence-requested.ts'
-import { type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
+import { answerHashes, type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
 import { panOf } from '#shared/risk/businesses/entity.ts'
 import { type LeiQuestion, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
 import type { VerificationRequest } from '#shared/risk/businesses/requests.ts'
@@ -35,11 +35,12 @@ export const kybVerifier: Worker = {
     const verify = async (job: OpenJob) => {
       // Validated by the ingress before it was sealed.
       const request = job.request as VerificationRequest
-      const checks = businessChecks(request, await ask(job, request))
+      const answers = await ask(job, request)
+      const checks = businessChecks(request, answers)
       const key = await veiKey(job.env)
       await endJob(deps, job, async (tx, enqueue) => {
         const owner = { organisationId: job.organisationId, env: job.env }
-        const found = { request, checks, veiKey: key }
+        const found = { request, checks, answerHashes: answerHashes(checks, answers), veiKey: key }
         return { status: 201, body: await completeVerification(tx, owner, job.id, found, { enqueue, now: deps.now }) }
       })
     }

@@ -19,6 +19,30 @@ export interface BusinessAnswers {
   lei: RegistryResult<LeiRecord[]> | null
 }
 
+const REGISTERS: Readonly<Record<string, keyof BusinessAnswers>> = {
+  'gstin.status': 'taxpayer',
+  'gstin.legalName': 'taxpayer',
+  'cin.status': 'company',
+  'cin.legalName': 'company',
+  lei: 'lei',
+  'lei.registeredAs': 'lei',
+}
+
+/** Returns, by the key of each finding, the SHA-256 of the answer of its register; null without an answer. */
+export function answerHashes(
+  checks: readonly BusinessCheck[],
+  answers: BusinessAnswers,
+): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(
+    checks.map(({ key, tier }) => {
+      // Two identifiers of the request agree without a register; a company number comes from one.
+      const isCompared = key === 'identifiers.agree' && tier === 'REGISTRY_VERIFIED'
+      const register = isCompared ? 'company' : REGISTERS[key]
+      return [key, (register && answers[register]?.rawSha256) ?? null]
+    }),
+  )
+}
+
 /** From here on two names count as one (families 2). */
 const MATCH_PERMILLE = 850
 

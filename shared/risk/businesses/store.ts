@@ -150,6 +150,8 @@ export interface EntityRecord {
   id: string
   body: string
   sealedValues: string | null
+  /** of a verification: by the key of each check, SHA-256 of what its register answered */
+  answerHashes?: Readonly<Record<string, string | null>> | null
 }
 
 export async function insertEntityRecord(
@@ -160,9 +162,18 @@ export async function insertEntityRecord(
 ): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO entity_records (id, entity_id, kind, body, sealed_values, subject, state)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [record.id, entityId, kind, record.body, record.sealedValues, record.subject ?? null, record.state ?? null],
+    `INSERT INTO entity_records (id, entity_id, kind, body, sealed_values, subject, state, answer_hashes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      record.id,
+      entityId,
+      kind,
+      record.body,
+      record.sealedValues,
+      record.subject ?? null,
+      record.state ?? null,
+      record.answerHashes ? JSON.stringify(record.answerHashes) : null,
+    ],
   )
 }
 
@@ -175,8 +186,8 @@ export async function listEntityRecords(
 ): Promise<EntityRecord[]> {
   return await query<EntityRecord>(
     db,
-    `SELECT id, body, sealed_values AS "sealedValues" FROM entity_records WHERE entity_id = ? AND kind = ?
-     ORDER BY seq DESC LIMIT ?`,
+    `SELECT id, body, sealed_values AS "sealedValues", answer_hashes AS "answerHashes" FROM entity_records
+     WHERE entity_id = ? AND kind = ? ORDER BY seq DESC LIMIT ?`,
     [entityId, kind, limit],
   )
 }

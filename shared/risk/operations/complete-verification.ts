@@ -24,9 +24,16 @@ export async function completeVerification(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  { request, checks, veiKey }: { request: VerificationRequest; checks: readonly BusinessCheck[]; veiKey: Buffer },
+  found: {
+    request: VerificationRequest
+    checks: readonly BusinessCheck[]
+    /** by the key of a check, SHA-256 of what its register answered */
+    answerHashes: Readonly<Record<string, string | null>>
+    veiKey: Buffer
+  },
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<object> {
+  const { request, checks, veiKey } = found
   const { legalName: _name, dealId, ...identifiers } = request
   const timestamp = instant(deps.now())
   const veis = veisOf(veiKey, identifiers)
@@ -40,8 +47,11 @@ export async function completeVerification(
     vei: entity?.vei ?? null,
     checks,
   })
-  if (entity)
-    await insertEntityRecord(tx, entity.id, 'VERIFICATION', { id, body: canonicalize(record), sealedValues: null })
+  if (entity) {
+    const { answerHashes } = found
+    const body = canonicalize(record)
+    await insertEntityRecord(tx, entity.id, 'VERIFICATION', { id, body, sealedValues: null, answerHashes })
+  }
   await recordUsage(tx, { ...owner, family: 'kyb', unitKey: `verification/${id}` })
   await recordEvent(tx, deps.enqueue, {
     env: owner.env,

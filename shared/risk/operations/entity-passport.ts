@@ -50,7 +50,6 @@ export async function issuePassport(
   const verified = JSON.parse(latest.body) as {
     checks: { key: string; tier: string; result: string }[]
     timestamp: string
-    anchor: { payloadSha256: string }
   }
   const { statusList, ...place } = await takeStatusPlace(tx, owner.env, deps.publicUrl)
   const passportId = randomUUID()
@@ -66,7 +65,8 @@ export async function issuePassport(
       tier,
       result,
       observedAt: verified.timestamp,
-      rawSha256: verified.anchor.payloadSha256,
+      // Null too for a verification that was stored before the hashes were.
+      rawSha256: latest.answerHashes?.[key] ?? null,
     })),
     issuedAt,
     expiresAt: new Date(Date.parse(issuedAt) + validForDays * DAY_MS).toISOString(),

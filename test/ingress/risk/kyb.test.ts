@@ -92,6 +92,7 @@ test('one identifier gives no line about registers that were not queried', async
 })
 
 const scenarios: [string, string, RegExp][] = [
+  ['12', 'gstin.status', /^MISSING: CONSENT_REVOKED/],
   ['03', 'gstin.status', /^MISSING: TIMEOUT/],
   ['04', 'gstin.status', /^MISMATCH: CANCELLED/],
   ['13', 'gstin.status', /^MISSING: UNPARSEABLE/],
@@ -231,6 +232,12 @@ test('a passport says what was verified; a person is erased, and the anchors sta
   const passport = await own.post(`/v1/kyb/entities/${company}/passports`, { purpose: 'onboarding', validForDays: 30 })
   t.is(passport.status, 201, passport.text)
   t.is(passport.json.record.anchor.payloadSha256, payloadSha256(passport.json.record))
+  const hashes = new Map<string, string | null>(
+    passport.json.record.evidence.map((line: { key: string; rawSha256: string | null }) => [line.key, line.rawSha256]),
+  )
+  t.regex(hashes.get('gstin.status') ?? '', /^[0-9a-f]{64}$/)
+  t.is(hashes.get('gstin.legalName'), hashes.get('gstin.status'), 'one answer')
+  t.is(new Set(['gstin.status', 'cin.status', 'lei'].map((key) => hashes.get(key))).size, 3, 'three registers')
   const refused = await own.post(`/v1/kyb/entities/${company}/erasure`, { reason: 'asked' })
   t.like(refused.json, { status: 409, errors: [{ path: 'vei', code: 'NO_PERSON' }] })
   const { vei } = (await verify({ pan: 'AAAPR5678D' }, own)).json
