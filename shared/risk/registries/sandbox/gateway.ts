@@ -61,7 +61,9 @@ export function createSandboxGateway(
     if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
-    if (scenarios.includes('CONSENT_REVOKED') && question.isConsentBound) return problem(403, 'CONSENT_REVOKED')
+    // Outside of a pack every value of the party is missing, also of a register that needs no consent.
+    const isRefused = question.isConsentBound || world.request === undefined
+    if (scenarios.includes('CONSENT_REVOKED') && isRefused) return problem(403, 'CONSENT_REVOKED')
     const data = question.answer()
     if (!data) return problem(404, 'NOT_FOUND')
     const asOf = new Date(nowMs).toISOString()
