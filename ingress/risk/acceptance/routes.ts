@@ -32,7 +32,7 @@ import {
   readOutcome,
   waitingResponses,
 } from '../evidence-job.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 import { validationError } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
 import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
@@ -59,7 +59,7 @@ const recordRoute = write({
   operationId: 'recordAcceptance',
   summary: 'Record what a buyer said of a receivable',
   description:
-    'With `receivable` the invoice-action registry is asked: REGISTRY_VERIFIED when it says the same; what contradicts is kept beside. What does not follow the record before is 409.',
+    'With `receivable` the invoice-action registry is asked: REGISTRY_VERIFIED when it says the same; what contradicts is kept beside. Records are ordered by `at`, in whatever order they arrive; records of one time by their arrival. An action that does not follow the one before it, or that the one after it does not follow, is 409.',
   params: {},
   body: AcceptanceBody,
   responses: waitingResponses({ 201: AcceptanceSchema }),

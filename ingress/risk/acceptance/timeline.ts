@@ -13,7 +13,7 @@ import { RequestSchema } from './request-schema.ts'
 export const TimelineSchema = z
   .object({
     receivableRef: z.string(),
-    records: z.array(AcceptanceSchema),
+    records: z.array(AcceptanceSchema).meta({ description: 'in the order of their arrival' }),
     adjustments: z.array(AdjustmentSchema),
     requests: z.array(
       RequestSchema.pick({ requestId: true, state: true, expiresAt: true }).extend({
@@ -21,8 +21,8 @@ export const TimelineSchema = z
       }),
     ),
     summary: z.object({
-      action: z.enum(ACCEPTANCE_ACTIONS).nullable(),
-      acceptedInr: z.number().nullable().meta({ description: 'null unless what was said last accepts' }),
+      action: z.enum(ACCEPTANCE_ACTIONS).nullable().meta({ description: 'of the record with the latest `at`' }),
+      acceptedInr: z.number().nullable().meta({ description: 'null unless that action accepts' }),
       tier: z.string().nullable(),
       registryAction: z.enum(ACCEPTANCE_ACTIONS).nullable(),
       conflict: z.boolean().meta({ description: 'a registry said otherwise than a record' }),

@@ -15,15 +15,24 @@ export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: st
   ])
 }
 
-/** What was said of a receivable last. */
-export async function latestAction(db: Knex, owner: Owner, ref: string): Promise<AcceptanceAction | null> {
-  const [row] = await query<{ action: AcceptanceAction }>(
+/** When the buyer acted, as the record states it: all are written in the same form of RFC 3339. */
+const AT = `(x.body::json ->> 'at') COLLATE "C"`
+
+/** Actions between which a record of this time belongs. Records of one time are in the order of their arrival. */
+export async function neighbouringActions(
+  db: Knex,
+  owner: Owner,
+  ref: string,
+  at: string,
+): Promise<{ before: AcceptanceAction | null; after: AcceptanceAction | null }> {
+  const [row] = await query<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>(
     db,
-    `SELECT action FROM acceptance_records WHERE organisation_id = ? AND env = ? AND receivable_ref = ?
-     ORDER BY seq DESC LIMIT 1`,
-    [owner.organisationId, owner.env, ref],
+    `SELECT (array_agg(x.action ORDER BY ${AT} DESC, x.seq DESC) FILTER (WHERE ${AT} <= ?))[1] AS before,
+       (array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1] AS after
+     FROM acceptance_records x WHERE x.organisation_id = ? AND x.env = ? AND x.receivable_ref = ?`,
+    [at, at, owner.organisationId, owner.env, ref],
   )
-  return row?.action ?? null
+  return row ?? { before: null, after: null }
 }
 
 export async function insertRecord(
@@ -34,24 +43,14 @@ export async function insertRecord(
     ref: string
     action: AcceptanceAction
     registryAction: AcceptanceAction | null
-    isRepeat: boolean
     body: string
   },
 ): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO acceptance_records (id, organisation_id, env, receivable_ref, action, registry_action, is_repeat, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      record.id,
-      owner.organisationId,
-      owner.env,
-      record.ref,
-      record.action,
-      record.registryAction,
-      record.isRepeat,
-      record.body,
-    ],
+    `INSERT INTO acceptance_records (id, organisation_id, env, receivable_ref, action, registry_action, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [record.id, owner.organisationId, owner.env, record.ref, record.action, record.registryAction, record.body],
   )
 }
 
@@ -113,7 +112,7 @@ export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise
   const values = [owner.organisationId, owner.env, ref]
   const records = await query<Timeline['records'][number]>(
     db,
-    `SELECT body, action, registry_action AS "registryAction", is_repeat AS "isRepeat" FROM acceptance_records
+    `SELECT body, action, registry_action AS "registryAction" FROM acceptance_records
      WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY seq LIMIT 500`,
     values,
   )
@@ -150,7 +149,7 @@ export async function listRecords(
 
 /** What an organisation has recorded of a supplier's receivables from a buyer. */
 export interface PairHistory {
-  /** what was said last of each */
+  /** the action of the latest time of each */
   actions: AcceptanceAction[]
   /** credit notes with their receivable; days from the document to the note */
   notes: { paise: number; amountPaise: number; days: number }[]
@@ -171,7 +170,7 @@ export async function findPairHistory(
   const actions = await query<{ action: AcceptanceAction }>(
     db,
     `SELECT DISTINCT ON (v.receivable_ref) x.action ${ofPair} acceptance_records x ON ${same}
-     ORDER BY v.receivable_ref, x.seq DESC`,
+     ORDER BY v.receivable_ref, ${AT} DESC, x.seq DESC`,
     values,
   )
   const notes = await query<PairHistory['notes'][number]>(
@@ -212,7 +211,7 @@ export async function acceptancesOf(
      FROM acceptance_receivables v JOIN acceptance_records x
        ON x.organisation_id = v.organisation_id AND x.env = v.env AND x.receivable_ref = v.receivable_ref
      WHERE v.organisation_id = ? AND v.env = ? AND v.identity = ANY(?::text[])
-     ORDER BY v.identity, x.seq DESC`,
+     ORDER BY v.identity, ${AT} DESC, x.seq DESC`,
     [owner.organisationId, owner.env, [...identities]],
   )
   return new Map(rows.map(({ identity, action }) => [identity, action]))

@@ -3,9 +3,13 @@ import { ACCEPTANCE_TIERS, type AcceptanceTier, isAboveAmount } from './acceptan
 import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
-/** What a receivable's records and adjustments come to. Ratios are null while its amount is not known. */
+/**
+ * Sums up the records and adjustments of a receivable. The record of the latest `at` decides, in whatever order they
+ * arrived. Ratios are null while its amount is not known.
+ */
 export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
-  const last = records.findLast(({ isRepeat }) => !isRepeat) ?? records.at(-1)
+  const runs = runsOf(records)
+  const last = runs.at(-1)
   const dilution =
     amountPaise === null
       ? null
@@ -14,14 +18,14 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
           adjustments.map(({ kind, paise }) => ({ kind, paise: BigInt(paise) })),
         )
   return {
-    action: last?.action ?? null,
-    acceptedInr: acceptedInr(records),
-    tier: strongestTier(records),
-    registryAction: last?.registryAction ?? null,
+    action: last?.first.action ?? null,
+    acceptedInr: acceptedInr(runs),
+    tier: ACCEPTANCE_TIERS.find((tier) => last?.tiers.has(tier)) ?? null,
+    registryAction: last?.first.registryAction ?? null,
     conflict: records.some(
       (record) =>
         (record.registryAction !== null && record.registryAction !== record.action) ||
-        (amountPaise !== null && isAboveAmount({ ...record, amountAccepted: amountOf(record) }, amountPaise)),
+        (amountPaise !== null && isAboveAmount({ ...record, ...statedOf(record) }, amountPaise)),
     ),
     amountInr: amountPaise === null ? null : toInr(amountPaise),
     dilutedInr: dilution && toInr(Number(dilution.dilutedPaise)),
@@ -30,25 +34,46 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
   }
 }
 
-/** What was said to be accepted, while that is what was said last: amounts of other actions are kept and not counted. */
-function acceptedInr(records: Timeline['records']): number | null {
-  const action = records.at(-1)?.action
+type TimelineRecord = Timeline['records'][number]
+
+/** Records of one action without another between them, in the order of their times. */
+interface Run {
+  /** the one that arrived first: a repeated action changes nothing */
+  first: TimelineRecord
+  /** the strongest of them counts */
+  tiers: Set<AcceptanceTier>
+}
+
+function runsOf(records: readonly TimelineRecord[]): Run[] {
+  // In the order of arrival, which decides between records of one time.
+  const stated = records.map((record, arrival) => ({ record, arrival, ...statedOf(record) }))
+  const runs: (Run & { arrival: number })[] = []
+  for (const { record, arrival, tier } of stated.toSorted((a, b) => compare(a.at, b.at))) {
+    const run = runs.at(-1)
+    if (run?.first.action !== record.action) {
+      runs.push({ first: record, arrival, tiers: new Set([tier]) })
+      continue
+    }
+    run.tiers.add(tier)
+    if (arrival < run.arrival) Object.assign(run, { first: record, arrival })
+  }
+  return runs
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+/** Returns the accepted amount while the latest action accepts. Amounts of other actions are kept and not counted. */
+function acceptedInr(runs: readonly Run[]): number | null {
+  const action = runs.at(-1)?.first.action
   if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return null
-  // A repeated action is stored and changes nothing.
-  const amounts = records.filter((record) => record.action === action && !record.isRepeat).map(amountOf)
+  const amounts = runs.filter(({ first }) => first.action === action).map(({ first }) => statedOf(first).amountAccepted)
   return amounts.findLast((amount) => amount !== null) ?? null
 }
 
-function amountOf({ body }: Timeline['records'][number]): number | null {
+function statedOf({ body }: TimelineRecord): { at: string; amountAccepted: number | null; tier: AcceptanceTier } {
   // Stored as we anchored it.
-  return (JSON.parse(body) as { amountAccepted: number | null }).amountAccepted
-}
-
-/** What was said last may have been said by several: the strongest source of it counts. */
-function strongestTier(records: Timeline['records']): AcceptanceTier | null {
-  const action = records.at(-1)?.action
-  const since = records.findLastIndex((record) => record.action !== action) + 1
-  // Stored as we anchored them.
-  const tiers = records.slice(since).map(({ body }) => (JSON.parse(body) as { tier: AcceptanceTier }).tier)
-  return ACCEPTANCE_TIERS.find((tier) => tiers.includes(tier)) ?? null
+  return JSON.parse(body)
 }

@@ -11,7 +11,13 @@ import {
   mayFollow,
   type Sources,
 } from '../acceptance/acceptance.ts'
-import { insertAdjustment, insertRecord, keepReceivable, latestAction, lockReceivable } from '../acceptance/store.ts'
+import {
+  insertAdjustment,
+  insertRecord,
+  keepReceivable,
+  lockReceivable,
+  neighbouringActions,
+} from '../acceptance/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
@@ -29,8 +35,8 @@ export type Said = Omit<AcceptanceBody, 'declaredBy'> & {
 }
 
 /**
- * Records what a buyer said of a receivable. Silence is weaker than consent: DEEMED_ACCEPTED never becomes ACCEPTED by
- * itself.
+ * Records the action of a buyer on a receivable, between the records of earlier and later times. Silence is weaker than
+ * consent: DEEMED_ACCEPTED never becomes ACCEPTED by itself.
  * @param body.declaredBy `BUYER` where the buyer itself answered, of the request `requestId`
  */
 export async function recordAcceptance(
@@ -43,8 +49,12 @@ export async function recordAcceptance(
 ): Promise<{ record: object } | { refusal: ConflictError }> {
   const { receivableRef, channel, action, declaredBy } = body
   await lockReceivable(tx, owner, receivableRef)
-  const before = await latestAction(tx, owner, receivableRef)
+  const at = new Date(body.at).toISOString()
+  const { before, after } = await neighbouringActions(tx, owner, receivableRef, at)
   if (!mayFollow(before, action)) return conflict('action', before ?? '', `${action} does not follow ${before}`)
+  if (after !== null && !mayFollow(action, after)) {
+    return conflict('at', after, `${after}, which is recorded with a later time, does not follow ${action}`)
+  }
   if (body.receivable && !(await keepReceivable(tx, owner, receivableRef, body.receivable))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'this reference stands for another receivable')
   }
@@ -55,7 +65,7 @@ export async function recordAcceptance(
     channel,
     action,
     amountAccepted: body.amountAccepted ?? null,
-    at: new Date(body.at).toISOString(),
+    at,
     declaredBy,
     documentSha256: body.documentSha256 ?? null,
     afterAcceptance: isAfterAcceptance(before, action),
@@ -68,7 +78,6 @@ export async function recordAcceptance(
     ref: receivableRef,
     action,
     registryAction: sources.registryAction,
-    isRepeat: before === action,
     body: canonicalize(record),
   })
   await recordUsage(tx, {

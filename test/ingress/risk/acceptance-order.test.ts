@@ -1,0 +1,61 @@
+import { randomInt } from 'node:crypto'
+import test from 'ava'
+import { type ApiClient, openClient } from '../../support/platform-client.ts'
+import type { HttpProduct } from '../../support/product.ts'
+import { sharedProduct } from '../../support/shared-product.ts'
+
+let product: HttpProduct
+let lender: ApiClient
+
+test.before(async () => {
+  product = await sharedProduct({ workers: ['acceptance-recorder'] })
+  lender = await openClient(product, product.url)
+})
+
+/** Records actions of days of August, in this order of arrival. */
+async function recordInOrder(steps: readonly [action: string, day: number, amountAccepted?: number][]) {
+  const receivableRef = `LATE-${randomInt(1e9)}`
+  const answers = []
+  for (const [action, day, amountAccepted] of steps) {
+    const at = `2026-08-${String(day).padStart(2, '0')}T10:00:00Z`
+    const body = { receivableRef, channel: 'IMS', action, at, ...(amountAccepted ? { amountAccepted } : {}) }
+    answers.push(await lender.post('/v1/acceptance/records', body))
+  }
+  const { summary } = (await lender.get(`/v1/acceptance/${receivableRef}`)).json
+  return { answers, summary }
+}
+
+test('the summary follows the times of records, in whatever order they arrive', async (t) => {
+  const late = await recordInOrder([
+    ['REJECTED', 8],
+    ['ACCEPTED', 3, 500],
+  ])
+  t.deepEqual(
+    late.answers.map(({ status }) => status),
+    [201, 201],
+  )
+  t.like(late.summary, { action: 'REJECTED', acceptedInr: null })
+  const between = await recordInOrder([
+    ['ACCEPTED', 3, 500],
+    ['ACCEPTED', 8, 400],
+    ['REJECTED', 5],
+  ])
+  t.like(between.summary, { action: 'ACCEPTED', acceptedInr: 400 })
+})
+
+test('an earlier repetition of the same action changes nothing', async (t) => {
+  const { summary } = await recordInOrder([
+    ['ACCEPTED', 8, 500],
+    ['ACCEPTED', 3, 400],
+  ])
+  t.like(summary, { action: 'ACCEPTED', acceptedInr: 500 })
+})
+
+test('a late record is refused if the record after it cannot follow', async (t) => {
+  const { answers, summary } = await recordInOrder([
+    ['PENDING', 8],
+    ['ACCEPTED', 3],
+  ])
+  t.like(answers[1]?.json, { status: 409, errors: [{ path: 'at', code: 'PENDING' }] })
+  t.is(summary.action, 'PENDING')
+})
