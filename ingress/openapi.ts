@@ -52,7 +52,7 @@ function operation(route: Route, schemas: Json): Json {
       in: 'path',
       required: true,
       description: param.description,
-      schema: { type: 'string', pattern: `^${param.pattern}$`, examples: [param.example] },
+      schema: { type: 'string', ...(param.schema ?? { pattern: `^${param.pattern}$` }), examples: [param.example] },
     })),
     ...fieldParameters(route.query, 'query', schemas),
     ...fieldParameters(route.headers, 'header', schemas),

@@ -13,6 +13,10 @@ export interface PathParam {
   pattern: string
   description: string
   example: string
+  /** what the document says of its values, in place of the pattern */
+  schema?: Readonly<Record<string, string>>
+  /** what is wrong with a value that matches the pattern; null for nothing. The message follows the name */
+  fault?(text: string): { code: string; message: string } | null
 }
 
 /** Per media type its schema; null for content that JSON Schema does not describe (text, images, bytes). */

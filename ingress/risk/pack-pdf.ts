@@ -5,6 +5,7 @@ import { withScope } from './access.ts'
 import { Answer } from './answer.ts'
 import { problemResponses } from './documents.ts'
 import { PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
+import { idParam } from './path-params.ts'
 import { read } from './risk-route.ts'
 
 export const packPdfRoute = read({
@@ -17,11 +18,7 @@ export const packPdfRoute = read({
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
   params: {
-    packId: {
-      pattern: '[^/]+',
-      description: 'packId of the pack',
-      example: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-    },
+    packId: idParam('packId of the pack'),
   },
   responses: {
     200: {

@@ -15,6 +15,7 @@ import type { Caller } from './authenticate.ts'
 import { problemResponses } from './documents.ts'
 import { answerOnce, keyScope, readIdempotencyKey } from './idempotency.ts'
 import { parseWith, readJson, readOptionalJson } from './json-body.ts'
+import { checkParams, hasFaults } from './path-params.ts'
 
 interface Described<P extends string, Admitted> {
   path: P
@@ -58,12 +59,15 @@ export function read<const P extends string, Admitted extends object, Query = Re
     method,
     security: access.security,
     ...(query ? { query } : {}),
-    responses: responses ?? {
-      200: { description: 'As asked for', content: { 'application/json': returns } },
-      ...problemResponses(400, 401, 403, 404, 429, 503),
-    },
+    responses: responses
+      ? { ...(hasFaults(spec.params) ? problemResponses(400) : {}), ...responses }
+      : {
+          200: { description: 'As asked for', content: { 'application/json': returns } },
+          ...problemResponses(400, 401, 403, 404, 429, 503),
+        },
     async handle(request, response, deps) {
       const admitted = await access.admit(request, response, deps)
+      checkParams(spec.params, request.params)
       const parsed = query ? parseWith(query, queryRecord(request), 'the query') : ({} as Query)
       const result = await handle({ ...admitted, params: request.params, query: parsed, deps, request })
       sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result))
@@ -148,13 +152,13 @@ export function write<const P extends string, Body, By extends Owner = Caller>(s
     async handle(request, response, deps) {
       const { caller } = await access.admit(request, response, deps)
       const key = method === 'post' ? readIdempotencyKey(request) : null
+      checkParams(params, request.params)
       const json = await (isBodyOptional ? readOptionalJson(request) : readJson(request))
       const body = spec.parse ? spec.parse(json, caller) : parseWith(schema, json)
-      const { params } = request
       const setHeader = (name: string, value: string) => void response.setHeader(name, value)
-      const context = { caller, params, body, deps, request, setHeader }
+      const context = { caller, params: request.params, body, deps, request, setHeader }
       const once =
-        key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, params, json) }
+        key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, request.params, json) }
       sendAnswer(response, await answer(spec, context, once))
     },
   })

@@ -32,10 +32,10 @@ import {
   readOutcome,
   waitingResponses,
 } from '../evidence-job.ts'
-import { idParam } from '../path-params.ts'
 import { validationError } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
 import { DEFAULT_PAGE, openCursor, PageQuery, sealCursor } from '../paging.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { RequestSchema } from './request-schema.ts'
 import { timelineRoute } from './timeline.ts'

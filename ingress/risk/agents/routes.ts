@@ -11,12 +11,16 @@ import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, openCursor, PageQuery, sealCursor } from '../paging.ts'
+import { formParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { NoBody } from '../webhooks/schemas.ts'
 import { AgentCallSchema, AgentKeySchema, agentCallView, agentKeyView, NewAgentKeyBody } from './schemas.ts'
 
 const common = { tags: ['Agent tools'], access: withScope('agents:manage') } as const
-const keyParam = { pattern: '[^/]{1,300}', description: 'keyId of an agent key', example: 'JBSWY3DPEHPK3PXP' }
+const keyParam = formParam(/^[A-Z2-7]{16}$/, 'must be 16 characters of A to Z and 2 to 7', {
+  description: 'keyId of an agent key',
+  example: 'JBSWY3DPEHPK3PXP',
+})
 
 const createKey = write({
   ...common,

@@ -8,11 +8,10 @@ import { anybody, anybodyVerifying } from '../access.ts'
 import { jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { readJsonBytes } from '../json-body.ts'
+import { formParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
 import { logPolicy } from './policy.ts'
 import { readVerifyBody } from './read-verify-body.ts'
-
-const TX_ID = /^[0-9a-f]{64}$/
 
 const AnchorViewSchema = z
   .object({
@@ -29,6 +28,12 @@ const AnchorViewSchema = z
   })
   .meta({ id: 'Anchor' })
 
+// Some programs write hexadecimal in upper case.
+const txIdParam = formParam(/^[0-9A-Fa-f]{64}$/, 'must be 64 hexadecimal digits', {
+  description: 'txId of an anchor block',
+  example: '20a5fdbe0b0f7f6a3a1f5c1d9a3d0c3e5b8f7a6c4d2e1f0a9b8c7d6e5f4a3b2c',
+})
+
 export const readAnchorRoute = read({
   path: '/v1/anchors/{txId}',
   operationId: 'getAnchor',
@@ -36,15 +41,13 @@ export const readAnchorRoute = read({
   description: 'Public. `proof` is the RFC 6962 audit path, `tlogProof` everything an offline verifier needs.',
   tags: ['Anchoring'],
   access: anybody,
-  params: { txId: { pattern: '[^/]+', description: 'txId of an anchor block', example: '20a5fdbe…' } },
+  params: { txId: txIdParam },
   responses: {
     200: { description: 'The anchor', content: { 'application/json': AnchorViewSchema } },
     ...problemResponses(404, 429, 503),
   },
   async handle({ params: { txId }, deps: { db } }) {
-    // Some programs write hexadecimal in upper case.
-    const id = txId.toLowerCase()
-    const view = TX_ID.test(id) ? await viewAnchor(db, id) : undefined
+    const view = await viewAnchor(db, txId.toLowerCase())
     if (!view) throw new NotFoundError('there is no such anchor')
     return jsonAnswer(200, view, { 'Access-Control-Allow-Origin': '*' })
   },

@@ -6,14 +6,14 @@ import { isPathToken, isSignedBy } from '#shared/risk/colending/lms-signature.ts
 import { receiveLoanEvent } from '#shared/risk/operations/receive-loan-event.ts'
 import { findLmsIntegration } from '#shared/tenancy/organisations/store.ts'
 import { toSeconds } from '#shared/time.ts'
-import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { type IncomingBody, openBody } from '../../middleware/body.ts'
-import { defineRoute, type PathParam, type Route } from '../../route.ts'
+import { defineRoute, type Route } from '../../route.ts'
 import { sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { JSON_LIMIT, parseOf } from '../json-body.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
+import { checkParams, idParam } from '../path-params.ts'
 
 const ReceivedSchema = z
   .object({
@@ -26,11 +26,7 @@ const ReceivedSchema = z
   })
   .meta({ id: 'LmsEventReceived' })
 
-const integrationParam: PathParam = {
-  pattern: UUID_PATTERN,
-  description: 'id of the inbound integration',
-  example: '7f0c2a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-}
+const integrationParam = idParam('id of the inbound integration')
 
 const documented = {
   method: 'post',
@@ -80,7 +76,7 @@ const hookRoute = defineRoute({
   params: {
     integrationId: integrationParam,
     pathToken: {
-      pattern: '[0-9a-f]{64}',
+      pattern: '[^/]{1,300}',
       description: 'token of the integration',
       example: '1d42c335439ed75d4672454f565cac58d87af84a178cfdebeadcf165370354fa',
     },
@@ -100,6 +96,7 @@ async function receive(
   integrationId: string,
   isAuthentic: (secret: string, incoming: IncomingBody) => Promise<boolean> | boolean,
 ): Promise<void> {
+  checkParams({ integrationId: integrationParam }, { integrationId })
   // Read only for an integration that exists: the signature covers its bytes.
   const incoming = openBody(request, JSON_LIMIT)
   const integration = await findLmsIntegration(deps.db, integrationId)

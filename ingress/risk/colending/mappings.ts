@@ -19,6 +19,7 @@ import {
 } from '#shared/risk/colending/mappings/registry.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
+import { formParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 
 const tags = ['Co-lending'] as const
@@ -128,16 +129,15 @@ const previewRoute = write({
   tags,
   access: withScope('colending:write'),
   params: {
-    mappingId: {
-      pattern: '[a-z-]{1,60}(?:@|%40)[0-9]{1,4}',
+    mappingId: formParam(/^[a-z-]{1,60}@[0-9]{1,4}$/, 'must be a name and a version, for example generic-envelope@1', {
       description: 'name and version of a mapping',
       example: 'generic-envelope@1',
-    },
+    }),
   },
   body: PreviewBody,
   returns: z.union([EventPreviewSchema, RowsPreviewSchema]),
   async handle({ params, body }) {
-    const id = params.mappingId.replace('%40', '@')
+    const id = params.mappingId
     const ofFiles = findFileMapping(id)
     const ofEvents = findMapping(id)
     if (!ofFiles && !ofEvents) throw new NotFoundError('there is no such mapping')

@@ -17,7 +17,7 @@ import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { Answer, jsonAnswer } from '../answer.ts'
 import { askOnce, askWorker, pollingResponses, readByAsking, readOutcome, waitingResponses } from '../evidence-job.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation, countGiven } from './limits.ts'
 

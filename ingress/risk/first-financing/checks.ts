@@ -7,7 +7,7 @@ import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { type AskContext, askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { countGiven } from './limits.ts'
 

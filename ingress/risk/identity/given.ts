@@ -6,7 +6,7 @@ import { openSubject } from '#shared/risk/operations/manage-subject.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import type { Caller } from '../authenticate.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 
 export const subjectParams = { subjectId: idParam('subjectId of the subject') }
 

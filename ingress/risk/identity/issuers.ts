@@ -7,7 +7,7 @@ import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 
 const tags = ['Identity'] as const

@@ -9,8 +9,8 @@ import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { idParam } from '../id-param.ts'
 import { NotConfiguredError } from '../not-configured-error.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 
 const tags = ['Identity'] as const

@@ -9,6 +9,7 @@ import { anybody } from '../access.ts'
 import { publicAnswer } from '../anchors/transparency.ts'
 import { jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
+import { formParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
 
 const TYPE = 'application/statuslist+jwt'
@@ -22,7 +23,12 @@ const listRoute = read({
   operationId: 'getStatusList',
   summary: 'Which passports are revoked',
   description: 'A Token Status List of one bit each, signed by the issuer of passports.',
-  params: { n: { pattern: '[1-9][0-9]{0,14}', description: 'number of the list', example: '1' } },
+  params: {
+    n: formParam(/^[1-9][0-9]{0,14}$/, 'must be the number of a list', {
+      description: 'number of the list',
+      example: '1',
+    }),
+  },
   responses: { 200: { description: 'A signed list', content: { [TYPE]: null } }, ...problemResponses(404, 429, 503) },
   async handle({ params, deps }) {
     const n = Number(params.n)

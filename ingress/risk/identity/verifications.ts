@@ -7,7 +7,7 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { askWorker, pollingResponses, readOutcome, waitingResponses } from '../evidence-job.ts'
-import { idParam } from '../id-param.ts'
+import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { given, ownerOf, subjectParams } from './given.ts'
 

@@ -7,6 +7,7 @@ import { listKeys, revokeKey, trustKey } from '#shared/risk/businesses/key-store
 import { EntityJwk, EntityKeyBody } from '#shared/risk/businesses/requests.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
+import { formParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
 
@@ -67,11 +68,10 @@ const revokeRoute = write({
   summary: 'Trust a key no longer',
   params: {
     vei: veiParam,
-    thumbprint: {
-      pattern: '[^/]{1,300}',
+    thumbprint: formParam(/^[A-Za-z0-9_-]{43}$/, 'must be 43 characters of base64url', {
       description: 'RFC 7638 thumbprint of the key',
       example: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
-    },
+    }),
   },
   body: z.strictObject({}),
   isBodyOptional: true,

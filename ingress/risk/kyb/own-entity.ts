@@ -4,13 +4,12 @@ import { type Entity, findEntity } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiFault } from '#shared/risk/identifiers/vei.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
-import type { PathParam } from '../../route.ts'
+import { checkedParam } from '../path-params.ts'
 
-export const veiParam: PathParam = {
-  pattern: '[^/]{1,300}',
+export const veiParam = checkedParam(veiFault, {
   description: 'verified entity identifier',
   example: 'ICHLXI623BXOSHUY65HW4UDDGA',
-}
+})
 
 /** What the organisation holds of an entity. @throws ValidationError for a wrong check character; NotFoundError */
 export async function ownEntity(db: Knex, owner: Owner, vei: string): Promise<Entity> {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { kybRequested } from '#shared/contracts/evidence-requested.ts'
-import { ValidationError } from '#shared/errors.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
 import { LeiResolveBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
 import { listIdentifiers } from '#shared/risk/businesses/store.ts'
@@ -22,7 +21,7 @@ import {
   readOutcome,
   waitingResponses,
 } from '../evidence-job.ts'
-import { idParam } from '../id-param.ts'
+import { checkedParam, idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { ownEntity, veiParam } from './own-entity.ts'
 
@@ -94,6 +93,14 @@ export async function askEntity(context: AskContext, vei: string, before?: Asked
   return await askWorker(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request, before })
 }
 
+const leiParam = checkedParam(
+  (text) => {
+    const result = validateLei(text)
+    return result.valid ? null : result.reason
+  },
+  { description: 'legal entity identifier', example: '9999SGNLBXDEMO000118' },
+)
+
 const readLei = read({
   tags,
   access: withScope('kyb:read'),
@@ -101,15 +108,10 @@ const readLei = read({
   operationId: 'getLei',
   summary: 'The record of a legal entity identifier',
   description: 'Its check digits are verified before anybody is asked. Read once a day.',
-  params: { lei: { pattern: '[^/]{1,300}', description: 'legal entity identifier', example: '9999SGNLBXDEMO000118' } },
+  params: { lei: leiParam },
   responses: pollingResponses(LeiAnswerSchema),
   async handle({ caller, params, request, deps }) {
-    const result = validateLei(params.lei)
-    if (!result.valid) {
-      const message = `lei is not valid: ${result.reason}`
-      throw new ValidationError(message, [{ path: 'lei', code: result.reason, message }])
-    }
-    const lei = result.value
+    const lei = validateLei(params.lei).value
     const day = indianDay(toMillis(deps.now()))
     return await readByAsking({ caller, deps, request }, (asking) =>
       askOnce(asking, {

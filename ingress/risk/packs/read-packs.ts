@@ -6,20 +6,15 @@ import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { findEvidence, findOrderRecord, findPack, listPacks } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
-import type { PathParam } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { Answer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
+import { idParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
 import { PACKS_PATH, PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
 
-// Any text: an id that is none of ours is answered like one of somebody else's, after the same checks.
-const packIdParam: PathParam = {
-  pattern: '[^/]+',
-  description: 'packId of the pack',
-  example: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-}
+const packIdParam = idParam('packId of the pack')
 
 function noSuchPack(): NotFoundError {
   return new NotFoundError('there is no such pack')

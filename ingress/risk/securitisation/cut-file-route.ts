@@ -13,6 +13,7 @@ import { type Answer, jsonAnswer, sendAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { askOnce, readByAsking } from '../evidence-job.ts'
 import { parseWith } from '../json-body.ts'
+import { checkParams } from '../path-params.ts'
 import { queryRecord } from '../risk-route.ts'
 import { chosenCut, cutQuery, questionOf } from './chosen-cut.ts'
 import { consumer } from './consumer.ts'
@@ -57,6 +58,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
     },
     async handle(request, response, deps) {
       const { consumer: caller } = await consumer.admit(request, response, deps)
+      checkParams(poolParam, request.params)
       const query = parseWith(spec.query, queryRecord(request), 'the query')
       const { file, cut: cutId } = choose(query)
       const cut = await chosenCut(deps.db, caller, request.params.poolId, cutId)

@@ -1,19 +1,10 @@
 import { z } from 'zod'
-import { UUID_PATTERN } from '#shared/uuid.ts'
 import { EVENT_TYPES, isEventFilter } from '#shared/webhooks/event-types.ts'
-import type { PathParam } from '../../route.ts'
+import { idParam } from '../path-params.ts'
 
-export const endpointParam: PathParam = {
-  pattern: UUID_PATTERN,
-  description: 'id of an endpoint',
-  example: '6b1cdd2e-6c1f-4a2b-9a3b-0e6f2f2f7a10',
-}
+export const endpointParam = idParam('id of an endpoint')
 
-export const deliveryParam: PathParam = {
-  pattern: UUID_PATTERN,
-  description: 'id of a delivery',
-  example: '0d5a8f8e-2a51-4c55-8f05-0f6b1f6f1c77',
-}
+export const deliveryParam = idParam('id of a delivery')
 
 const instant = z.string().meta({ format: 'date-time' })
 

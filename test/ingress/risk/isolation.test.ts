@@ -44,10 +44,8 @@ for (const path of paths) {
     const { json: pack } = await one.post('/v1/po/risk-signals', demoRequest)
     const foreign = await other.get(path.replace('ID', pack.packId))
     const unknown = await other.get(path.replace('ID', randomUUID()))
-    const malformed = await other.get(path.replace('ID', 'not-an-id'))
     t.is(foreign.status, 404)
     t.deepEqual(bare(foreign), bare(unknown))
-    t.deepEqual(bare(foreign), bare(malformed))
     t.is((await one.get(path.replace('ID', pack.packId))).status, 200)
   })
 }

@@ -23,7 +23,6 @@ import {
 import { findFileMapping, MAPPINGS_CLAIM, mappingOfStyle } from '#shared/risk/colending/mappings/registry.ts'
 import { exportImportErrors } from '#shared/risk/operations/export-import-errors.ts'
 import { proveImportRow } from '#shared/risk/operations/prove-import-row.ts'
-import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../../deps.ts'
 import { paged } from '../../../paging.ts'
 import type { Route } from '../../../route.ts'
@@ -32,6 +31,7 @@ import { Answer, jsonAnswer } from '../../answer.ts'
 import type { Caller } from '../../authenticate.ts'
 import { problemResponses } from '../../documents.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, openCursor, PageQuery, sealCursor } from '../../paging.ts'
+import { formParam, idParam } from '../../path-params.ts'
 import { read } from '../../risk-route.ts'
 import { uploadRoute } from './upload-route.ts'
 
@@ -50,22 +50,17 @@ interface Kind {
 const TAPES: Kind = { kind: 'TAPE', folder: '/v1/colending/loan-tapes', name: 'LoanTape', thing: 'loan tape' }
 const BUREAU: Kind = { kind: 'BUREAU', folder: '/v1/colending/bureau-files', name: 'BureauFile', thing: 'bureau file' }
 
-const idParam = {
-  pattern: '[^/]{1,300}',
-  description: 'id of the import',
-  example: '9f0c2a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
-}
+const importParam = idParam('id of the import')
+const rowParam = formParam(/^(?:0|[1-9][0-9]{0,8})$/, 'must be the place of a row, counted from 0', {
+  description: 'place of the row, counted from 0',
+  example: '0',
+})
 
-/** @throws NotFoundError alike for what is another's and what is not there; ValidationError for what is no id */
+/** @throws NotFoundError alike for what is another's and what is not there */
 async function ownImport(deps: IngressDeps, caller: Caller, { kind }: Kind, importId: string): Promise<Import> {
-  if (!isUuid(importId)) throw malformed('importId', 'importId is not an id of an import')
   const found = await findOwnImport(deps.db, caller, kind, importId)
   if (!found) throw new NotFoundError('there is no such import')
   return found
-}
-
-function malformed(path: string, message: string): ValidationError {
-  return new ValidationError(message, [{ path, code: 'FORMAT', message }])
 }
 
 function listRoute(of: Kind): Route {
@@ -95,7 +90,7 @@ function readRoute(of: Kind): Route {
     summary: `An import of a ${of.thing}: its progress, then its counts, first errors and anchored record`,
     tags,
     access: withScope('colending:read'),
-    params: { importId: idParam },
+    params: { importId: importParam },
     responses: {
       200: { description: 'It has ended', content: { 'application/json': ImportSchema } },
       202: {
@@ -125,7 +120,7 @@ function errorsRoute(of: Kind): Route {
     summary: 'Cells and records that could not be read: where, and why, never what stood there',
     tags,
     access: withScope('colending:read'),
-    params: { importId: idParam },
+    params: { importId: importParam },
     query: PageQuery,
     returns: z.object({ errors: z.array(ImportErrorSchema), nextCursor: z.string().nullable() }),
     async handle({ caller, params: { importId }, query, deps }) {
@@ -148,7 +143,7 @@ function errorsCsvRoute(of: Kind): Route {
     summary: 'The same as CSV; no cell of it begins as a formula',
     tags,
     access: withScope('colending:read'),
-    params: { importId: idParam },
+    params: { importId: importParam },
     responses: {
       200: { description: 'line, column, code, message', content: { 'text/csv': null } },
       ...problemResponses(400, 401, 403, 404, 429, 503),
@@ -171,7 +166,7 @@ function rowsRoute(of: Kind): Route {
     description: 'Their places count from 0: the first of a page is `firstIndex`, by which `/rows/{n}/proof` names it.',
     tags,
     access: withScope('colending:read'),
-    params: { importId: idParam },
+    params: { importId: importParam },
     query: PageQuery,
     returns: z.object({ firstIndex: z.int(), rows: z.array(ImportRowSchema), nextCursor: z.string().nullable() }),
     async handle({ caller, params: { importId }, query, deps }) {
@@ -212,11 +207,10 @@ function proofRoute(of: Kind): Route {
       'RFC 6962: the data of a leaf is the SHA-256 of the row’s canonical JSON (RFC 8785), 32 bytes. `npm run -s verify -- FILE --proof …` checks the answer offline.',
     tags,
     access: withScope('colending:read'),
-    params: { importId: idParam, n: { pattern: '[^/]{1,300}', description: 'place of the row, from 0', example: '0' } },
+    params: { importId: importParam, n: rowParam },
     returns: ProofSchema,
     async handle({ caller, params: { importId, n }, deps }) {
       const found = await ownImport(deps, caller, of, importId)
-      if (!/^(?:0|[1-9][0-9]{0,8})$/.test(n)) throw malformed('n', 'n is not the place of a row')
       const proof = await proveImportRow(deps.db, found, Number(n))
       if (!proof) throw new NotFoundError('there is no such row')
       return proof

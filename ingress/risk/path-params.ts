@@ -1,0 +1,60 @@
+import { isUuid } from '#shared/uuid.ts'
+import type { PathParam } from '../route.ts'
+import { validationError } from './json-body.ts'
+
+/** Whatever is no slash: what does not fit is refused by name, after the access, instead of being another path. */
+const ANY = '[^/]{1,300}'
+
+/** An id of ours in a path. */
+export function idParam(description: string): PathParam {
+  return {
+    pattern: ANY,
+    description,
+    example: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
+    schema: { format: 'uuid' },
+    fault: (text) => (isUuid(text) ? null : { code: 'FORMAT', message: 'must be a UUID in lower case' }),
+  }
+}
+
+/** Another identifier in a path. @param message completes "<name> ..." */
+export function formParam(form: RegExp, message: string, { description, example }: Named): PathParam {
+  return {
+    pattern: ANY,
+    description,
+    example,
+    schema: { pattern: form.source },
+    fault: (text) => (form.test(text) ? null : { code: 'FORMAT', message }),
+  }
+}
+
+/** An identifier with rules of its own. @param faultOf the code of the rule that a value breaks */
+export function checkedParam(faultOf: (text: string) => string | null, { description, example }: Named): PathParam {
+  return {
+    pattern: ANY,
+    description,
+    example,
+    fault(text) {
+      const code = faultOf(text)
+      return code === null ? null : { code, message: `is not valid: ${code}` }
+    },
+  }
+}
+
+type Named = Pick<PathParam, 'description' | 'example'>
+
+/** @throws ValidationError that names each malformed parameter of a path */
+export function checkParams(
+  params: Readonly<Record<string, PathParam>>,
+  values: Readonly<Record<string, string>>,
+): void {
+  const errors = Object.entries(params).flatMap(([path, { fault }]) => {
+    const found = fault?.(values[path] ?? '')
+    return found ? [{ path, code: found.code, message: `${path} ${found.message}` }] : []
+  })
+  if (errors.length > 0) throw validationError(errors)
+}
+
+/** Whether a malformed parameter can be refused, which the responses then document. */
+export function hasFaults(params: Readonly<Record<string, PathParam>>): boolean {
+  return Object.values(params).some(({ fault }) => fault !== undefined)
+}
