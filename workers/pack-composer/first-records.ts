@@ -24,6 +24,7 @@ import {
   holdExact,
   leaveTrace,
   recordFingerprints,
+  recordParties,
   setRecordAnchor,
 } from '#shared/risk/first-financing/store.ts'
 import { panOfGstin } from '#shared/risk/identifiers/gstin.ts'
@@ -45,7 +46,8 @@ const DAY_MS = 86_400_000
 type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
- * Records the purchase order and the receivables of a request, each anchored, and says who presented them before. In a
+ * Records the purchase order and the receivables of a request, and says who presented them before. What has a number is
+ * anchored; an order without one is recorded by its parties and value, as a possible match for others. In a
  * transaction of its own, before the pack: of two organisations that present the same thing at the same moment the
  * unique index lets one be first, and the other's pack says so. A redelivery finds its own record and adds nothing.
  */
@@ -62,13 +64,15 @@ export function createFirstRecords(deps: FirstRecordDeps) {
     const { financing, vei } = await keysOf(job.env)
     const order = orderOf(financing, request)
     const receivables = receivablesOf(financing, request, job, invoiceKeys)
-    if (order.length + receivables.length === 0) return { status: 'ANSWERED', matches: [] }
+    if (!order && receivables.length === 0) return { status: 'ANSWERED', matches: [] }
     return await deps.outbox.run(async (tx, enqueue) => {
       const presenting = { tx, enqueue, deps, job, vei }
-      if (order.length > 0) await presentOrder(presenting, order)
       const sought = { env: job.env, organisationId: job.organisationId, recordId: job.id }
-      const orderMatches = await findMatches(tx, [{ ...sought, fingerprints: order }])
-      const found = [...orderMatches]
+      if (order?.kind === 'PO1') await presentOrder(presenting, order)
+      if (order?.kind === 'PO2') await recordParties(tx, { ...sought, order }, endOfHolding(deps))
+      const orderMatches = order ? await findMatches(tx, [{ ...sought, fingerprints: [order] }]) : []
+      // An organisation's own orders of equal parties and value are ordinary.
+      const found = orderMatches.filter(({ ownRegistration }) => order?.kind === 'PO1' || !ownRegistration)
       for (const receivable of receivables) {
         const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
         await presentReceivable(presenting, receivable, matches)
@@ -80,11 +84,15 @@ export function createFirstRecords(deps: FirstRecordDeps) {
   }
 }
 
-/** Only an order with a number is recorded: without one, the same parties and value are no presentation of the same order. */
-function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint[] {
-  if (request.poNumber === undefined) return []
-  const poValuePaise = parsePaise(request.poValue) ?? 0
-  return [orderFingerprint(keys, { ...request, poValuePaise }).po1]
+/** Null for a request whose e-invoices say more than its parties and value would. */
+function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint | null {
+  if (request.poNumber === undefined && request.eInvoices?.length) return null
+  return orderFingerprint(keys, { ...request, poValuePaise: parsePaise(request.poValue) ?? 0 })
+}
+
+/** When what a pack presents now lapses. */
+function endOfHolding({ now }: Pick<FirstRecordDeps, 'now'>): Date {
+  return new Date(toMillis(now()) + REGISTERED_DAYS * DAY_MS)
 }
 
 interface PresentedReceivable {
@@ -145,8 +153,7 @@ async function presentReceivable(
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id }
   const exact = receivable.own.filter(({ kind }) => kind === 'RF1')
   const isHeld = matches.some((match) => match.class === 'EXACT')
-  const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
-  const holding = { state: 'REGISTERED' as const, expiresAt }
+  const holding = { state: 'REGISTERED' as const, expiresAt: endOfHolding(deps) }
   const isFirst = !isHeld && (await holdExact(tx, { ...record, fingerprints: exact }, holding))
   if (isFirst) await recordFingerprints(tx, { ...record, fingerprints: receivable.own }, holding)
   const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.sought)
@@ -194,8 +201,8 @@ async function keepEvidence(
 }
 
 /** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
-async function presentOrder({ tx, deps, job }: Presenting, order: readonly Fingerprint[]): Promise<void> {
-  const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints: order }
+async function presentOrder({ tx, deps, job }: Presenting, order: Fingerprint): Promise<void> {
+  const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints: [order] }
   const stored = await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })
   if (stored.length === 0) return
   const timestamp = toIsoMillis(deps.now())

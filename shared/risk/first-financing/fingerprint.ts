@@ -12,8 +12,11 @@ import {
 } from './fingerprint-input.ts'
 import { evaluateOprf } from './oprf.ts'
 
-/** RF1 and PO1 are exact and unique among live records; the others only match. */
-export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'RF4' | 'PO1'
+/**
+ * RF1 and PO1 are exact and unique among live records; the others only match. PO2 is an order without a number: its
+ * parties and value.
+ */
+export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'RF4' | 'PO1' | 'PO2'
 
 /** One fingerprint of a record: 32 bytes in hex, under the key of its epoch. */
 export interface Fingerprint {
@@ -90,8 +93,8 @@ function exactAndNear(epoch: DomainKey, receivable: ReceivableIdentity): Fingerp
   ]
 }
 
-/** Purchase orders keep their HMAC. `isExact` is false without a number: such a fingerprint is a possible match only. */
-export function orderFingerprint(keys: FinancingKeys, order: OrderIdentity): { po1: Fingerprint; isExact: boolean } {
+/** Purchase orders keep their HMAC. */
+export function orderFingerprint(keys: FinancingKeys, order: OrderIdentity): Fingerprint {
   const { input, isExact } = po1Input(order)
-  return { po1: { epoch: HMAC_EPOCH, kind: 'PO1', value: fingerprint(keys.order, input) }, isExact }
+  return { epoch: HMAC_EPOCH, kind: isExact ? 'PO1' : 'PO2', value: fingerprint(keys.order, input) }
 }

@@ -100,6 +100,28 @@ export async function leaveTrace(tx: Knex, record: FirstRecord): Promise<boolean
   return noted > 0
 }
 
+/**
+ * Records that an organisation presented an order without a number, once while it is live: repetitions prolong it. Two
+ * organisations that do so at the same moment do it one after the other, so that the second finds the first.
+ */
+export async function recordParties(
+  tx: Knex.Transaction,
+  { env, organisationId, recordId, order }: Omit<FirstRecord, 'fingerprints'> & { order: Fingerprint },
+  expiresAt: Date,
+): Promise<void> {
+  const { epoch, kind, value } = order
+  await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 19))', [`${env}/${value}`])
+  const known = await execute(
+    tx,
+    `UPDATE financing_fingerprints SET expires_at = ?
+     WHERE env = ? AND epoch = ? AND kind = ? AND fingerprint = decode(?, 'hex') AND organisation_id = ?
+       AND state = 'REGISTERED' AND expires_at > now()`,
+    [expiresAt, env, epoch, kind, value, organisationId],
+  )
+  const record = { env, organisationId, recordId, fingerprints: [order] }
+  if (known === 0) await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt })
+}
+
 /** Notes where the record was anchored. */
 export async function setRecordAnchor(tx: Knex, recordId: string, txId: Buffer): Promise<void> {
   await execute(tx, 'UPDATE financing_fingerprints SET tx_id = ? WHERE record_id = ?', [txId, recordId])
@@ -111,6 +133,7 @@ const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
   RF2: 'NEAR',
   RF3: 'ECONOMIC',
   RF4: 'ECONOMIC',
+  PO2: 'ECONOMIC',
 }
 
 /** A match with what is not disclosed of it. */

@@ -140,7 +140,7 @@ function financingFlags({ request, results, tokens, own }: FlagsInput): string[]
     // Those of the sandbox stand on the pack like any other: a note that there are none would contradict it.
     const examples = tokens.length === 0 ? '' : 'The e-invoices shown are examples of the sandbox. '
     flags.push(
-      `${examples}The request gave no purchase-order number or e-invoice to match in the first-financing registry`,
+      `${examples}The request gave no purchase-order number or e-invoice: the first-financing registry was searched by parties and value alone`,
     )
   }
   for (const match of own.matches) {

@@ -68,6 +68,26 @@ test('a receivable of a pack is read back by its number through the securitisati
   t.is((await read(second)).status, 404, 'nobody else sees it')
 })
 
+test('an order without a number is a possible match for a second organisation, and none for its own', async (t) => {
+  const statusOf = async (client: ApiClient, poValue: number) => {
+    const { json } = await client.post('/v1/po/risk-signals', { ...demoRequest, poValue })
+    return [json.signals.doubleFinancing.status, json.signalLevel]
+  }
+  t.deepEqual(await statusOf(first, 777_777), ['CLEAN', 'CLEAR'])
+  t.deepEqual(await statusOf(first, 777_777), ['CLEAN', 'CLEAR'])
+  t.deepEqual(await statusOf(second, 777_778), ['CLEAN', 'CLEAR'], 'another value')
+  t.deepEqual(await statusOf(second, 777_777), ['POSSIBLE_MATCH', 'ATTENTION'])
+})
+
+test('of two equal orders without a number at one moment the second sees the first', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const body = { ...demoRequest, poValue: 600_000 + round }
+    const both = await Promise.all([first, second].map((client) => client.post('/v1/po/risk-signals', body)))
+    const statuses = both.map(({ json }) => json.signals.doubleFinancing.status)
+    t.deepEqual(statuses.toSorted(), ['CLEAN', 'POSSIBLE_MATCH'])
+  }
+})
+
 test('a receivable with other punctuation in its number is a possible match', async (t) => {
   t.is(await statusFor(first, { documentNumber: 'NEAR-12', totalInr: 70_001, documentDate }), 'CLEAN')
   t.is(await statusFor(second, { documentNumber: 'NEAR/0012', totalInr: 70_002, documentDate }), 'POSSIBLE_MATCH')

@@ -113,7 +113,7 @@ test('a note on what the request did not give does not contradict the invoices t
   t.is(shown?.value, '2')
   const notes = flags.filter((flag) => /e-invoice/i.test(flag))
   t.deepEqual(notes, [
-    'The e-invoices shown are examples of the sandbox. The request gave no purchase-order number or e-invoice to match in the first-financing registry',
+    'The e-invoices shown are examples of the sandbox. The request gave no purchase-order number or e-invoice: the first-financing registry was searched by parties and value alone',
   ])
 })
 
