@@ -1,5 +1,5 @@
 import { CsvError, type Parser, parse } from 'csv-parse'
-import type { FailureCode } from '#shared/risk/colending/imports/import.ts'
+import type { FailureCode, HeaderFault } from '#shared/risk/colending/imports/import.ts'
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { withLineFeeds } from './line-endings.ts'
 
@@ -13,16 +13,21 @@ export interface FileRecord {
   /** where it begins; from 1 */
   line: number
   cells: string[]
+  /** its text in the file, without the end of its line; lines inside of it end with LF */
+  text: string
 }
 
 /** A file that cannot be read to its end. */
 export class FileRefusedError extends Error {
   readonly code: FailureCode
   readonly line: number
-  constructor(code: FailureCode, line: number) {
+  /** of FORMAT_UNKNOWN: faults of the record that is closest to a header */
+  readonly header: HeaderFault | undefined
+  constructor(code: FailureCode, line: number, header?: HeaderFault) {
     super(`${code} in line ${line}`)
     this.code = code
     this.line = line
+    this.header = header
   }
 }
 
@@ -38,8 +43,13 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
     bom: true,
     record_delimiter: '\n',
     max_record_size: MAX_RECORD,
-    on_record(cells: string[], { lines }) {
-      found.push({ line: lines - ended === 1 ? lines : lines - newlinesIn(cells), cells })
+    raw: true,
+    on_record(given: unknown, { lines }) {
+      // With `raw` the parser gives a record and its text; its types know the record alone.
+      const { record: cells, raw } = given as { record: string[]; raw: string }
+      const line = lines - ended === 1 ? lines : lines - newlinesIn(cells)
+      // Empty lines before the record are in it too.
+      found.push({ line, cells, text: raw.replace(/^\n+|\n$/g, '') })
       ended = lines
       // Taken: nothing is left for the parser to hand on.
       return null

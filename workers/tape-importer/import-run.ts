@@ -95,11 +95,11 @@ export class ImportRun {
     return found.kind === 'row' ? this.#readyRow(found) : found
   }
 
-  #readyRow({ line, mapping, row, loan }: FoundRow): ReadyRow {
+  #readyRow({ line, mapping, row, loan, sourceRecordSha256 }: FoundRow): ReadyRow {
     const loanRef = loanRefHash(this.#loanRefKey, this.#import.organisationId, row.loanRef)
     const name = loanRef.toString('hex')
     const { write, loanColumn } = this.#writerOf(mapping)
-    const written = write({ loan, line, loanRef: name, unread: row.unread })
+    const written = write({ loan, line, loanRef: name, sourceRecordSha256, unread: row.unread })
     return {
       kind: 'row',
       line,

@@ -1,5 +1,5 @@
 import { readBase, readBorrower, readSegmentHeader } from '#shared/risk/colending/imports/bureau-records.ts'
-import { fixedStyle, placed, segmentStyle } from '#shared/risk/colending/imports/bureau-styles.ts'
+import { fixedStyle, LENGTH_FIELD, placed, segmentStyle } from '#shared/risk/colending/imports/bureau-styles.ts'
 import type { FileMapping } from '#shared/risk/colending/imports/file-mapping.ts'
 import { mapRow } from '#shared/risk/colending/imports/map-row.ts'
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
@@ -41,7 +41,8 @@ async function* segments(text: AsyncIterable<string>, mapping: FileMapping): Asy
     const together: Found[] = []
     let from = 0
     for (let at = rest.indexOf(end); at !== -1; at = rest.indexOf(end, from)) {
-      together.push(...found(readBorrower(rest.slice(from, at), fields ?? new Map()), mapping, ++number))
+      const borrower = rest.slice(from, at)
+      together.push(...found(borrower, readBorrower(borrower, fields ?? new Map()), mapping, ++number))
       from = at + end.length
     }
     rest = rest.slice(from)
@@ -52,7 +53,7 @@ async function* segments(text: AsyncIterable<string>, mapping: FileMapping): Asy
   if (number === 0) throw new FileRefusedError('FORMAT_UNKNOWN', 1)
   if (fields !== null && !last.startsWith(trailer)) throw new FileRefusedError('TRAILER_MISMATCH', number)
   // A borrower that nothing ends.
-  if (last !== '' && !last.startsWith(trailer)) yield [...found(undefined, mapping, number + 1)]
+  if (last !== '' && !last.startsWith(trailer)) yield [...found(last, undefined, mapping, number + 1)]
 }
 
 async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping): AsyncGenerator<Found[]> {
@@ -72,7 +73,7 @@ async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping):
       continue
     }
     bases += 1
-    yield [...found(record === null ? undefined : readBase(record), mapping, number)]
+    yield [...found(record ?? '', record === null ? undefined : readBase(record), mapping, number)]
   }
   if (!isClosed) throw new FileRefusedError(number === 0 ? 'FORMAT_UNKNOWN' : 'TRAILER_MISMATCH', number)
 }
@@ -102,11 +103,12 @@ async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string |
 
 /** @returns null when no length stands there */
 function lengthOf(text: string): number | null {
-  const digits = /^[0-9]{4}/.exec(text)?.[0]
-  return digits === undefined || Number(digits) < 5 ? null : Number(digits)
+  const digits = text.slice(LENGTH_FIELD.from - 1, LENGTH_FIELD.to)
+  return !/^[0-9]{4}$/.test(digits) || Number(digits) < 5 ? null : Number(digits)
 }
 
 function* found(
+  text: string,
   record: { accounts: ReadonlyMap<string, string>[]; persons: number } | undefined,
   mapping: FileMapping,
   number: number,
@@ -116,11 +118,14 @@ function* found(
     return
   }
   if (record.persons > 0) yield { kind: 'persons', count: record.persons }
+  // One character for each byte, see above.
+  const bytes = Buffer.from(text.replace(/^[\r\n]+/, ''), 'latin1')
   for (const cells of record.accounts) {
     yield asFound(
       mapping,
       number,
       mapRow(mapping, (column) => cells.get(column)),
+      bytes,
     )
   }
 }

@@ -42,7 +42,8 @@ export const tapeImporter: Worker = {
         await run.settled()
         if (error instanceof OvertakenError) return
         if (!(error instanceof FileRefusedError)) throw error
-        await giveUp(deps, found, run, { line: error.line, code: error.code })
+        const { line, code, header } = error
+        await giveUp(deps, found, run, { line, code, ...(header ? { header } : {}) })
       }
     }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { MappedRecordSchema } from '#shared/risk/colending/contract.ts'
-import { fixedStyle, segmentStyle } from '#shared/risk/colending/imports/bureau-styles.ts'
+import { fixedStyle, layoutOf, segmentStyle } from '#shared/risk/colending/imports/bureau-styles.ts'
 import type { FileMapping } from '#shared/risk/colending/imports/file-mapping.ts'
 import { errorMessage, ROW_CODES } from '#shared/risk/colending/imports/import.ts'
 import { mapRow } from '#shared/risk/colending/imports/map-row.ts'
@@ -48,6 +48,22 @@ const EventMappingSchema = z
   })
   .meta({ id: 'LoanMapping' })
 
+const PositionSchema = z
+  .object({ from: z.int(), to: z.int() })
+  .meta({ id: 'FieldPosition', description: 'characters of the record, counted from 1, both included' })
+
+const LayoutSchema = z
+  .object({
+    headerLength: z.int().nullable().meta({ description: 'null where the header states its length' }),
+    recordLength: z.int().nullable().meta({ description: 'null where fields state their lengths' }),
+    lengthField: PositionSchema.nullable().meta({ description: 'where each record states its length in digits' }),
+    segmentLengths: z
+      .record(z.string(), z.int())
+      .meta({ description: 'what may follow a record, by the id it begins with' }),
+    fields: z.array(z.object({ name: z.string(), from: z.int(), to: z.int() })),
+  })
+  .meta({ id: 'BureauLayout' })
+
 const FileMappingSchema = z
   .object({
     kind: z.enum(['TAPE', 'BUREAU']),
@@ -60,10 +76,20 @@ const FileMappingSchema = z
         transform: z.string().nullable(),
         required: z.boolean(),
         personal: z.boolean().meta({ description: 'never read: dropped, and named in `unmapped`' }),
+        position: PositionSchema.nullable().meta({ description: 'null for what is found by its name or tag' }),
       }),
     ),
+    layout: LayoutSchema.nullable().meta({ description: 'null for files whose columns have names' }),
   })
   .meta({ id: 'LoanFileMapping' })
+
+/** A mapping of files with the lengths and positions by which it reads. */
+function fileView(mapping: FileMapping) {
+  const layout = layoutOf(mapping.style)
+  const places = new Map(layout?.fields.map(({ name, ...position }) => [name, position]))
+  const columns = mapping.columns.map((column) => ({ ...column, position: places.get(column.from) ?? null }))
+  return { ...mapping, columns, layout }
+}
 
 const mappingsRoute = read({
   path: '/v1/colending/mappings',
@@ -83,7 +109,7 @@ const mappingsRoute = read({
   }),
   async handle() {
     const events = MAPPINGS.map((mapping) => ({ kind: 'EVENT', ...mapping }))
-    const mappings = [...events, ...TAPE_MAPPINGS, ...BUREAU_MAPPINGS]
+    const mappings = [...events, ...[...TAPE_MAPPINGS, ...BUREAU_MAPPINGS].map(fileView)]
     return { claim: MAPPINGS_CLAIM, mappings, styles: [segmentStyle, fixedStyle], nextCursor: null }
   },
 })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import test from 'ava'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -29,6 +30,7 @@ test('tagged segments become rows of accounts; a field past the end loses one bo
     dpd: 12,
     facts: { reportedOn: '2026-06-30' },
     sourceFormat: 'segment-tlv-accounts@1',
+    sourceRecordSha256: hash('sha256', borrower('ACC0002').replace('ES02**', '')),
   })
   t.false(JSON.stringify(await product.db('import_rows').select('body')).includes('ASHA'))
   t.is((await client.get(`${BUREAU_FILES}/${json.importId}/rows/1/proof`)).status, 200)
@@ -61,6 +63,13 @@ test('a style is needed, a mapping must be of it, and mappings say that they are
   const kinds = new Set<string>(json.mappings.map(({ kind }: { kind: string }) => kind))
   t.deepEqual([...kinds].sort(), ['BUREAU', 'EVENT', 'TAPE'])
   t.is(json.styles.length, 2)
+  const mapping = (id: string) => json.mappings.find((one: { id: string }) => one.id === id)
+  const fixed = mapping('fixed-record-accounts@1')
+  t.like(fixed.layout, { recordLength: 426, lengthField: { from: 1, to: 4 }, segmentLengths: { N1: 146 } })
+  const account = fixed.columns.find(({ from }: { from: string }) => from === 'base.account')
+  t.deepEqual(account.position, { from: 43, to: 72 })
+  t.like(mapping('segment-tlv-accounts@1').layout, { headerLength: 146, fields: [{ name: 'header.reportedOn' }] })
+  t.is(mapping('in-loan-tape@1').layout, null)
   const preview = await client.post('/v1/colending/mappings/in-loan-tape@1/preview', {
     rows: [
       { loan_account_number: 'A', principal_outstanding: '1.0', days_past_due: '0', borrower_name: 'X' },

@@ -60,6 +60,18 @@ for (const [name, file, code, line] of broken) {
   })
 }
 
+test('a header of no format names the columns that are missing or given twice', async (t) => {
+  const failureOf = async (header: string) => {
+    const { json } = await imported(client, ['a banner', header, note('1')].join('\n'))
+    return json.failure
+  }
+  const short = await failureOf(HEADER.replace('issue_d,', ''))
+  t.like(short, { code: 'FORMAT_UNKNOWN', line: 2, header: { missing: ['issue_d'], repeated: [] } })
+  t.regex(short.message, /consumer-notes-csv@1 lacks the columns issue_d$/)
+  const twice = await failureOf(`${HEADER},Term`)
+  t.like(twice, { line: 2, header: { mapping: 'consumer-notes-csv@1', missing: [], repeated: ['term'] } })
+})
+
 test('formulas, totals, wrong numbers of cells and repeated loans are rows that are rejected, without their cells', async (t) => {
   const tape = [
     HEADER,

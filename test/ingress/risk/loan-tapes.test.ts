@@ -48,6 +48,7 @@ test('a tape with a banner, a totals row and one bad cell says which cell, and n
     line: 3,
     tier: 'LENDER_SIDE',
     sourceFormat: 'consumer-notes-csv@1',
+    sourceRecordSha256: hash('sha256', note('1001')),
   })
   t.regex(rows[0].loanRef, /^[0-9a-f]{64}$/)
   t.deepEqual((await own.get(`${folder}/errors`)).json.errors, json.errors)

@@ -28,7 +28,8 @@ test('each line ends on its own, by LF, CR LF or CR, also in quoted cells', asyn
       for (; below(5) === 0; line++) text += endAfter(text)
       const breaks = below(3) === 0 ? 1 + below(2) : 0
       const quoted = Array.from({ length: breaks }, () => `x${end()}`).join('')
-      expected.push({ line, cells: [`r${n}`, `${quoted}y`.replaceAll(/\r\n?/g, '\n'), 'z'] })
+      const cell = `${quoted}y`.replaceAll(/\r\n?/g, '\n')
+      expected.push({ line, cells: [`r${n}`, cell, 'z'], text: `r${n},"${cell}",z` })
       const hasEnd = n < 5 && below(8) > 0
       text += `r${n},"${quoted}y",z${hasEnd ? end() : ''}`
       line += breaks + 1
@@ -41,9 +42,9 @@ test('each line ends on its own, by LF, CR LF or CR, also in quoted cells', asyn
 
 test('a header that ends with CR LF and rows that end with LF are records of their own', async (t) => {
   const rows = [
-    { line: 1, cells: ['a', 'b'] },
-    { line: 2, cells: ['1', '2'] },
-    { line: 3, cells: ['3', '4'] },
+    { line: 1, cells: ['a', 'b'], text: 'a,b' },
+    { line: 2, cells: ['1', '2'], text: '1,2' },
+    { line: 3, cells: ['3', '4'], text: '3,4' },
   ]
   t.deepEqual(await read('a,b\r\n1,2\n3,4\n', 1_000), rows)
   t.deepEqual(await read('a,b\n1,2\r\n3,4\r\n', 1_000), rows)

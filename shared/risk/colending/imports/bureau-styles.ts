@@ -1,3 +1,5 @@
+import type { FileStyle } from './import.ts'
+
 /** A field by its place in a record: characters from 1, both ends included. */
 export interface PlacedField {
   name: string
@@ -58,6 +60,40 @@ export const fixedStyle: FixedStyle = {
   segments: { J1: 100, J2: 200, K1: 34, K2: 34, K3: 40, K4: 30, L1: 54, N1: 146 },
   persons: ['J1', 'J2'],
   trailer: { id: 'TRAILER', at: 5, count: { name: 'baseRecords', from: 12, to: 20 } },
+}
+
+/** Characters in which a record of fixed positions states its length. */
+export const LENGTH_FIELD = { from: 1, to: 4 }
+
+/** Returns the lengths and positions by which a style is read, with the names that mappings use. */
+export function layoutOf(style: FileStyle) {
+  if (style === 'csv') return null
+  const { header, trailer, base, segments } = fixedStyle
+  if (style === 'fixed-record') {
+    return {
+      headerLength: null,
+      recordLength: base.length,
+      lengthField: LENGTH_FIELD,
+      segmentLengths: segments,
+      fields: [
+        { name: 'header.id', from: header.at, to: header.at + header.id.length - 1 },
+        ...base.fields.map((field) => fieldOf('base', field)),
+        { name: 'trailer.id', from: trailer.at, to: trailer.at + trailer.id.length - 1 },
+        fieldOf('trailer', trailer.count),
+      ],
+    }
+  }
+  return {
+    headerLength: segmentStyle.header.length,
+    recordLength: null,
+    lengthField: null,
+    segmentLengths: {},
+    fields: segmentStyle.header.fields.map((field) => fieldOf('header', field)),
+  }
+}
+
+function fieldOf(record: string, { name, from, to }: PlacedField) {
+  return { name: `${record}.${name}`, from, to }
 }
 
 /** A field of a record; empty when it lies behind its end, or says that there is no date. */

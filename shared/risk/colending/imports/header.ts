@@ -1,4 +1,5 @@
 import type { FileMapping } from './file-mapping.ts'
+import type { HeaderFault } from './import.ts'
 
 /** Records among which the header must be. */
 export const HEADER_WITHIN = 20
@@ -45,6 +46,21 @@ export function recogniseHeader(mappings: readonly FileMapping[], cells: readonl
     }
   }
   return undefined
+}
+
+/**
+ * Returns the faults of a record as the header of the mapping that it is closest to.
+ * @returns undefined for a record without a column of any mapping
+ */
+export function headerFault(mappings: readonly FileMapping[], cells: readonly string[]): HeaderFault | undefined {
+  const lower = cells.map((cell) => cell.trim().toLowerCase())
+  const faults = mappings.flatMap(({ id, recognisedBy, columns }) => {
+    const missing = recognisedBy.filter((name) => !lower.includes(name))
+    if (missing.length === recognisedBy.length) return []
+    const repeated = columns.map(({ from }) => from).filter((name) => lower.indexOf(name) !== lower.lastIndexOf(name))
+    return [{ mapping: id, missing, repeated }]
+  })
+  return faults.toSorted((a, b) => a.missing.length - b.missing.length)[0]
 }
 
 /** A label of a sum, for example `Total:` or `Sub-total (INR)`, and nothing else. */

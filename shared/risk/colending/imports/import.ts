@@ -70,10 +70,20 @@ export interface ListedLine {
   code: RowCode | SkipReason
 }
 
+/** Faults of a record as the header of a mapping. */
+export interface HeaderFault {
+  mapping: string
+  /** columns of the mapping that are missing, and those that are given twice */
+  missing: string[]
+  repeated: string[]
+}
+
 /** Why an import failed, and where in the file. */
 export interface Failure {
   line: number
   code: FailureCode
+  /** of FORMAT_UNKNOWN */
+  header?: HeaderFault
 }
 
 /** What is counted while an import runs, as of its last stored record. */
@@ -154,6 +164,12 @@ const FAILURE_MESSAGES: Readonly<Record<FailureCode, string>> = {
   EXPIRED: 'the import did not end within a day; the file may be sent again',
 }
 
-export function failureMessage(code: FailureCode): string {
-  return FAILURE_MESSAGES[code]
+export function failureMessage({ code, header }: Failure): string {
+  if (!header) return FAILURE_MESSAGES[code]
+  const { mapping, missing, repeated } = header
+  const faults = [
+    ...(missing.length === 0 ? [] : [`lacks the columns ${missing.join(', ')}`]),
+    ...(repeated.length === 0 ? [] : [`has these columns twice: ${repeated.join(', ')}`]),
+  ]
+  return `${FAILURE_MESSAGES[code]}: the record closest to ${mapping} ${faults.join(' and ')}`
 }

@@ -10,6 +10,14 @@ export interface WrittenRow extends StoredRow {
   hash: Buffer
 }
 
+interface SourceRow {
+  loan: Reported
+  line: number
+  loanRef: string
+  sourceRecordSha256: string
+  unread: string[]
+}
+
 type Reported = Omit<ReportedLoan, 'unmapped'>
 type LoanValues = Reported | Reported[keyof Reported] | Reported['facts'][keyof Reported['facts']]
 
@@ -28,18 +36,18 @@ function contractIdOf(importId: string, loanRef: string): string {
  * Writes the rows of one import as canonical JSON (RFC 8785). All have the same members in the same order, and most of
  * their text is the import's: it is put together, since sorting the names of each row takes longer than all the rest.
  * @param unmapped names of columns that no row of the file uses
- * @returns writes a row; `loanRef` is its keyed hash in hex
+ * @returns writes a row; `loanRef` is its keyed hash in hex, `sourceRecordSha256` the hash of its record
  */
 export function rowWriter(
   { id, receivedAt }: Pick<Import, 'id' | 'receivedAt'>,
   { id: sourceFormat, sourceSystem }: Pick<FileMapping, 'id' | 'sourceSystem'>,
   unmapped: readonly string[],
-): (row: { loan: Reported; line: number; loanRef: string; unread: string[] }) => WrittenRow {
+): (row: SourceRow) => WrittenRow {
   const importId = canonicalize(id)
-  const source = `"sourceFormat":${canonicalize(sourceFormat)},"sourceSystem":${canonicalize(sourceSystem)}`
-  const end = `"tier":"LENDER_SIDE","timestamp":${canonicalize(receivedAt.toISOString())}}`
+  const format = `"sourceFormat":${canonicalize(sourceFormat)}`
+  const end = `"sourceSystem":${canonicalize(sourceSystem)},"tier":"LENDER_SIDE","timestamp":${canonicalize(receivedAt.toISOString())}}`
   const allRead = `${canonicalize([...unmapped])}}`
-  return ({ loan, line, loanRef, unread }) => {
+  return ({ loan, line, loanRef, sourceRecordSha256, unread }) => {
     const { amounts, facts, share } = loan
     const body =
       `{"amounts":{"interest":${text(amounts.interest)},"outstanding":${text(amounts.outstanding)},` +
@@ -50,7 +58,7 @@ export function rowWriter(
       `"status":${text(facts.status)},"termMonths":${text(facts.termMonths)}},"importId":${importId},` +
       `"line":${line},"loanRef":"${loanRef}","observations":${text(loan.observations)},` +
       `"occurredAt":${text(loan.occurredAt)},"share":{"colender":${text(share.colender)},` +
-      `"lender":${text(share.lender)}},${source},${end}`
+      `"lender":${text(share.lender)}},${format},"sourceRecordSha256":"${sourceRecordSha256}",${end}`
     const whole =
       unread.length === 0 ? `${body.slice(0, -1)},"unmapped":${allRead}` : rowText({ body, unread }, unmapped)
     return { body, unread, hash: hash('sha256', whole, 'buffer') }

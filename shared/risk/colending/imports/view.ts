@@ -49,7 +49,17 @@ export const ImportSchema = z
       .array(z.object({ line: z.int(), reason: z.enum(SKIP_REASONS) }))
       .meta({ description: 'records that are no loans; the first of them' }),
     errors: z.array(ImportErrorSchema).meta({ description: 'the first of them; `/errors` has all' }),
-    failure: z.object({ line: z.int(), code: z.enum(FAILURE_CODES), message: z.string() }).nullable(),
+    failure: z
+      .object({
+        line: z.int(),
+        code: z.enum(FAILURE_CODES),
+        message: z.string(),
+        header: z
+          .object({ mapping: z.string(), missing: z.array(z.string()), repeated: z.array(z.string()) })
+          .optional()
+          .meta({ description: 'of FORMAT_UNKNOWN: which columns of the closest mapping are missing or given twice' }),
+      })
+      .nullable(),
     record: RecordSchema.nullable().meta({ description: 'the anchored object with the root over the rows' }),
   })
   .meta({ id: 'Import' })
@@ -80,7 +90,7 @@ export function listedImportView(found: Import): Omit<ImportView, 'errors' | 'sk
     counts: { records, accepted, rejected, skipped, errors, persons },
     observations,
     unmapped,
-    failure: found.failure && { ...found.failure, message: failureMessage(found.failure.code) },
+    failure: found.failure && { ...found.failure, message: failureMessage(found.failure) },
     record: found.record === null ? null : JSON.parse(found.record),
   }
 }

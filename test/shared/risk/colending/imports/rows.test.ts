@@ -190,10 +190,12 @@ test('a row is written as the canonical JSON of its members, whatever the cells 
   ] as const) {
     if (!mapped?.loan) return t.fail('the row is rejected')
     const { unread } = mapped
-    const written = rowWriter(found, indianLoanTape, unmapped)({ loan: mapped.loan, line: 7, loanRef, unread })
+    const sourceRecordSha256 = hash('sha256', 'a,b', 'hex')
+    const source = { line: 7, loanRef, sourceRecordSha256 }
+    const written = rowWriter(found, indianLoanTape, unmapped)({ loan: mapped.loan, ...source, unread })
     const expected = canonicalize({
       ...mapped.loan,
-      ...{ importId: found.id, line: 7, loanRef, sourceFormat: 'in-loan-tape@1', sourceSystem: 'loan-tape' },
+      ...{ importId: found.id, ...source, sourceFormat: 'in-loan-tape@1', sourceSystem: 'loan-tape' },
       contractId: JSON.parse(written.body).contractId,
       timestamp: receivedAt.toISOString(),
       unmapped: [...unmapped, ...unread],
