@@ -16,11 +16,15 @@ const readReceivable = read({
   operationId: 'getReceivableEvidence',
   summary: 'The evidence object of one receivable, as it was anchored',
   description:
-    '`ref` is the id of the receivable or the organisation’s own reference. A reference that several suppliers use is 409.',
+    '`ref` is the id of the receivable, its reference in a pool, or the number of its document. What names several receivables is 409.',
   tags: ['Securitisation evidence'],
   access: consumer,
   params: {
-    ref: { pattern: '[^/]{1,300}', description: 'receivableId or own reference', example: 'INV-2026-0001' },
+    ref: {
+      pattern: '[^/]{1,300}',
+      description: 'receivableId, own reference or document number',
+      example: 'INV-2026-0001',
+    },
   },
   responses: {
     200: { description: 'As anchored', content: { 'application/json': ReceivableSchema } },
@@ -30,7 +34,7 @@ const readReceivable = read({
     const [found, ...others] = await findReceivables(db, consumer, ref)
     if (!found) throw new NotFoundError('there is no such receivable')
     if (others.length > 0) {
-      const message = 'several suppliers use this reference: ask by receivableId'
+      const message = 'several receivables have this reference: use the receivableId'
       throw new ConflictError(message, [{ path: 'ref', code: 'AMBIGUOUS', message }])
     }
     return new Answer(200, found.body)

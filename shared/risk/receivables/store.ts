@@ -104,7 +104,8 @@ async function insertReceivables(
 }
 
 /**
- * Evidence objects as they were anchored, by id or by the organisation's reference, which several suppliers may use.
+ * Evidence objects as they were anchored, by id, by the number of the document or by the reference in a pool. Several
+ * receivables may have one number or reference.
  * @returns at most two: more than one means that the reference does not say which
  */
 export async function findReceivables(
@@ -115,8 +116,11 @@ export async function findReceivables(
   return await query(
     db,
     `SELECT id AS "receivableId", body FROM receivables
-     WHERE organisation_id = ? AND env = ? AND (ref = ? OR id = ?::uuid) ORDER BY created_at, id LIMIT 2`,
-    [organisationId, env, ref, isUuid(ref) ? ref : null],
+     WHERE organisation_id = ? AND env = ? AND (ref = ? OR id = ?::uuid OR id = ANY(ARRAY(
+       SELECT m.receivable_id FROM pools p JOIN pool_members m ON m.pool_id = p.id AND m.reference = ?
+       WHERE p.organisation_id = ? AND p.env = ?)))
+     ORDER BY created_at, id LIMIT 2`,
+    [organisationId, env, ref, isUuid(ref) ? ref : null, ref, organisationId, env],
   )
 }
 

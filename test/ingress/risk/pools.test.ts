@@ -138,6 +138,23 @@ test('refuses a document that a pool contains already, in any spelling', async (
   t.is((await own.post('/pools', { name: 'Another', receivables: [same] })).status, 201)
 })
 
+test('a receivable of a pool is read by its own reference', async (t) => {
+  const own = consumerOf(base, await openClient(product, base))
+  const [reference, other] = ['OWN-REF/77', 'OWN-REF/78']
+  const receivables = [item(reference, { amountInr: 4_321 }), item(other)]
+  const { poolId } = (await own.post('/pools', { name: 'Referenced', receivables })).json
+  await eventually('the evidence', async () => (await own.get(`/pools/${poolId}`)).json.built === 2)
+  const path = `/receivables/${encodeURIComponent(reference)}`
+  const found = await own.get(path)
+  t.is(found.status, 200, found.text)
+  t.like(found.json, { poolId, amountInr: 4_321 })
+  t.is((await owner.get(path)).status, 404, 'of another organisation')
+  const again = { name: 'Second', receivables: [item(reference)] }
+  const { poolId: second } = (await own.post('/pools', again)).json
+  await eventually('the evidence', async () => (await own.get(`/pools/${second}`)).json.built === 1)
+  t.like((await own.get(path)).json, { status: 409, errors: [{ path: 'ref', code: 'AMBIGUOUS' }] })
+})
+
 test('refuses a cut-off date before the earliest document of the pool', async (t) => {
   const dated = [item('a', { documentDate: '2026-05-02' }), item('b', { documentDate: '2026-05-01' })]
   const { poolId } = (await owner.post('/pools', { name: 'Dated', receivables: dated })).json
