@@ -65,12 +65,7 @@ async function verify(
     if ('error' in response) return { walletError: response.error }
     const expected = { nonce: secrets.nonce, clientId, requestedAt: Math.floor(createdAt.getTime() / 1000) }
     const verified = await verifyResponse(response.vpToken, query, expected, {
-      trusted: (iss) =>
-        trusted(
-          presentation,
-          iss,
-          query.credentials.flatMap(({ meta }) => meta.vct_values),
-        ),
+      trusted: (iss, vct) => trusted(presentation, iss, vct === null ? [] : [vct]),
       fetchKeys: documents.fetchKeys,
       statusOf: (reference, issuer) => documents.statusOf(env, reference, issuer),
       now: toSeconds(deps.now()),

@@ -11,6 +11,7 @@ import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
 import { dilutionQuestion } from '#shared/risk/acceptance/dilution-question.ts'
 import { listRecords } from '#shared/risk/acceptance/store.ts'
 import { gstin } from '#shared/risk/evidence/values.ts'
+import { checkParties } from '#shared/risk/first-financing/receivable.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
 import { askBuyer } from '#shared/risk/operations/ask-buyer.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
@@ -59,7 +60,7 @@ const recordRoute = write({
   operationId: 'recordAcceptance',
   summary: 'Record what a buyer said of a receivable',
   description:
-    'With `receivable` the invoice-action registry is asked: REGISTRY_VERIFIED when it says the same; what contradicts is kept beside. Records are ordered by `at`, in whatever order they arrive; records of one time by their arrival. An action that does not follow the one before it, or that the one after it does not follow, is 409.',
+    'With `receivable` the invoice-action registry is queried: REGISTRY_VERIFIED when it agrees; a contradiction is kept beside. Records are ordered by `at`, not by arrival; records of one time by their arrival. An action that does not follow the one before it, or that the one after it does not follow, is 409.',
   params: {},
   body: AcceptanceBody,
   responses: waitingResponses({ 201: AcceptanceSchema }),
@@ -153,15 +154,17 @@ const requestRoute = write({
 
 const DILUTION_PATH = '/v1/risk-signals/anti-dilution'
 
-export const DilutionQuery = z.strictObject({
-  supplierGstin: gstin,
-  buyerGstin: gstin,
-  gstConsent: z
-    .string()
-    .regex(/^[!-~]{1,200}$/)
-    .optional()
-    .meta({ description: 'handle of the supplier’s consent' }),
-})
+export const DilutionQuery = z
+  .strictObject({
+    supplierGstin: gstin,
+    buyerGstin: gstin,
+    gstConsent: z
+      .string()
+      .regex(/^[!-~]{1,200}$/)
+      .optional()
+      .meta({ description: 'handle of the supplier’s consent' }),
+  })
+  .superRefine(checkParties)
 
 const dilutionRoute = read({
   tags: ['Risk signals'],

@@ -40,6 +40,8 @@ export function leiAnswer(
       record,
       permille: legalName === undefined ? null : nameSimilarity(record.legalName, legalName),
     }))
+    // A name of nothing but legal forms is like no other.
+    .filter(({ permille }) => matchBasis !== 'NAME' || permille !== null)
     .toSorted((a, b) => (b.permille ?? 0) - (a.permille ?? 0) || (a.record.lei < b.record.lei ? -1 : 1))
   const [best] = candidates
   const { observedAt } = result

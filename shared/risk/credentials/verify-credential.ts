@@ -22,8 +22,8 @@ export interface ExpectedRequest {
 
 /** What the check of a credential needs from outside. */
 export interface CredentialChecks {
-  /** issuers of this name that are trusted here, the operator's first */
-  trusted(iss: string): Promise<readonly TrustedIssuer[]>
+  /** issuers of this name that are trusted here, the operator's first. @param vct type of the credential */
+  trusted(iss: string, vct: string | null): Promise<readonly TrustedIssuer[]>
   /** keys of an issuer whose metadata may be asked */
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
   statusOf(reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
@@ -85,7 +85,7 @@ function hasAllowedAlg({ header }: UnverifiedJwt): boolean {
 /** The trusted issuer that signed, by the key with which it did. */
 async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise<{ issuer: TrustedIssuer; key: JWK }> {
   const { iss, vct } = jwt.payload
-  const named = typeof iss === 'string' ? await checks.trusted(iss) : []
+  const named = typeof iss === 'string' ? await checks.trusted(iss, typeof vct === 'string' ? vct : null) : []
   const trusted = named.filter(({ vctValues }) => typeof vct !== 'string' || vctValues.includes(vct))
   let hasKey = false
   for (const issuer of trusted) {

@@ -9,10 +9,9 @@ export const receivableShape = {
   supplierGstin: gstin,
   buyerGstin: gstin,
   documentType: z.enum(['INV', 'CRN', 'DBN']),
-  documentNumber: z
-    .string()
-    .regex(/^[0-9A-Za-z/-]{1,16}$/, 'must be 1 to 16 letters, digits, slashes and hyphens')
-    .regex(/[0-9A-Za-z]/, 'must hold a letter or a digit'),
+  documentNumber: z.string().regex(/^(?=.*[0-9A-Za-z])[0-9A-Za-z/-]{1,16}$/, {
+    message: 'must be 1 to 16 letters, digits, slashes and hyphens, with a letter or a digit among them',
+  }),
   documentDate: pastDay,
   totalInr: amountInr,
   financialYear: z
@@ -21,11 +20,22 @@ export const receivableShape = {
     .optional(),
 }
 
-/** @throws nothing: adds an issue where the stated financial year is not the date's */
-export function checkFinancialYear(
-  value: { documentDate: string; financialYear?: string | undefined },
+/** Adds an issue if supplier and buyer are one registration. */
+export function checkParties(
+  { supplierGstin, buyerGstin }: { supplierGstin: string; buyerGstin: string },
   ctx: z.core.$RefinementCtx,
 ): void {
+  if (supplierGstin !== buyerGstin) return
+  const message = 'is the same registration as supplierGstin'
+  ctx.addIssue({ code: 'custom', path: ['buyerGstin'], message, params: { reason: 'DUPLICATE_ROLE' } })
+}
+
+/** Adds an issue if the parties are one registration, or the stated financial year is not the date's. */
+export function checkReceivable(
+  value: { supplierGstin: string; buyerGstin: string; documentDate: string; financialYear?: string | undefined },
+  ctx: z.core.$RefinementCtx,
+): void {
+  checkParties(value, ctx)
   if (value.financialYear === undefined || value.financialYear === financialYear(value.documentDate)) return
   ctx.addIssue({
     code: 'custom',
@@ -38,7 +48,7 @@ export function checkFinancialYear(
 /** A receivable by its fields, as a member of another body. */
 export const ReceivableFields = z
   .strictObject(receivableShape)
-  .superRefine(checkFinancialYear)
+  .superRefine(checkReceivable)
   .meta({ id: 'ReceivableFields' })
 
 export type ReceivableFields = z.output<typeof ReceivableFields>

@@ -194,23 +194,25 @@ export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, e
   )
 }
 
-/** @returns the registration that this token offers, locked; undefined for a token that is wrong, late or spent */
+/** @returns the registration that this token offers or offered, locked; undefined for a token that is wrong or late */
 export async function takeOffer(
   tx: Knex.Transaction,
   env: ApiEnv,
   tokenDigests: readonly Buffer[],
-): Promise<Registration | undefined> {
-  const [row] = await query<{ id: string }>(
+): Promise<{ offered: Registration; isSpent: boolean } | undefined> {
+  const [row] = await query<{ id: string; isSpent: boolean }>(
     tx,
-    `SELECT t.registration_id AS id FROM financing_transfers t JOIN financing_registrations r ON r.id = t.registration_id
+    `SELECT t.registration_id AS id, t.spent_at IS NOT NULL AS "isSpent" FROM financing_transfers t JOIN financing_registrations r ON r.id = t.registration_id
      WHERE t.token_digest = ANY(?) AND t.expires_at > now() AND r.env = ? FOR UPDATE OF t`,
     [[...tokenDigests], env],
   )
-  return row && (await lockRegistration(tx, row.id))
+  const offered = row && (await lockRegistration(tx, row.id))
+  return offered && { offered, isSpent: row.isSpent }
 }
 
+/** Keeps a spent offer until its time is over, so that its token is refused as spent. */
 export async function spendOffer(tx: Knex, registrationId: string): Promise<void> {
-  await execute(tx, 'DELETE FROM financing_transfers WHERE registration_id = ?', [registrationId])
+  await execute(tx, 'UPDATE financing_transfers SET spent_at = now() WHERE registration_id = ?', [registrationId])
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../evidence/values.ts'
 import { type GivenReceivable, givenFingerprints } from './given.ts'
-import { checkFinancialYear, ReceivableFields, receivableShape } from './receivable.ts'
+import { checkReceivable, ReceivableFields, receivableShape } from './receivable.ts'
 
 /** Elements of one request at most (families 3.2). */
 const MAX_ELEMENTS = 64
@@ -11,7 +11,7 @@ const askedBeside = { statement: z.boolean().default(false) }
 /** The body of a check by fields: the receivable's own members, and what is asked beside. */
 export const CheckBody = z
   .strictObject({ ...receivableShape, window: z.boolean().default(false), ...askedBeside })
-  .superRefine(checkFinancialYear)
+  .superRefine(checkReceivable)
 
 /** A check by fingerprints: of what is near in week and size nothing can be asked, since that takes more of them. */
 export const BlindCheckBody = z.strictObject({ fingerprints: givenFingerprints, ...askedBeside })
@@ -27,7 +27,7 @@ const registeredBeside = { dueDate: dueDay.optional(), dealId: line(100).optiona
 
 export const RegistrationRequestBody = z
   .strictObject({ ...receivableShape, ...registeredBeside })
-  .superRefine(checkFinancialYear)
+  .superRefine(checkReceivable)
   .superRefine(checkDueDate)
 
 export const BlindRegistrationBody = z.strictObject({ fingerprints: givenFingerprints, ...registeredBeside })

@@ -21,8 +21,11 @@ export const PresentationBody = z
   })
   .superRefine(({ query, template }, ctx) => {
     if ((query === undefined) !== (template === undefined)) return
-    const message = 'one of query and template is required'
-    ctx.addIssue({ code: 'custom', path: ['query'], message, params: { reason: 'REQUIRED' } })
+    const [message, reason] =
+      query === undefined
+        ? ['one of query and template is required', 'REQUIRED']
+        : ['must not be given together with template', 'NOT_TOGETHER']
+    ctx.addIssue({ code: 'custom', path: ['query'], message, params: { reason } })
   })
   .transform(({ query, template, ...rest }) => ({
     ...rest,

@@ -18,7 +18,7 @@ const TRANSITIONS: readonly Row[] = [
 
 const TO_REVOKED: readonly Mover[] = ['CALLER', 'ERASURE']
 
-/** Whether a move is allowed; `forbidden` is one that exists, and not for this mover. */
+/** Returns `forbidden` for VERIFIED by a caller, and `impossible` for a move that no rule allows. */
 export function judgeMove(from: IdentityState, to: IdentityState, by: Mover): 'allowed' | 'forbidden' | 'impossible' {
   const movers =
     to === 'REVOKED'
@@ -27,5 +27,6 @@ export function judgeMove(from: IdentityState, to: IdentityState, by: Mover): 'a
         : TO_REVOKED
       : TRANSITIONS.find(([one, other]) => one === from && other === to)?.[2]
   if (!movers) return 'impossible'
-  return movers.includes(by) ? 'allowed' : 'forbidden'
+  if (movers.includes(by)) return 'allowed'
+  return to === 'VERIFIED' ? 'forbidden' : 'impossible'
 }

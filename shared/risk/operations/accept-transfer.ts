@@ -36,7 +36,9 @@ export async function acceptTransfer(
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<{ registration: Registration } | { refusal: ConflictError | NotFoundError }> {
-  const offered = await takeOffer(tx, owner.env, deps.secrets.digests(transferToken))
+  const offer = await takeOffer(tx, owner.env, deps.secrets.digests(transferToken))
+  if (offer?.isSpent) return conflict('transferToken', 'SPENT', 'the token has been used')
+  const offered = offer?.offered
   const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
   if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')

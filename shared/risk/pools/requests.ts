@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { checkDueDate, dueDay, line, pastDay } from '../evidence/values.ts'
-import { checkFinancialYear, receivableShape } from '../first-financing/receivable.ts'
+import { checkReceivable, receivableShape } from '../first-financing/receivable.ts'
 import { EligibilityRules } from './eligibility.ts'
 
 /** Most receivables of a pool, and of one request. */
@@ -19,7 +19,7 @@ const PoolItem = z
     issueDate: pastDay.optional(),
     dueDate: dueDay.optional(),
   })
-  .superRefine(checkFinancialYear)
+  .superRefine(checkReceivable)
   .superRefine(checkDueDate)
   .meta({ id: 'PoolItem' })
 

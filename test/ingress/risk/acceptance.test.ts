@@ -209,6 +209,11 @@ test('what is said to have happened is up to five minutes ahead of our clock, an
 const dilution = (client: ApiClient, supplierGstin: string, buyerGstin = '27AAACB1234C1ZF') =>
   client.get(`/v1/risk-signals/anti-dilution?supplierGstin=${supplierGstin}&buyerGstin=${buyerGstin}`)
 
+test('one registration in both roles of a dilution is 400', async (t) => {
+  const { json } = await dilution(lender, '27AAACB1234C1ZF')
+  t.like(json, { status: 400, errors: [{ path: 'buyerGstin', code: 'DUPLICATE_ROLE' }] })
+})
+
 test('scenario 44 gives 1,200 basis points and CREDIT_NOTES_HIGH; a second read is equal and free', async (t) => {
   const own = await openClient(product, base)
   const supplier = scenarioGstin('44', gstinCheckCharacter)

@@ -144,6 +144,9 @@ test('an LEI is read once a day; a wrong check digit asks nobody', async (t) => 
   t.is(byName.status, 200, byName.text)
   t.like(byName.json, { matchBasis: 'NAME', similarityPermille: 1000 })
   t.is((await own.post('/v1/kyb/lei/resolve', { cin: business.cin })).json.registeredAs, business.cin)
+  const forms = await own.post('/v1/kyb/lei/resolve', { legalName: 'Pvt Ltd' })
+  t.like(forms.json, { lei: null, matchBasis: 'NAME', missingReason: 'NOT_FOUND' })
+  t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 3 }])
 })
 
 test('memberships: JOIN only outside, CHANGE and LEAVE only inside', async (t) => {

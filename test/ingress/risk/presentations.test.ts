@@ -87,6 +87,21 @@ for (const responseMode of ['direct_post', 'direct_post.jwt'])
     t.like((await own.get('/v1/usage')).json.usage, [{ family: 'identity', units: 1 }])
   })
 
+test('a credential of another type of a trusted issuer is a VCT_MISMATCH', async (t) => {
+  const holder = await newKeyPair()
+  const { authorizationRequest, presentationId } = (await ask(client)).json
+  const { credential } = (
+    await client.post('/v1/sandbox/credentials', {
+      holderJwk: holderJwk(holder),
+      vct: 'https://credentials.example/other',
+      claims: company,
+    })
+  ).json
+  t.is((await present(authorizationRequest, credential, holder)).status, 400)
+  const seen = await client.get(`/v1/identity/presentations/${presentationId}`)
+  t.deepEqual(seen.json.reasons, ['VCT_MISMATCH'])
+})
+
 test('the request object is what the plan shows', async (t) => {
   const asked = await ask(client)
   const request = await resolveRequest(asked.json.authorizationRequest)
