@@ -63,7 +63,7 @@ function operation(route: Route, schemas: Json): Json {
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: route.tags,
     ...(route.deprecated ? { deprecated: true } : {}),
-    security: route.security.map((name) => ({ [name]: [] })),
+    security: route.security.map((name) => ({ [name]: route.scopes ?? [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
@@ -111,9 +111,16 @@ function mediaTypes(content: Content, schemas: Json): Json {
   )
 }
 
+/** Leaves out noise: the pattern of every UUID, and the bounds of the integers that a double holds. */
+function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
+
 /** Wrapped in an object, so that a schema with an id comes out as a reference like any other. */
 function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Json {
-  const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any' })
+  const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any', override: shorten })
   for (const [id, definition] of Object.entries(document.$defs ?? {})) {
     const rewritten = withComponentReferences(definition)
     const known = schemas[id]

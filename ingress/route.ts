@@ -13,9 +13,9 @@ export interface PathParam {
   pattern: string
   description: string
   example: string
-  /** what the document says of its values, in place of the pattern */
+  /** schema in the document, in place of the pattern */
   schema?: Readonly<Record<string, string>>
-  /** what is wrong with a value that matches the pattern; null for nothing. The message follows the name */
+  /** fault of a value that matches the pattern; null for none. The message follows the name */
   fault?(text: string): { code: string; message: string } | null
 }
 
@@ -45,6 +45,8 @@ export interface RouteDocument<P extends string> {
   documentedBy?: string
   /** security schemes, any one of which suffices; empty for the public */
   security: readonly string[]
+  /** scopes that a token must carry */
+  scopes?: readonly string[]
   params: Readonly<Record<ParamNames<P>, PathParam>>
   query?: z.ZodObject
   headers?: z.ZodObject
@@ -65,6 +67,8 @@ type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, st
 export interface Access<Admitted> {
   /** security schemes, any one of which suffices; empty for the public */
   security: readonly string[]
+  /** scopes that a token must carry */
+  scopes?: readonly string[]
   /** lets the caller in and says what it found out, or throws what the caller is told */
   admit(request: Request, response: Response, deps: IngressDeps): Promise<Admitted> | Admitted
 }

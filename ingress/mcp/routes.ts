@@ -32,6 +32,7 @@ const toolsRoute = defineRoute({
     'token that was asked for with `resource=<address of the server>/mcp`.',
   tags: ['Agent tools'],
   security: ['agentKey'],
+  scopes: ['agents:invoke'],
   params: {},
   body: { required: true, content: { 'application/json': RpcSchema } },
   responses: {

@@ -13,6 +13,7 @@ import {
 export function withScope(scope: Scope): Access<{ caller: Caller }> {
   return {
     security: ['accessToken'],
+    scopes: [scope],
     async admit(request, response, deps) {
       const caller = await authenticate(request, response, deps)
       requireScope(caller, scope, response)

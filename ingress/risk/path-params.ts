@@ -2,7 +2,7 @@ import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 import { validationError } from './json-body.ts'
 
-/** Whatever is no slash: what does not fit is refused by name, after the access, instead of being another path. */
+/** Anything without a slash: a malformed value is refused by name, after the access, instead of being another path. */
 const ANY = '[^/]{1,300}'
 
 /** An id of ours in a path. */
@@ -27,7 +27,7 @@ export function formParam(form: RegExp, message: string, { description, example 
   }
 }
 
-/** An identifier with rules of its own. @param faultOf the code of the rule that a value breaks */
+/** An identifier with further rules. @param faultOf the code of the rule that a value breaks */
 export function checkedParam(faultOf: (text: string) => string | null, { description, example }: Named): PathParam {
   return {
     pattern: ANY,
@@ -54,7 +54,7 @@ export function checkParams(
   if (errors.length > 0) throw validationError(errors)
 }
 
-/** Whether a malformed parameter can be refused, which the responses then document. */
+/** Returns true if a malformed parameter can be refused, which the responses then document. */
 export function hasFaults(params: Readonly<Record<string, PathParam>>): boolean {
   return Object.values(params).some(({ fault }) => fault !== undefined)
 }

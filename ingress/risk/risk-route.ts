@@ -58,6 +58,7 @@ export function read<const P extends string, Admitted extends object, Query = Re
     ...described,
     method,
     security: access.security,
+    scopes: access.scopes ?? [],
     ...(query ? { query } : {}),
     responses: responses
       ? { ...(hasFaults(spec.params) ? problemResponses(400) : {}), ...responses }
@@ -144,6 +145,7 @@ export function write<const P extends string, Body, By extends Owner = Caller>(s
     ...(spec.description === undefined ? {} : { description: spec.description }),
     tags,
     security: access.security,
+    scopes: access.scopes ?? [],
     params,
     method,
     ...(method === 'post' ? { headers: IdempotencyHeaders } : {}),

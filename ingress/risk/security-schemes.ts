@@ -4,7 +4,8 @@ export const platformSecuritySchemes: Readonly<Record<string, object>> = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'An access token of `POST /v1/oauth/token` that carries the scope of the operation.',
+    description:
+      'An access token of `POST /v1/oauth/token` that carries the scope which `security` of the operation names.',
   },
   agentKey: {
     type: 'http',

@@ -38,7 +38,7 @@ export const CheckSchema = z
     opening: z
       .object({ rf1: z.string(), salt: z.string() })
       .optional()
-      .meta({ description: 'what opens the commitment of the statement' }),
+      .meta({ description: 'opens `rf1Commitment`, the commitment of the value `rf1` under the name `rf1`' }),
   })
   .meta({ id: 'FinancingCheck' })
 

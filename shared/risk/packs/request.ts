@@ -99,19 +99,25 @@ export function packRequestSchema(options: GstinOptions = {}) {
     borrowerGstin: gstin(options),
     subcontractorGstin: gstin(options),
     poValue: amount.describe('rupees'),
-    dealId: line(100).optional(),
-    poNumber: line(100).optional(),
+    dealId: line(100).optional().describe('your own name of the deal; events carry it'),
+    poNumber: line(100).optional().describe('the order is recorded, and matched exactly'),
     poDate: z
       .string()
       .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
       .optional()
-      .describe('YYYY-MM-DD'),
-    subcontractValue: amount.optional().describe('rupees'),
-    eInvoices: z.array(eInvoiceToken).max(TOKENS_MAX_COUNT).optional().describe('signed e-invoices'),
+      .describe('YYYY-MM-DD; no signal uses it'),
+    subcontractValue: amount.optional().describe('rupees; capacity of the subcontractor, poValue when absent'),
+    eInvoices: z
+      .array(eInvoiceToken)
+      .max(TOKENS_MAX_COUNT)
+      .optional()
+      .describe('signed e-invoices as compact tokens; each is a receivable of one leg'),
     consents: z
       .strictObject({ gst: handle.optional(), aa: handle.optional(), epfo: handle.optional() })
       .optional()
-      .describe('consent handles: gst, aa, epfo'),
+      .describe(
+        'handles of the consents for returns, bank accounts and provident-fund records; in production a value without one is MISSING with NO_CONSENT',
+      ),
   })
 }
 

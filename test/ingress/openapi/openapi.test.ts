@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
+import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { openApiText } from '../../../ingress/admin/openapi.ts'
 import { documentedRoutes, openApiDocument } from '../../../ingress/openapi.ts'
 import type { Route } from '../../../ingress/route.ts'
@@ -60,6 +61,19 @@ test('every mounted route is documented, itself or by the one it names', (t) => 
   for (const route of documentedRoutes) t.true(ids.has(route.documentedBy ?? route.operationId), route.operationId)
   const inDocument = [...ids].filter((id) => !documentedRoutes.some((route) => route.operationId === id))
   t.deepEqual(inDocument, [])
+})
+
+test('every operation of an access token names its scope', (t) => {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const withToken = operations.flatMap(({ operationId, security }) =>
+    security.flatMap((schemes) => ('accessToken' in schemes ? [{ operationId, scopes: schemes.accessToken }] : [])),
+  )
+  t.true(withToken.length > 90)
+  for (const { operationId, scopes } of withToken) {
+    const [scope, ...others] = scopes as string[]
+    t.true(OFFERED_SCOPES.includes(String(scope)), `${operationId}: ${scope}`)
+    t.deepEqual(others, [])
+  }
 })
 
 test('operations that take no key are few and known', (t) => {
