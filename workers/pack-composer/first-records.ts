@@ -46,10 +46,10 @@ const DAY_MS = 86_400_000
 type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
- * Records the purchase order and the receivables of a request, and says who presented them before. What has a number is
- * anchored; an order without one is recorded by its parties and value, as a possible match for others. In a
- * transaction of its own, before the pack: of two organisations that present the same thing at the same moment the
- * unique index lets one be first, and the other's pack says so. A redelivery finds its own record and adds nothing.
+ * Records the purchase order and the receivables of a request, and returns who presented them before. An order with a
+ * number is anchored; one without is recorded by its parties and value, as a possible match for others. This has its own
+ * transaction, before the pack: of two organisations that present the same thing at the same moment the unique index lets
+ * one be first, and the pack of the other reports it. A redelivery finds its own record and adds nothing.
  */
 export function createFirstRecords(deps: FirstRecordDeps) {
   const keysOf = cachedPerEnv(async (env) => ({
@@ -90,7 +90,7 @@ function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint | null 
   return orderFingerprint(keys, { ...request, poValuePaise: parsePaise(request.poValue) ?? 0 })
 }
 
-/** When what a pack presents now lapses. */
+/** Returns the end of what a pack presents now. */
 function endOfHolding({ now }: Pick<FirstRecordDeps, 'now'>): Date {
   return new Date(toMillis(now()) + REGISTERED_DAYS * DAY_MS)
 }

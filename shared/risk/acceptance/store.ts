@@ -15,7 +15,7 @@ export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: st
   ])
 }
 
-/** When the buyer acted, as the record states it: all are written in the same form of RFC 3339. */
+/** Time of the buyer's action, as the record states it: all are written in the same form of RFC 3339. */
 const AT = `(x.body::json ->> 'at') COLLATE "C"`
 
 /** Actions between which a record of this time belongs. Records of one time are in the order of their arrival. */

@@ -4,8 +4,8 @@ import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
 /**
- * Sums up the records and adjustments of a receivable. The record of the latest `at` decides, in whatever order they
- * arrived. Ratios are null while its amount is not known.
+ * Sums up the records and adjustments of a receivable. The record of the latest `at` decides, not the one that
+ * arrived last. Ratios are null while its amount is not known.
  */
 export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
   const runs = runsOf(records)

@@ -25,7 +25,7 @@ async function recordInOrder(steps: readonly [action: string, day: number, amoun
   return { answers, summary }
 }
 
-test('the summary follows the times of records, in whatever order they arrive', async (t) => {
+test('the summary follows the times of records, not their order of arrival', async (t) => {
   const late = await recordInOrder([
     ['REJECTED', 8],
     ['ACCEPTED', 3, 500],
