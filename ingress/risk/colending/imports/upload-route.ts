@@ -49,6 +49,7 @@ export function uploadRoute<Query>(spec: UploadSpec<Query>): Route {
     description: spec.description,
     tags: ['Co-lending'],
     security: access.security,
+    scopes: access.scopes ?? [],
     params: {},
     query: spec.query,
     headers: IdempotencyHeaders,
