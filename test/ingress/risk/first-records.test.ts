@@ -68,7 +68,7 @@ test('a receivable of a pack is read back by its number through the securitisati
   t.is((await read(second)).status, 404, 'nobody else sees it')
 })
 
-test('an order without a number is a possible match for a second organisation, and none for its own', async (t) => {
+test('reports an order without a number to a second organisation only', async (t) => {
   const statusOf = async (client: ApiClient, poValue: number) => {
     const { json } = await client.post('/v1/po/risk-signals', { ...demoRequest, poValue })
     return [json.signals.doubleFinancing.status, json.signalLevel]
@@ -79,7 +79,7 @@ test('an order without a number is a possible match for a second organisation, a
   t.deepEqual(await statusOf(second, 777_777), ['POSSIBLE_MATCH', 'ATTENTION'])
 })
 
-test('of two equal orders without a number at one moment the second sees the first', async (t) => {
+test('the later of two equal orders without numbers sees the first', async (t) => {
   for (let round = 0; round < 5; round++) {
     const body = { ...demoRequest, poValue: 600_000 + round }
     const both = await Promise.all([first, second].map((client) => client.post('/v1/po/risk-signals', body)))

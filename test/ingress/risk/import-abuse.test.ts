@@ -60,7 +60,7 @@ for (const [name, file, code, line] of broken) {
   })
 }
 
-test('a header of no format names the columns that are missing or given twice', async (t) => {
+test('a header of no format names missing and repeated columns', async (t) => {
   const failureOf = async (header: string) => {
     const { json } = await imported(client, ['a banner', header, note('1')].join('\n'))
     return json.failure
