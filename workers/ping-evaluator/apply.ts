@@ -168,7 +168,7 @@ async function readRuled(run: RunPrepared, locked: readonly LockedCheck[], pings
 
 /** Checks that failed once more without a change: a policy may wait for so many failures. */
 function failedAgain({ pings, flips }: Evaluation): number[] {
-  const failed = pings.filter(({ type }) => type === 'fail').map(({ checkId }) => checkId)
+  const failed = pings.filter(({ type, ignored }) => type === 'fail' && ignored === null).map(({ checkId }) => checkId)
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 

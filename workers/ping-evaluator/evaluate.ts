@@ -76,7 +76,7 @@ export async function evaluate(
       ua: ping.ua,
       rid: ping.rid,
       exitStatus: ping.exitStatus,
-      ignored: outcome.type === 'ign' ? (barred ?? reasonOf(check, ping, kind)) : null,
+      ignored: outcome.uncounted ? 'source' : outcome.type === 'ign' ? (barred ?? reasonOf(check, ping, kind)) : null,
       body: ping.body,
       ...(ping.mail?.storedBody ? { storedBody: ping.mail.storedBody } : null),
     })

@@ -214,5 +214,6 @@ export const ignoredWords = {
   keywords: 'it held none of the keywords',
   secret: 'mails cannot show the ping secret that the check asks for',
   preview: 'it was the preview of a link',
+  source: 'its source is not counted',
 } as const
 export const pingWords = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

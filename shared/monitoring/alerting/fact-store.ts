@@ -88,7 +88,10 @@ export async function lockTellings(
   )
 }
 
-/** The digests that incidents are part of, as messages: a recovery goes the way that the outage went. */
+/**
+ * The digests that incidents are part of, as messages: a recovery is sent like its outage. A gathered digest counts as
+ * attempted, but not one that a limit suppressed.
+ */
 export async function digestsOf(
   tx: Knex,
   incidentIds: readonly string[],
@@ -98,7 +101,8 @@ export async function digestsOf(
     tx,
     `SELECT coalesce(n.id, m.bundle_id) AS id, m.incident_id AS "incidentId", m.channel_id AS "channelId",
             'digest' AS what, b.direction AS status, i.first_step AS step, coalesce(n.state, 'pending') AS state,
-            greatest(1, n.attempts) AS attempts, coalesce(n.error = 'Overtaken', false) AS "isReplaced"
+            CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END
+              AS attempts, coalesce(n.error = 'Overtaken', false) AS "isReplaced"
      FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id JOIN incidents i ON i.id = m.incident_id
        LEFT JOIN notifications n ON n.bundle_id = m.bundle_id AND n.channel_id = m.channel_id
      WHERE m.incident_id = ANY(?::uuid[]) AND (m.included OR b.sent_at IS NULL) ORDER BY b.opened_at`,
@@ -106,7 +110,7 @@ export async function digestsOf(
   )
 }
 
-/** The newest finishes of checks, oldest first. */
+/** The newest finishes of checks, oldest first; without those of sources that do not count. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
   if (checkIds.length === 0) return []
   return await query(
@@ -114,7 +118,8 @@ export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise
     `SELECT t.check_id AS "checkId", newest.at, newest.ok FROM unnest(?::bigint[]) AS t(check_id)
      CROSS JOIN LATERAL (
        SELECT n, ${microsOf('at')} AS at, type = 'success' AS ok FROM pings
-       WHERE check_id = t.check_id AND type IN ('success', 'fail') ORDER BY n DESC LIMIT ?) newest
+       WHERE check_id = t.check_id AND type IN ('success', 'fail') AND ignored IS DISTINCT FROM 'source'
+       ORDER BY n DESC LIMIT ?) newest
      ORDER BY t.check_id, newest.at, newest.n`,
     [checkIds, MOST_FINISHES],
   )

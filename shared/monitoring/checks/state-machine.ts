@@ -31,6 +31,8 @@ export interface SignalOutcome {
    * and how long the last one took needs the recorded pings: see late-signal.ts.
    */
   late: boolean
+  /** The signal is of a source that does not count: it is in the log only. */
+  uncounted?: true
 }
 
 export type CheckMachine = CheckSchedule & CheckFilters & CheckState

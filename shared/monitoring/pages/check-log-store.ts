@@ -43,7 +43,7 @@ export interface LogEntry extends LogCursor {
 }
 
 /** Workers of the release before know no reason, and leave that of the ping whose place they take. */
-const IGNORED = `CASE type WHEN 'ign' THEN ignored END`
+const IGNORED = `CASE WHEN type = 'ign' OR ignored = 'source' THEN ignored END`
 
 /**
  * Pings, changes of status, messages and gaps of ours in one stream, newest first. Each source gives at most a page, so a

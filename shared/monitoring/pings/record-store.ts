@@ -9,7 +9,7 @@ import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
 /** Why a ping of type `ign` changed nothing: a pause to be ended by hand, the method, no keyword, no secret, a preview. */
-export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview'
+export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview' | 'source'
 
 /** A ping with its number, as it is stored. */
 export interface RecordedPing {
@@ -240,7 +240,7 @@ const SIGNALS_SINCE_PAUSE: Prepared = {
   name: 'signals-since-pause',
   text: `
     SELECT type, ${microsOf('at')} AS at, rid FROM pings
-    WHERE check_id = $1 AND at > coalesce(
+    WHERE check_id = $1 AND ignored IS DISTINCT FROM 'source' AND at > coalesce(
       (SELECT max(at) FROM flips WHERE check_id = $1 AND (from_status = 'paused' OR to_status = 'paused')), '-infinity')
     ORDER BY n`,
 }

@@ -24,7 +24,7 @@ export function ruledDeadline(check: CheckTimes, facts: RuledFacts, next: NextOc
 
 /**
  * Applies one signal to a ruled check, as applySignal does to others: changes check and facts in place. A success brings
- * it up only when enough sources report.
+ * it up only when enough sources report. A signal of a source that does not count changes the number of pings only.
  */
 export function applyRuled(
   check: CheckMachine,
@@ -32,6 +32,10 @@ export function applyRuled(
   signal: RunSignal,
   next: NextOccurrence,
 ): SignalOutcome {
+  if (facts.sources && !isCounted(facts.sources, signal.source)) {
+    facts.sources.expectedFrom ??= signal.at
+    return { ...applySignal(check, { ...signal, kind: 'ign' }, next), type: signal.kind, uncounted: true }
+  }
   const before = check.status
   const outcome = facts.runs ? applyWatched(check, facts.runs, signal, next) : applySignal(check, signal, next)
   const settled = facts.sources ? withQuorum(check, facts.sources, { signal, before, outcome }, next) : outcome
@@ -45,9 +49,8 @@ function withQuorum(
   { signal, before, outcome }: { signal: RunSignal; before: CheckMachine['status']; outcome: SignalOutcome },
   next: NextOccurrence,
 ): SignalOutcome {
-  const counts = isCounted(quorum, signal.source)
   noteSource(quorum, { name: signal.source, kind: outcome.type, at: signal.at })
-  if (counts && (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next))) return outcome
+  if (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next)) return outcome
   check.status = before
   return { ...outcome, flip: null }
 }

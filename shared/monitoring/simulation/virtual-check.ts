@@ -105,11 +105,12 @@ export class VirtualCheck {
   #hear(signal: HeardSignal): Happening {
     const { ruled } = this.#truth
     if (ruled?.runs) ruled.runs.p95 = this.#slowFrom()
-    const { type, flip } = ruled
+    const { type, flip, uncounted } = ruled
       ? applyRuled(this.check, ruled, signal, nextOccurrence)
       : applySignal(this.check, signal, nextOccurrence)
     if (ruled) this.#noteLengths(ruled)
     this.#door = signal.door
+    if (uncounted) return NOTHING
     if (type === 'success' || type === 'fail') this.finishes.push({ at: signal.at, ok: type === 'success' })
     if (flip) return { ...NOTHING, flip: { at: signal.at, change: flip } }
     return type === 'fail' ? { ...NOTHING, isFailedAgain: true } : NOTHING

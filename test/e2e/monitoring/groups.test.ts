@@ -1,5 +1,6 @@
 import test from 'ava'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { finishesOf } from '#shared/monitoring/alerting/fact-store.ts'
 import { findChannel } from '#shared/monitoring/channels/store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { query } from '#shared/platform/database/sql.ts'
@@ -120,4 +121,26 @@ test('the alert of a check with several sources lists those that report', async 
   for (const suffix of ['?source=web1', '?source=web2', '/fail?source=web2']) await ping(uuid, suffix)
   const text = (await sink.waitFor(1)).body.toString()
   t.regex(text, /1 of 3 sources reports, 2 are needed\. Silent: web2 \(failed \d\d:\d\d\), web3 \(never\)\./)
+})
+
+test('failures of sources that are not counted do not meet a policy', async (t) => {
+  await using sink = await openHttpSink()
+  const { channel, check, ping, call } = await aProject(app)
+  const { db } = app.deps
+  const uuid = await check([await channel('slack', { url: sink.url })])
+  const [{ id }] = await db('checks').where({ uuid }).select('id')
+  await call('POST', '/policies/', { name: 'p', match: '*', when: { failures: 2 }, steps: [{}] })
+  await call('POST', `/checks/${uuid}/rules`, { sources: { by: 'query', expect: ['web1'], need: 1 } })
+  for (const suffix of ['?source=web1', '/fail?source=web1', '/fail?source=web2', '/fail?source=web2'])
+    await ping(uuid, suffix)
+  const { pings } = await call('GET', `/checks/${uuid}/pings/`)
+  t.like(pings, [{ type: 'fail' }, { type: 'fail' }, { type: 'fail' }, { type: 'success' }], 'the log has all of them')
+  const finishes = await finishesOf(db, [Number(id)])
+  t.deepEqual(
+    finishes.map(({ ok }) => ok),
+    [true, false],
+  )
+  await ping(uuid, '/fail?source=web1')
+  await sink.waitFor(1)
+  t.like(await db('incidents').where({ check_id: id }).first(), { failures: 2 })
 })

@@ -121,10 +121,10 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
   t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message has the rest')
 })
 
-test('a used-up monthly limit starts the next step at once, also after a digest', async (t) => {
+test('a used-up monthly limit starts the next step and owes no recovery', async (t) => {
   for (const within of [0, 1]) {
     await using sink = await openHttpSink()
-    const { channel, check, ping, ended, call } = await aProject(app)
+    const { channel, check, ping, ended, call, project } = await aProject(app)
     const phone = await channel('call', { value: '+15550107' }, 'phone')
     const sms = await channel('sms', { value: '+15550107' }, 'sms')
     await channel('slack', { url: sink.url }, 'chat')
@@ -140,6 +140,21 @@ test('a used-up monthly limit starts the next step at once, also after a digest'
     const message = await sink.waitFor(1)
     t.regex(message.body.toString(), within === 0 ? /is DOWN/ : /2 checks are DOWN/)
     t.is((await ended(sms, 3))[2]?.error, 'Monthly SMS limit exceeded')
+    for (const uuid of checks) await ping(uuid)
+    const { db } = app.deps
+    const recovered = db('incidents').where({ project_id: project.id, state: 'resolved' })
+    await eventually('both to recover', async () => (await recovered.clone()).length === 2)
+    const owed = await db('channels').whereIn(
+      'id',
+      within === 0
+        ? db('notifications').where({ what: 'recovery' }).select('channel_id')
+        : db('bundle_members as m')
+            .join('bundles as b', 'b.id', 'm.bundle_id')
+            .where('b.direction', 'up')
+            .select('m.channel_id'),
+    )
+    const names = owed.filter(({ project_id: id }) => Number(id) === project.id).map(({ name }) => name)
+    t.deepEqual(names, ['chat'])
   }
 })
 

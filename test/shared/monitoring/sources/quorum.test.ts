@@ -70,6 +70,8 @@ test('a source that is not counted takes a check neither down nor up', (t) => {
     t.is(story.ping('fail', at('12:01'), null, 'c').flip, null)
     t.is(story.check.status, 'up')
     t.is(story.check.alertAfter, at('13:10'))
+    t.like(story.ping('start', at('12:01'), null, 'c'), { type: 'start', uncounted: true })
+    t.is(story.check.lastStart, null, 'its run cannot overrun')
     story.ping('fail', at('12:02'), null, 'a')
     t.is(story.check.status, 'down')
     story.ping('success', at('12:03'), null, 'c')
