@@ -71,8 +71,11 @@ export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }
 
-/** Statuses that blame the message (too long, its content, a policy against it) or the route: other messages may arrive. */
-const NOT_THE_RECIPIENT = /^5\.(2\.3|3\.4|4\.4|6\..*|7\..*)$/
+/**
+ * Statuses about one message (too long, its content, a policy against it), its sender or the route: other messages may
+ * arrive. Of 5.7.x, three are about the recipient: 13 the account is disabled, 17 and 18 its owner has changed.
+ */
+const NOT_THE_RECIPIENT = /^5\.(1\.[78]|2\.3|3\.4|4\.4|6\..*|7\.(?!(?:13|17|18)$).*)$/
 
 /**
  * Reads a delivery status (RFC 3463). 5.x means that the recipient is gone, except for the statuses above.
