@@ -173,7 +173,7 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
  */
 async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
   const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]
-  for (const [table, rule] of Object.entries(tenantTables).filter(([, rule]) => rule.includes(' OR '))) {
+  for (const [table, rule] of Object.entries(tenantTables).filter(([, rule]) => isShared(rule))) {
     const { rows } = await owner.query<{ name: string }>(
       `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
       [`public.${table}`],
@@ -191,23 +191,36 @@ export function ownerColumns(rule: string): string[] {
   return [...rule.matchAll(/(\w+) = \(SELECT/g)].map(([, column = '']) => column)
 }
 
-/** One transaction a table, so that no lock waits for another; policies that say the same already stay untouched. */
+/** A rule with OR also names tenants that see a row of another one; only the row's own organisation inserts it. */
+function isShared(rule: string): boolean {
+  return rule.includes(' OR ')
+}
+
+function policiesOf(table: string, rule: string): string {
+  if (!isShared(rule)) return `CREATE POLICY tenant ON ${table} USING (${rule})`
+  return `CREATE POLICY tenant ON ${table} USING (${rule}) WITH CHECK (${ofOrganisation});
+    CREATE POLICY tenant_update ON ${table} FOR UPDATE USING (${rule})`
+}
+
+/** One transaction a table, so that no lock waits for another; policies that are equal already stay untouched. */
 async function secureTable(owner: pg.Client, table: string, rule: string, secured: boolean): Promise<void> {
+  const policies = policiesOf(table, rule)
   const { rows } = await owner.query<{ rule: string | null }>(
     `SELECT obj_description(oid, 'pg_policy') AS rule FROM pg_policy
      WHERE polrelid = $1::regclass AND polname = 'tenant'`,
     [table],
   )
-  if (secured && rows[0]?.rule === rule) return
+  if (secured && rows[0]?.rule === policies) return
   await changeRoles(
     owner,
     `
     BEGIN;
     DROP POLICY IF EXISTS tenant ON ${table};
+    DROP POLICY IF EXISTS tenant_update ON ${table};
     DROP POLICY IF EXISTS pipeline ON ${table};
-    CREATE POLICY tenant ON ${table} USING (${rule});
+    ${policies};
     CREATE POLICY pipeline ON ${table} TO ${PIPELINE_ROLE} USING (true) WITH CHECK (true);
-    COMMENT ON POLICY tenant ON ${table} IS ${pg.escapeLiteral(rule)};
+    COMMENT ON POLICY tenant ON ${table} IS ${pg.escapeLiteral(policies)};
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
     COMMIT`,
   )

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { Knex } from 'knex'
 import pg from 'pg'
@@ -149,6 +149,14 @@ test("a tenant's session cannot give a row to another tenant", async (t) => {
     await t.throwsAsync(async () => await db('status_pages').update({ project_id: other?.projectId }), {
       message: /row-level security/,
     })
+  })
+  await asTenant(1, async () => {
+    const dispute = { id: randomUUID(), registration_id: randomUUID(), env: 'SANDBOX', sealed_reason: '', record: '' }
+    const forged = db('financing_disputes').insert({
+      ...{ ...dispute, state: 'OPEN', answer_by: new Date(), holder_id: other?.organisationId },
+      organisation_id: own?.organisationId,
+    })
+    await t.throwsAsync(forged, { message: /row-level security/ }, 'the side that sees a row cannot insert it')
   })
   // A rule without OR is also the check of the changed row; the parent of a row is checked by the parent's own rule.
   await withClient(database.loginUrl, async (login) => {
