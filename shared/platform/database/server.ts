@@ -8,6 +8,15 @@ export async function askServer(db: Knex): Promise<void> {
   await query(db, 'SELECT 1')
 }
 
+/** Returns whether the login of the connection is bound by no policy: a superuser, or a role with BYPASSRLS. */
+export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
+  const [row] = await query<{ bypasses: boolean }>(
+    db,
+    'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = session_user',
+  )
+  return row?.bypasses ?? false
+}
+
 /** The server's time at this moment, which goes on inside a transaction too. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)

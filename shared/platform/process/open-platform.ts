@@ -7,17 +7,18 @@ import { createOutbox, type Outbox } from '../broker/outbox.ts'
 import { databaseFailure } from '../database/database-failure.ts'
 import { openDatabase } from '../database/db.ts'
 import { type Installation, openInstallation } from '../database/installation.ts'
-import { askServer } from '../database/server.ts'
+import { askServer, bypassesRowSecurity } from '../database/server.ts'
 import { createTimelineFence } from '../database/timeline-fence.ts'
 import { createConnectionCap } from '../http/connection-cap.ts'
 import { type Clock, openClock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { createCrashPoints } from './crash-point.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { openTracing } from './trace-export.ts'
 import type { Tracer } from './tracing.ts'
+import { isLoopback } from './unsafe-settings.ts'
 
 /** Whoever reads metrics and readiness keeps one connection or two. */
 const METRICS_CONNECTIONS_PER_ADDRESS = 100
@@ -57,6 +58,7 @@ export interface Readiness {
 /**
  * Opens database pools, broker and metrics; neither server has to be there yet. Each registers its own closing.
  * @param name shown in the servers' lists of connections
+ * @throws ConfigError if the login of the database is known to be unsafe
  */
 export async function openPlatform(
   resources: AsyncDisposableStack,
@@ -82,6 +84,9 @@ export async function openPlatform(
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
   // The queues of pings are declared with the others where it is known which there are.
   await installation.asked()
+  const isPublic = !isLoopback(config.host)
+  if (isPublic && (await databaseProblems(reserveDb, isPublic)).includes(UNSAFE_LOGIN))
+    throw new ConfigError([UNSAFE_LOGIN])
   const broker = openBroker({
     url: config.amqpUrl,
     name,
@@ -93,7 +98,7 @@ export async function openPlatform(
   resources.use(broker)
   installation.onGenerations(() => broker.extend())
   const readiness = createReadiness([
-    () => databaseProblems(reserveDb),
+    () => databaseProblems(reserveDb, isPublic),
     () => installation.problems(),
     () => clock.problems(),
     () => broker.problems(),
@@ -145,10 +150,15 @@ interface Pool {
   numPendingAcquires(): number
 }
 
+/** A query without its tenant would then reach the rows of all tenants. */
+const UNSAFE_LOGIN =
+  'database: the login of DATABASE_URL is a superuser or has BYPASSRLS, which is refused where HOST is not a loopback address: set DATABASE_OWNER_URL and run npm run -s migrate'
+
 /** Why the database cannot be used now; empty when it can. */
-async function databaseProblems(db: Knex): Promise<string[]> {
+async function databaseProblems(db: Knex, isPublic: boolean): Promise<string[]> {
   try {
-    await askServer(db)
+    if (isPublic && (await bypassesRowSecurity(db))) return [UNSAFE_LOGIN]
+    if (!isPublic) await askServer(db)
     return []
   } catch (error) {
     return [`database: ${databaseFailure(error)}`]

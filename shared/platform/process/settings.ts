@@ -40,7 +40,7 @@ export const settings = {
   ),
   HOST: setting(
     text,
-    'Address that the HTTP server and the e-mail ping listener use; `make up` sets `127.0.0.1`. On any but a loopback address well-known passwords, keys with few different characters and secret files open to other users are refused.',
+    'Address that the HTTP server and the e-mail ping listener use; `make up` sets `127.0.0.1`. On any but a loopback address, missing and well-known passwords, a database login that is a superuser or has BYPASSRLS, keys with few different characters and secret files open to other users are refused.',
     { fallback: '0.0.0.0' },
   ),
   PORT: setting(port, 'Port of the HTTP server.', { fallback: '8080' }),

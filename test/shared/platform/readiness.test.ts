@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
+import { ConfigError } from '#shared/platform/process/config.ts'
+import { createLog } from '#shared/platform/process/log.ts'
+import { openPlatform } from '#shared/platform/process/open-platform.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { openProduct } from '../../support/product.ts'
@@ -89,3 +92,17 @@ for (const [why, change, said] of refused) {
     t.false(reasons.join().includes('127.0.0.1'))
   })
 }
+
+test.serial('a superuser login of the database is refused beyond the loopback', async (t) => {
+  await using database = await createDatabase()
+  await using product = await openProduct()
+  const open = async (host: string, databaseUrl: string) => {
+    await using resources = new AsyncDisposableStack()
+    await openPlatform(resources, 'login', { ...product.config, host, databaseUrl }, createLog('silent', 'login'))
+  }
+  for (const host of ['0.0.0.0', '::', '192.0.2.1']) {
+    await t.throwsAsync(open(host, database.url), { instanceOf: ConfigError, message: /superuser or has BYPASSRLS/ })
+    await t.notThrowsAsync(open(host, database.loginUrl))
+  }
+  await t.notThrowsAsync(open('127.0.0.1', database.url))
+})
