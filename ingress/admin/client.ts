@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import {
   CLIENT_SCOPES,
@@ -8,14 +8,9 @@ import {
   parseClientScopes,
   parseFamilies,
 } from '#shared/tenancy/oauth/families.ts'
+import { rotateClientSecret, switchClient } from '#shared/tenancy/operations/change-client.ts'
 import { changeFamilies } from '#shared/tenancy/operations/change-families.ts'
-import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
-import {
-  findOrganisation,
-  listClients,
-  rotateSecret,
-  setClientDisabledByOperator,
-} from '#shared/tenancy/organisations/store.ts'
+import { findOrganisation, findOrganisationOfClient, listClients } from '#shared/tenancy/organisations/store.ts'
 import { type Command, type Given, lines, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'
 
@@ -79,11 +74,11 @@ const rotate: Command = {
   verb: 'rotate-secret',
   summary: 'Give a client a second secret; the one before the last stops working',
   options: { client: clientOption },
-  async run(given, { db }) {
+  async run(given, { db, actor }) {
     const clientId = textOf(given, 'client')
-    const secret = newClientSecret(randomBytes)
-    if (!(await db.transaction((tx) => rotateSecret(tx, clientId, secret)))) throw noSuchClient(clientId)
-    const shown = { clientId, clientSecret: secret.text }
+    await requireClient(db, clientId)
+    const clientSecret = await rotateClientSecret(db, operatorOf({ actor }), { organisationId: null, clientId })
+    const shown = { clientId, clientSecret }
     return { json: shown, text: lines(shown) }
   },
 }
@@ -94,9 +89,10 @@ function switchCommand(verb: 'disable' | 'enable', summary: string): Command {
     verb,
     summary,
     options: { client: clientOption },
-    async run(given, { db }) {
+    async run(given, { db, actor }) {
       const clientId = textOf(given, 'client')
-      if (!(await setClientDisabledByOperator(db, clientId, verb === 'disable'))) throw noSuchClient(clientId)
+      await requireClient(db, clientId)
+      await switchClient(db, operatorOf({ actor }), { organisationId: null, clientId }, verb === 'disable')
       return { json: { clientId, disabled: verb === 'disable' }, text: `${clientId} ${verb}d` }
     },
   }
@@ -159,6 +155,7 @@ function scopesOf(given: Given): ClientScope[] {
   throw new UsageError(`${JSON.stringify(parsed.unknown)} is not a scope to give: ${CLIENT_SCOPES.join(', ')}`)
 }
 
-function noSuchClient(clientId: string): UsageError {
-  return new UsageError(`there is no client ${clientId}`)
+/** @throws UsageError if the client does not exist */
+async function requireClient(db: Knex, clientId: string): Promise<void> {
+  if ((await findOrganisationOfClient(db, clientId)) === null) throw new UsageError(`there is no client ${clientId}`)
 }

@@ -158,13 +158,12 @@ export async function rotateSecret(
   return true
 }
 
-/** Whether a client is an organisation's. */
-export async function isClientOf(db: Knex, organisationId: number, clientId: string): Promise<boolean> {
-  const rows = await query(db, 'SELECT id FROM clients WHERE client_id = ? AND organisation_id = ?', [
+/** Returns the organisation of a client; null if the client does not exist. */
+export async function findOrganisationOfClient(db: Knex, clientId: string): Promise<number | null> {
+  const [row] = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM clients WHERE client_id = ?', [
     clientId,
-    organisationId,
   ])
-  return rows.length > 0
+  return row?.id ?? null
 }
 
 /**
@@ -182,11 +181,11 @@ export async function setClientDisabled(db: Knex, clientId: string, isDisabled: 
   return rowCount > 0
 }
 
-/** Disables or enables a client as the operator. @returns false if the client does not exist */
-export async function setClientDisabledByOperator(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
+/** Disables or enables a client as the operator. */
+export async function setClientDisabledByOperator(db: Knex, clientId: string, isDisabled: boolean): Promise<void> {
   const disabledAt = isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'
   const sql = `UPDATE clients SET disabled_by_operator = ?, disabled_at = ${disabledAt} WHERE client_id = ?`
-  return (await execute(db, sql, [isDisabled, clientId])) > 0
+  await execute(db, sql, [isDisabled, clientId])
 }
 
 export interface ClientListing {

@@ -48,3 +48,23 @@ test('an owner cannot reverse what the operator revoked or disabled', async (t) 
   t.is(await post(`${families}/kyb/grant`), 303, 'the operator restored it, so the owner decides again')
   t.is(await post(`${page}/${client}/enable`), 303)
 })
+
+test('the audit log shows what the operator did to a client', async (t) => {
+  const team = await createTeam(app, 'Audited')
+  const owner = await join(app, team, 'owner')
+  const page = `/organisations/${team.organisationUuid}/risk/production/clients`
+  await owner.post(page, { name: 'Loans' }, page)
+  const ofTeam = { organisation_id: team.organisationId }
+  const [{ client_id: client }] = await app.db('clients').where(ofTeam)
+  for (const verb of ['disable', 'enable', 'rotate-secret']) await operate(['client', verb, '--client', client])
+  const entries = await app
+    .db('audit_log')
+    .where({ ...ofTeam, target: client })
+    .orderBy('id')
+    .select('actor', 'action')
+  t.deepEqual(
+    entries.map(({ actor, action }) => `${actor} ${action}`),
+    ['client.disabled', 'client.enabled', 'client.secret-rotated'].map((action) => `operator test ${action}`),
+  )
+  await t.throwsAsync(operate(['client', 'disable', '--client', 'missing']), { message: /there is no client missing/ })
+})
