@@ -77,6 +77,7 @@ test('L6, B27: a leaked ping key makes twice as many checks as the limit at most
   const { base } = await product.ingress()
   const project = await product.project()
   for (const [role, email] of [
+    ['owner', 'refused@example.org'],
     ['owner', 'owner@example.org'],
     ['member', 'member@example.org'],
   ]) {
@@ -102,6 +103,9 @@ test('L6, B27: a leaked ping key makes twice as many checks as the limit at most
   })
   t.is(refused.status, 403)
 
+  // The mail server refuses the first owner for good, and then delays the second one.
+  sink.refuse = (attempt) =>
+    attempt % 2 === 1 ? { code: 550, at: 'RCPT' } : attempt === 2 ? { code: 451, at: 'DATA' } : null
   const deps = await product.workers([])
   for (let i = 0; i < 3; i++)
     await quotaNotices.run({ deps, barriers: { answering: async () => new Set<number>() }, now: 0 })

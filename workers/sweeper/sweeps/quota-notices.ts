@@ -15,14 +15,20 @@ export const quotaNotices: Sweep = {
     if (notices.length === 0) return
     await using mailer = createMailer({ url: config.smtpUrl, from: config.mailFrom })
     for (const notice of notices) {
-      try {
-        for (const to of notice.owners) await mailer.send(mailOf(notice, to, config))
-      } catch (error) {
-        if (!(error instanceof MailError)) throw error
-        log.warn({ projectId: notice.projectId, ...describeError(error) }, 'quota-notice.not-sent')
-        // Whoever took it already drops the repetition by its message id.
-        if (error.refused === null) await returnQuotaNotice(db, notice.projectId)
+      const failures: MailError[] = []
+      for (const to of notice.owners) {
+        try {
+          await mailer.send(mailOf(notice, to, config))
+        } catch (error) {
+          if (!(error instanceof MailError)) throw error
+          log.warn({ projectId: notice.projectId, ...describeError(error) }, 'quota-notice.not-sent')
+          failures.push(error)
+          // If the server cannot be reached, each further owner costs a timeout.
+          if (error.failure !== 'refused') break
+        }
       }
+      // An owner who has the mail already drops the repetition by its message id.
+      if (failures.some(({ refused }) => refused === null)) await returnQuotaNotice(db, notice.projectId)
     }
   },
 }
