@@ -1,5 +1,6 @@
 import type { Mailer } from '#shared/delivery/mailer.ts'
 import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
+import type { FieldError } from '#shared/errors.ts'
 import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
@@ -60,8 +61,14 @@ export function defineTransport<Config>(
     kind: kind.kind,
     async send(context, config, notification) {
       const parsed = kind.parse(config)
-      if (!parsed.ok) return permanent('The configuration is not valid', { failure: 'config' })
+      if (!parsed.ok)
+        return permanent(`The configuration is not valid${problemOf(parsed.errors)}`, { failure: 'config' })
       return send(context, parsed.config, notification)
     },
   }
+}
+
+/** Names the first member that is wrong, because rules may have become stricter since the integration was stored. */
+function problemOf([first]: readonly FieldError[]): string {
+  return first === undefined ? '' : `: ${[first.path, first.message].filter((part) => part !== '').join(' ')}`
 }

@@ -64,3 +64,12 @@ test('Apprise gets title and body by the API of the operator, and is off without
   t.regex(body.title, /DOWN/)
   t.true(body.body.length > 0)
 })
+
+test('an Apprise address that was stored before it was refused fails with the reason', async (t) => {
+  await using context = openTransportContext({ settings: { ...enabled, appriseUrl: 'http://127.0.0.1:1/' } })
+  const outcome = await appriseTransport.send(context, { value: 'json://token@h.example' }, someNotification())
+  t.like(outcome, { result: 'permanent', failure: 'config' })
+  const error = outcome.result === 'permanent' ? outcome.error : ''
+  t.regex(error, /^The configuration is not valid: value must name a service: .*refused$/)
+  t.false(error.includes('token'), error)
+})
