@@ -8,7 +8,8 @@ const CIN_STATES_BY_SOURCE = {
     'AN AP AR AS BR CH CT DD DL DN GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OR PB PY RJ SK TG TN TR TZ UP UR UT WB',
   // Seen in company numbers since about 2022: Telangana, Odisha, Chhattisgarh. Also ISO 3166-2:IN since 2023.
   since2022: 'TS OD CG',
-  // ISO 3166-2:IN, newsletters of 2020 and 2023: Uttarakhand; Dadra and Nagar Haveli and Daman and Diu.
+  // ISO 3166-2:IN, newsletters of 2020 and 2023: Uttarakhand; Dadra and Nagar Haveli and Daman and Diu. Numbers of 2024
+  // in Uttarakhand still have UT. Both are accepted, because only the registrar knows if it has adopted them.
   iso3166: 'UK DH',
 }
 
