@@ -1,7 +1,9 @@
 import test from 'ava'
 import type { ConfigDocument, ImportReport } from '#shared/monitoring/projects/config-document.ts'
+import { effort } from '../../support/effort.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addChannel, addCheck, addProject } from '../../support/projects.ts'
+import { randomOf } from '../../support/random.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 
@@ -24,6 +26,9 @@ async function aProject() {
     list: async () => jsonOf(await send(app.url, '/api/v3/checks/', { headers })) as { checks: { uuid: string }[] },
   }
 }
+
+/** No project has more policies. */
+const CASES = effort(20, 50)
 
 const nothing = { create: [], update: [] }
 
@@ -156,3 +161,75 @@ test('an import cannot go beyond the limit of checks', async (t) => {
   for (const verb of ['plan', 'apply']) t.is((await post(`import?${verb}=1`, { checks })).status, 403)
   t.deepEqual((await list()).checks, [])
 })
+
+test('an export with values at every limit is imported without a change', async (t) => {
+  const { post, exported, plan } = await aProject()
+  const emoji = '🜁'
+  const made = async (path: string, body: unknown) => {
+    const answer = await post(path, body)
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    return jsonOf(answer) as { uuid: string }
+  }
+  const hours = Array.from({ length: 7 }, (_, day) => ({ every: `0 ${day} * * *`, for: 2_592_000, tz: 'Asia/Kolkata' }))
+  const step = { wait: 604_800, severity: 'critical', repeat: { every: 604_800, times: 1000 }, hours, outside: 'skip' }
+  for (const letter of ['a', 'b']) await made('channels/', emailNamed(letter.repeat(100)))
+  for (let n = 0; n < CASES; n++) {
+    const random = randomOf(7, n)
+    const some = (fields: Record<string, readonly unknown[]>) =>
+      Object.fromEntries(
+        Object.entries(fields).flatMap(([name, of]) => (random.oneIn(2) ? [[name, random.pick(of)]] : [])),
+      )
+    const keywords = ['', 'k'.repeat(200), ',,', '",\\'.repeat(50)]
+    const { uuid } = await made('checks/', {
+      name: `${n}`,
+      ...some({
+        name: ['', emoji.repeat(100), '<&"\\\n'.repeat(20), ' '.repeat(100)],
+        slug: ['', '-'.repeat(100), `${n}_`.repeat(20)],
+        tags: ['', 't'.repeat(500), 'a '.repeat(250), ' b  c '],
+        desc: ['', `${emoji}\n`.repeat(5_000)],
+        timeout: [60, 31_536_000],
+        grace: [60, 31_536_000],
+        methods: ['', 'POST'],
+        channels: ['*', 'b'.repeat(100), `${'a'.repeat(100)},${'b'.repeat(100)}`],
+        ...Object.fromEntries(['start_kw', 'success_kw', 'failure_kw'].map((name) => [name, keywords])),
+        ...Object.fromEntries(
+          ['manual_resume', 'filter_subject', 'filter_body', 'filter_http_body', 'filter_default_fail'].map((name) => [
+            name,
+            [true, false],
+          ]),
+        ),
+      }),
+      ...(random.oneIn(2) && { schedule: random.pick([`${' '.repeat(91)}* * * * *`, 'Mon..Fri 09:00', '0 0 29 2 *']) }),
+      ...(random.oneIn(2) && { tz: random.pick(['America/Argentina/Buenos_Aires', 'Europe/Kyiv', 'UTC']) }),
+      rules: some({
+        severity: ['info', 'critical'],
+        run: [{ watch: 'each', max: 31_536_000, alive: 86_400, slow: 20, open: 100, fail_on: ['SLOW', 'OVERRUN'] }, {}],
+        sources: [
+          { by: 'query', expect: Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(64, 'x')), need: 'all' },
+          { by: 'address', expect: 100, need: 100 },
+        ],
+        previews: ['ignore'],
+        ping_auth: [{ mode: 'hmac' }],
+      }),
+    })
+    const match = random.pick(['*', 't'.repeat(500), ' a  b '])
+    const policy = { name: emoji.repeat(100), match, position: random.pick([0, 1000]), steps: Array(10).fill(step) }
+    await made('policies/', {
+      ...policy,
+      ...some({
+        when: [{ failures: 20, of: 20, down_for: 604_800, successes: 20 }],
+        group: [{ checks: 10_000, within: 600 }],
+        flapping: [{ changes: 50, within: 86_400 }],
+        ack_timeout: [604_800],
+      }),
+    })
+    const time = random.pick([{ for: 2_592_000 }, { every: '0 0 * * *', for: 2_592_000, tz: 'Asia/Kolkata' }])
+    await made('windows/', { name: emoji.repeat(100), match, checks: [uuid], ...time, uptime: 'exclude', shown: true })
+  }
+  const report = await plan(await exported())
+  for (const list of [report.checks, report.channels, report.policies, report.windows]) t.like(list, nothing)
+  t.is(report.checks.unchanged, CASES)
+  t.deepEqual(report.unknownChannels, [])
+})
+
+const emailNamed = (name: string) => ({ kind: 'email', name, config: { value: `${'a'.repeat(64)}@example.org` } })
