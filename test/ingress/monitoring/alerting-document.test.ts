@@ -137,7 +137,7 @@ test('what differs is said member by member, and changed once', async (t) => {
   t.like((await exported()).checks[1]?.rules, { severity: 'info', parents: [], policy })
 })
 
-test('one wrong entry refuses the whole document, and says which it is', async (t) => {
+test('one wrong policy, window or rule refuses the whole document', async (t) => {
   const { post, exported, web, router, policy } = await alertingProject()
   const foreign = await alertingProject()
   const before = await exported()

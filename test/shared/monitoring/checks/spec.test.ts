@@ -122,7 +122,7 @@ test('an integer of 400 digits is too large, or too small with a minus', (t) => 
   t.is(refusal(Buffer.from(`{"timeout": -${'9'.repeat(400)}}`)), 'json validation error: timeout is too small')
 })
 
-test('an old zone name is stored as its present one', (t) => {
+test('a body with an old zone name gets the present name', (t) => {
   t.deepEqual(parseCheckSpec({ tz: 'Europe/Kiev' }, rules), { ok: true, spec: { tz: 'Europe/Kyiv' } })
 })
 
