@@ -64,6 +64,7 @@ test('faults of requests name their member', async (t) => {
       ],
     },
   })
+  const issuer = { iss: 'https://a.example', vctValues: ['x'], issuerMetadata: true }
   const faults: [string, object, string, string][] = [
     [
       '/v1/identity/presentations',
@@ -111,6 +112,8 @@ test('faults of requests name their member', async (t) => {
       'INVALID_FORMAT',
     ],
     ['/v1/identity/issuers', { iss: 'https://a.example', vctValues: ['x'] }, 'jwks', 'REQUIRED'],
+    ['/v1/identity/issuers', { ...issuer, statusHosts: ['a.example:25'] }, 'statusHosts[0]', 'PORT'],
+    ['/v1/identity/issuers', { ...issuer, assurance: 'HIGH' }, 'assurance', 'NOT_PERMITTED'],
     [
       '/v1/identity/issuers',
       { iss: 'https://a.example', vctValues: ['x'], jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'A', y: 'B' }] } },

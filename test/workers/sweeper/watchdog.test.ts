@@ -182,3 +182,18 @@ test.serial('each kind of work is late when it has been due for more than two mi
   await sweep.run({ deps: workers, barriers, now: workers.now() })
   t.deepEqual(sweep.problems?.(0), [])
 })
+
+test.serial('a sweeper that misses its ticks writes log lines only', async (t) => {
+  await using product = await openProduct()
+  const { db } = product
+  const sweeper = product.spawn('workers', ['sweeper'])
+  const beats = () => db('beats').where({ kind: 'sweeper' })
+  await eventually('the sweeper to run', async () => (await beats()).length > 0)
+  sweeper.signal('SIGSTOP')
+  const old = db.raw("until_at < now() - interval '5 seconds'")
+  await eventually('its ticks to be missed', async () => (await beats().where(old)).length > 0)
+  sweeper.signal('SIGCONT')
+  await eventually('the missed ticks to be noted', () => sweeper.output().includes('sweep.tick-missed'))
+  t.is(await sweeper.stop(), 0)
+  for (const line of sweeper.output().trim().split('\n')) t.notThrows(() => JSON.parse(line), line)
+})
