@@ -1,5 +1,6 @@
 import test from 'ava'
 import { channelText, decisionText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
+import { Story } from '../alert-story.ts'
 
 const told = { outcome: 'told', reason: 'REPEAT' }
 
@@ -29,4 +30,13 @@ test('the sentence of an integration names no other step than the decision', (t)
   const step = { outcome: 'told', reason: 'STEP' }
   t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Told: step 2 of the policy was due.')
   t.is(channelText(step, 'Phone'), 'Phone: Told: a later step of the policy was due.')
+})
+
+test('a flip after a move to another project has a decision', (t) => {
+  const story = new Story().flip('down', 0)
+  // The check of the story belongs to project 1.
+  if (story.incident) story.incident = { ...story.incident, projectId: 2 }
+  story.flip('up', 60)
+  t.like(story.decisions.at(-1), { outcome: 'none', reason: 'MOVED', channels: [] })
+  t.like(story.incidents.at(-1), { state: 'resolved', resolution: 'ended' })
 })
