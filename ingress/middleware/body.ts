@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UnavailableError } from '#shared/errors.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
-import { createByteBudget, grownSize } from '../byte-budget.ts'
+import { type ByteBudget, createByteBudget, grownSize } from '../byte-budget.ts'
 import {
   AbortedRequestError,
   PayloadTooLargeError,
@@ -21,30 +21,32 @@ const BYTES_PER_VALUE = 128
 const BODY_MS = 10_000
 const BYTES_PER_MS = 128
 
-const budget = createByteBudget({ total: MAX_HELD_BYTES, perHolder: MAX_HELD_PER_ADDRESS })
+const processBudget = createByteBudget({ total: MAX_HELD_BYTES, perHolder: MAX_HELD_PER_ADDRESS })
 const accounts = new WeakMap<IncomingMessage, Account>()
 
 /** The share of the budget that one request holds. */
 class Account {
+  readonly #budget: ByteBudget
   readonly #address: string
   #bytes = 0
   #isClosed = false
 
-  constructor(address: string) {
+  constructor(budget: ByteBudget, address: string) {
+    this.#budget = budget
     this.#address = address
   }
 
   /** @throws UnavailableError */
   take(bytes: number): void {
     if (this.#isClosed) return
-    if (!budget.take(this.#address, bytes)) {
+    if (!this.#budget.take(this.#address, bytes)) {
       throw new UnavailableError('too many request bodies are in memory, try again later', { retryAfterSeconds: 1 })
     }
     this.#bytes += bytes
   }
 
   release(): void {
-    budget.take(this.#address, -this.#bytes)
+    this.#budget.take(this.#address, -this.#bytes)
     this.#bytes = 0
   }
 
@@ -56,9 +58,14 @@ class Account {
 }
 
 /** Counts the body of a request for its client until the response ends. Without it the body counts until it is read. */
-export function countBody(request: IncomingMessage, response: ServerResponse, address: string): void {
+export function countBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  address: string,
+  budget = processBudget,
+): void {
   if (!hasBody(request)) return
-  const account = new Account(addressBucket(address))
+  const account = new Account(budget, addressBucket(address))
   accounts.set(request, account)
   response.once('close', () => {
     account.close()
@@ -205,7 +212,7 @@ class Body implements IncomingBody {
 }
 
 function accountOfReading(request: IncomingMessage): Account {
-  const account = new Account(addressBucket(request.socket.remoteAddress ?? ''))
+  const account = new Account(processBudget, addressBucket(request.socket.remoteAddress ?? ''))
   request.once('close', () => account.close())
   return account
 }

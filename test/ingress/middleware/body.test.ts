@@ -12,6 +12,7 @@ import type { HttpProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
+import { createTeam, join } from '../web/people.ts'
 
 let app: HttpProduct
 test.before(async () => {
@@ -96,6 +97,19 @@ test('every form refuses a long body without a valid token in its first bytes', 
     if (status < 400 || status >= 500) wrong.push(`${path}: ${status}`)
   }
   t.deepEqual(wrong, [])
+})
+
+test('a form has at most 25,000 fields', async (t) => {
+  const owner = await join(app, await createTeam(app, 'Fields'), 'owner')
+  const token = await owner.token('/account')
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const post = async (fields: number) => {
+    const body = `_csrf=${encodeURIComponent(token)}${'&a='.repeat(fields - 1)}`
+    const { status, text } = await owner.sendBody('/account/name', body, headers)
+    return [status, text.includes('the form has more than 25000 fields')]
+  }
+  t.deepEqual(await post(25_001), [400, true])
+  t.false((await post(25_000))[1])
 })
 
 test('a wrong key in the header is refused before a byte of the body', async (t) => {
