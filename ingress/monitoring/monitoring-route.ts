@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
 import { ValidationError } from '#shared/errors.ts'
-import { type JsonObject, parseInSteps, VALUES_PER_STEP } from '#shared/monitoring/checks/json-body.ts'
+import type { JsonObject, ParseLimits } from '#shared/monitoring/checks/json-body.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
-import { createTurns } from '#shared/platform/process/turns.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
-import { holdValues, openBody } from '../middleware/body.ts'
+import { openBody } from '../middleware/body.ts'
 import { clientAddress } from '../middleware/client-address.ts'
+import { parseInTurns } from '../middleware/parse-json.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
 
@@ -158,22 +158,11 @@ function keyActor(request: Request, { keyId, label, project }: ProjectKey, deps:
   return { kind: 'key', id: keyId, label, owner: project.name, address: clientAddress(request, deps) }
 }
 
-/** Parses a long body in turns, since others wait meanwhile. @throws ValidationError, UnavailableError */
-async function parse(
-  request: Request,
-  raw: Buffer,
-  limits: { maxValues: number; isBeginning?: boolean },
-): Promise<JsonObject> {
-  const turns = createTurns()
-  const parsing = parseInSteps(raw, limits)
-  for (;;) {
-    const step = parsing.next()
-    if (!step.done) {
-      holdValues(request, VALUES_PER_STEP)
-      await turns.rest()
-    } else if (step.value.ok) return step.value.body
-    else throw new ValidationError(step.value.error)
-  }
+/** @throws ValidationError, UnavailableError */
+async function parse(request: Request, raw: Buffer, limits: ParseLimits): Promise<JsonObject> {
+  const parsed = await parseInTurns(request, raw, limits)
+  if (!parsed.ok) throw new ValidationError(parsed.error)
+  return parsed.body
 }
 
 /** Tells the reader that pings of the last moments may be missing. @param lagMs 0 when none can be */

@@ -29,7 +29,7 @@ export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBo
   }
 }
 
-interface ParseLimits {
+export interface ParseLimits {
   /** no limit by default */
   maxValues?: number
   /** for the first bytes of a longer body: returns the members that are complete in them */

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import test from 'ava'
 import { createByteBudget } from '../../../ingress/byte-budget.ts'
-import { countBody, holdValues, openBody } from '../../../ingress/middleware/body.ts'
+import { countBody, openBody } from '../../../ingress/middleware/body.ts'
+import { parseInTurns } from '../../../ingress/middleware/parse-json.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Answer, send } from '../../support/send.ts'
 
@@ -61,7 +62,8 @@ test('bodies of all addresses together stay within the total until they are answ
   t.deepEqual(await refusal('192.0.2.3'), refused, 'the total of the process')
   const [first, second] = held
   if (!first || !second) throw new Error('no body is held')
-  t.throws(() => holdValues(second.request, 1_000), { message: /too many request bodies/ })
+  const values = Buffer.from(JSON.stringify({ x: Array(5_000).fill(1) }))
+  await t.throwsAsync(parseInTurns(second.request, values, {}), { message: /too many request bodies/ })
   first.response.end('answered')
   await answers[0]
   await eventually('the bytes to be free', () => {
