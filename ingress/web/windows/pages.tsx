@@ -7,7 +7,7 @@ import { keepWindow } from '#shared/monitoring/operations/keep-window.ts'
 import { coversMostOfWeek, timedWindows, WEEK } from '#shared/monitoring/windows/spans.ts'
 import { isAbout } from '#shared/monitoring/windows/window.ts'
 import { findWindow, type StoredWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
-import { runInTurns } from '#shared/platform/process/turns.ts'
+import { mapInTurns, runInTurns } from '#shared/platform/process/turns.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { chosenChecks } from '../components/check-choice.tsx'
@@ -131,19 +131,20 @@ async function showList(context: Context): Promise<void> {
   const [windows, all] = await Promise.all([windowsOf(db, [project.id]), listShownChecks(db, project.id)])
   const checks = all.map(({ uuid, name, tags }) => ({ uuid, name, tags: splitTags(tags) }))
   const timed = await runInTurns(timedWindows(windows, now, now + WEEK))
+  const nameOf = ({ name }: { name: string }) => name || 'A check without a name'
+  const shown = await mapInTurns(windows, (window) => ({
+    ...window,
+    names: checks.filter((check) => isAbout(window, check)).map(nameOf),
+  }))
+  const covered = await mapInTurns(checks, (check) => (coversMostOfWeek(timed, check, now) ? [nameOf(check)] : []))
   sendPage(
     context,
     { title: `Maintenance · ${project.name}`, workspace, project, area: 'windows' },
     <WindowList
       context={context}
       base={`/projects/${project.uuid}/windows`}
-      windows={windows.map((window) => ({
-        ...window,
-        names: checks.filter((check) => isAbout(window, check)).map(({ name }) => name || 'A check without a name'),
-      }))}
-      warned={checks
-        .filter((check) => coversMostOfWeek(timed, check, now))
-        .map(({ name }) => name || 'A check without a name')}
+      windows={shown}
+      warned={covered.flat()}
       mayEdit={may(project.role, 'edit')}
       now={now}
     />,
