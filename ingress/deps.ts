@@ -25,9 +25,9 @@ import type { ShortCache } from './middleware/short-cache.ts'
 import type { TokenTaker } from './middleware/token-taker.ts'
 import type { BadgeService } from './monitoring/badge-service.ts'
 import type { SharedReads } from './monitoring/share-reads.ts'
-import type { TokenSlots } from './oauth/token-slots.ts'
 import type { Replies } from './replies.ts'
 import type { RiskServices } from './risk/services.ts'
+import type { Slots } from './slots.ts'
 import type { TurnWatch } from './turn-watch.ts'
 import type { Watchers } from './web/frame/live-watchers.ts'
 import type { SharedHistory } from './web/projects/public-history.ts'
@@ -86,7 +86,9 @@ export interface IngressDeps {
   /** discoveries of sign-in services, by issuer */
   oidcIssuers: Map<string, Promise<OidcConfiguration>>
   /** attempts at tokens that are decided on now */
-  tokenSlots: TokenSlots
+  tokenSlots: Slots
+  /** by project: those that wait for its lock hold no connection of the pool */
+  importSlots: Slots
   /** what workers say to requests that wait for them */
   replies: Replies
   risk: RiskServices

@@ -20,12 +20,12 @@ import { TokenTaker } from './middleware/token-taker.ts'
 import { tracedHandler } from './middleware/traced.ts'
 import { createBadgeService } from './monitoring/badge-service.ts'
 import { createSharedReads } from './monitoring/share-reads.ts'
-import { createTokenSlots } from './oauth/token-slots.ts'
 import { answersHttp } from './ping/door.ts'
 import { openPingListener } from './ping/listener.ts'
 import { createReplies } from './replies.ts'
 import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
+import { createSlots } from './slots.ts'
 import { watchTurns } from './turn-watch.ts'
 import { Watchers } from './web/frame/live-watchers.ts'
 
@@ -76,6 +76,12 @@ export async function openIngress(
 
 /** Status pages whose history and rendered bytes are kept for some seconds: five MB each at most. */
 const MAX_HISTORIES = 40
+
+/**
+ * Attempts of one address that are decided on at once. Each holds a token meanwhile, so a client that asks for many
+ * tokens at once with a right secret must not empty its own bucket: this is below the smallest of them.
+ */
+const MAX_TOKEN_ATTEMPTS = 4
 
 /** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
 function createDeps(
@@ -130,7 +136,8 @@ function createDeps(
     publicHistories: createShortCache(MAX_HISTORIES),
     watchers: new Watchers(ground),
     oidcIssuers: new Map(),
-    tokenSlots: createTokenSlots(),
+    tokenSlots: createSlots(MAX_TOKEN_ATTEMPTS),
+    importSlots: createSlots(1),
     replies: createReplies(ground.broker),
     risk: createRiskServices(ground),
     logKeys: new Map(),

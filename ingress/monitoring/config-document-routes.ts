@@ -101,7 +101,7 @@ export const documentRoutes: readonly Route[] = [
       const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
       if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
       const input = { project: key.project, document: body, apply }
-      return await importProject(deps.db, actor, input, deps)
+      return await deps.importSlots.run(`${key.project.id}`, () => importProject(deps.db, actor, input, deps))
     },
   }),
 ]

@@ -35,7 +35,8 @@ async function importDocument(context: FormContext): Promise<void> {
   try {
     const apply = field(form, 'do') !== 'preview'
     const input = { project, document: parsed.body, apply }
-    const report = await importProject(deps.db, personOf(context, session), input, deps)
+    const actor = personOf(context, session)
+    const report = await deps.importSlots.run(`${project.id}`, () => importProject(deps.db, actor, input, deps))
     // Shown where the document is: nothing has happened, so loading the page again does no harm.
     if (!apply) return await showSettings(context, { asked: { document, report } })
     const path = `/projects/${project.uuid}/settings`

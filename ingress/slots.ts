@@ -1,24 +1,19 @@
 import { UnavailableError } from '#shared/errors.ts'
 
-/**
- * Attempts of one address that are decided on at once. Each holds a token meanwhile, so a client that asks for many
- * tokens at once with a right secret must not empty its own bucket: this is below the smallest of them.
- */
-const CONCURRENCY = 4
-
 /** Runs at most some works of one name at a time; the others wait for their turn. */
-export interface TokenSlots {
+export interface Slots {
   run<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
-export function createTokenSlots(): TokenSlots {
+/** @param concurrency works of one name that run at once */
+export function createSlots(concurrency: number): Slots {
   const busy = new Map<string, { running: number; waiting: PromiseWithResolvers<void>[] }>()
 
   return {
     async run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const slot = busy.get(name) ?? { running: 0, waiting: [] }
       busy.set(name, slot)
-      if (slot.running < CONCURRENCY) slot.running += 1
+      if (slot.running < concurrency) slot.running += 1
       else {
         const turn = Promise.withResolvers<void>()
         slot.waiting.push(turn)
