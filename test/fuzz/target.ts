@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createTeam, join } from '../ingress/web/people.ts'
+import { freePort } from '../support/free-port.ts'
 import { demoRequest, openClient } from '../support/platform-client.ts'
-import { listeningPort, openProduct, type SpawnedProcess } from '../support/product.ts'
+import { type HttpProduct, listeningPort, openProduct, type SpawnedProcess } from '../support/product.ts'
 import { addCheck, addProject } from '../support/projects.ts'
 import type { Known } from './http-request.ts'
 import { allRoutes, type FuzzRoute } from './routes.ts'
@@ -11,9 +12,13 @@ const MAIL_DOMAIN = 'mail.example.org'
 
 /** The product as three processes, and one tenant at a time to ask as. */
 export interface Target extends AsyncDisposable {
+  /** its address is that of the spawned ingress */
+  app: HttpProduct
   routes: readonly FuzzRoute[]
   httpPort: number
   mailPort: number
+  /** where the workers report whether they are ready */
+  workersUrl: string
   processes: Readonly<Record<string, SpawnedProcess>>
   /** a new tenant with one of everything: earlier requests may have deleted what they could */
   tenant(): Promise<Known & { mailAddress: string }>
@@ -35,7 +40,8 @@ export async function openTarget(): Promise<Target> {
   const { deps } = await product.ingress()
   const ingress = product.spawn('ingress')
   const smtp = product.spawn('smtp')
-  const workers = product.spawn('workers')
+  const workersPort = await freePort()
+  const workers = product.spawn('workers', [], { METRICS_PORT: String(workersPort) })
   const httpPort = await listeningPort(ingress)
   const mailPort = await listeningPort(smtp)
   const base = `http://127.0.0.1:${httpPort}`
@@ -44,6 +50,8 @@ export async function openTarget(): Promise<Target> {
 
   const resources = opening.move()
   return {
+    app,
+    workersUrl: `http://127.0.0.1:${workersPort}`,
     routes: allRoutes(deps),
     httpPort,
     mailPort,

@@ -23,6 +23,7 @@ const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }
 const ALONE: ReadonlySet<string> = new Set([
   'test/e2e/browser/accessible.test.ts',
   'test/fuzz/every-route.test.ts',
+  'test/fuzz/full-project.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/ingress/health.test.ts',
   'test/ingress/tenants.test.ts',

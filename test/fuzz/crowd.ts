@@ -1,0 +1,36 @@
+import { connect } from 'node:net'
+
+/** An answer must be complete by then: no fact but a hanging server takes so long. */
+const WHOLE_MS = 120_000
+
+/**
+ * Sends the same request on so many connections at once, and reads all answers to their ends. Of an event stream, which
+ * has no end, only the beginning is read.
+ * @returns the status line and headers of each answer; empty when none came
+ */
+export async function askAtOnce(port: number, bytes: Buffer, times: number): Promise<string[]> {
+  return await Promise.all(Array.from({ length: times }, () => ask(port, bytes)))
+}
+
+async function ask(port: number, bytes: Buffer): Promise<string> {
+  return await new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let head = ''
+    socket.setTimeout(WHOLE_MS, () => socket.destroy())
+    socket.on('error', () => undefined) // a reset without an answer shows as an empty one
+    socket.on('data', (chunk: Buffer) => {
+      if (head.includes('\r\n\r\n')) return
+      head += chunk.toString('latin1')
+      if (head.includes('\r\n\r\n') && /^content-type: text\/event-stream/im.test(head)) socket.destroy()
+    })
+    socket.once('close', () => resolve(head.split('\r\n\r\n', 1)[0] ?? ''))
+    socket.write(bytes)
+  })
+}
+
+/** Whether an answer is one that a client can act on: none of ours failed, or it says when to come again. */
+export function isAcceptable(head: string): boolean {
+  const status = Number(head.slice(9, 12))
+  if (status === 503) return /^retry-after: \d+/im.test(head)
+  return status >= 200 && status < 500
+}

@@ -1,0 +1,90 @@
+import test from 'ava'
+import { eventually } from '../support/eventually.ts'
+import { addCheck, addProject } from '../support/projects.ts'
+import { send } from '../support/send.ts'
+import { askAtOnce, isAcceptable } from './crowd.ts'
+import { type FullProject, openFullProject } from './full-project.ts'
+import { fullRequest, monitoringRoutes } from './full-requests.ts'
+import type { FuzzRoute } from './routes.ts'
+import { openTarget, type Target } from './target.ts'
+
+/** Requests of one route at once. */
+const AT_ONCE = 40
+/** A slow machine needs minutes for all routes, in which the run must see progress. */
+const PARTS = 8
+
+let target: Target
+let full: FullProject
+let routes: readonly FuzzRoute[]
+/** The check of another tenant. */
+let check: { id: number; uuid: string }
+let pings = 0
+test.before(async (t) => {
+  t.timeout(240_000)
+  target = await openTarget()
+  full = await openFullProject(target.app)
+  routes = monitoringRoutes(target.routes, full)
+  const other = await addProject(target.app.deps)
+  check = await addCheck(target.app.deps, other.project.id, { timeoutSeconds: 86_400 })
+})
+test.after.always(() => target?.[Symbol.asyncDispose]())
+
+for (let part = 1; part <= PARTS; part++) {
+  test.serial(
+    `forty requests at once of each route of a full project harm no other tenant: ${part} of ${PARTS}`,
+    async (t) => {
+      t.true(routes.length > 120, `${routes.length} routes`)
+      const perPart = Math.ceil(routes.length / PARTS)
+      const wrong: string[] = []
+      for (const [at, route] of routes.entries()) {
+        if (Math.floor(at / perPart) === part - 1) wrong.push(...(await wrongOf(route, at)))
+      }
+      t.deepEqual(wrong, [])
+    },
+  )
+}
+
+test.serial('every process lives after the requests at once, and no ping of the other tenant is lost', async (t) => {
+  for (const [name, { pid, output }] of Object.entries(target.processes)) {
+    t.notThrows(() => process.kill(pid, 0), `${name}:\n${output().slice(-2_000)}`)
+  }
+  const stored = async () => await target.app.db('checks').where({ id: check.id }).first('n_pings', 'status')
+  t.true(pings >= routes.length)
+  await eventually('all pings of the other tenant to be stored', async () => {
+    return Number((await stored())?.n_pings) === pings
+  })
+  t.is((await send(ingress(), `/ping/${check.uuid}/fail`)).status, 200)
+  await eventually('the check of the other tenant to be down', async () => (await stored())?.status === 'down')
+})
+
+function ingress(): string {
+  return `http://127.0.0.1:${target.httpPort}`
+}
+
+/** Asks a route forty times at once while the other tenant pings. @returns answers that are wrong */
+async function wrongOf(route: FuzzRoute, turn: number): Promise<string[]> {
+  const asking = askAtOnce(target.httpPort, fullRequest(route, full, turn), AT_ONCE)
+  const refused = await pingDuring(asking)
+  const heads = await asking
+  const wrong = heads.filter((head) => !isAcceptable(head) || head.startsWith('HTTP/1.1 401 '))
+  const lines = new Set([...refused, ...wrong.map((head) => head.split('\r\n', 1)[0])])
+  await eventually('the processes to be ready', async () => {
+    const answers = await Promise.all([ingress(), target.workersUrl].map((base) => send(base, '/readyz')))
+    return answers.every(({ status }) => status === 200)
+  })
+  return [...lines].map((line) => `${route.method} ${route.path}: ${line}`)
+}
+
+/** Pings as the other tenant until other work is done. @returns pings that were refused */
+async function pingDuring(work: Promise<unknown>): Promise<string[]> {
+  const refused: string[] = []
+  let isOver = false
+  const over = () => (isOver = true)
+  work.then(over, over)
+  do {
+    const ping = await send(ingress(), `/ping/${check.uuid}`, pings % 2 === 0 ? {} : { method: 'POST', body: 'done' })
+    pings += 1
+    if (ping.status !== 200) refused.push(`ping ${ping.status}`)
+  } while (!isOver)
+  return refused
+}
