@@ -23,6 +23,7 @@ import type { Batcher } from './batcher.ts'
 import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
 import type { Door } from './door.ts'
+import { createLongBodies } from './long-bodies.ts'
 import { openRules } from './open-rules.ts'
 import { bodyReader, type ReadBody } from './read-body.ts'
 import type { PingUses } from './uses.ts'
@@ -63,11 +64,12 @@ const USER_AGENT_LENGTH = 200
  * Answers everything under /ping/ (monitoring behaviour section 1). It runs on the raw server, before Express sees the
  * request, because it is what the product is for. `OK` is said only after the broker has the ping for good.
  */
-export function createPingHandler(deps: HandlerDeps, parts: HandlerParts): PingHandler {
+export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {
   const answering = new Answering(deps, parts)
   const { pingBodyLimit } = deps.config
   return {
-    handle: (request, response) => answering.answer(request, response, bodyReader(request, response, pingBodyLimit)),
+    handle: (request, response) =>
+      answering.answer(request, response, bodyReader(request, response, pingBodyLimit, bodies)),
     handlePlain: (request, reply) => answering.answer(request, reply, null),
   }
 }
@@ -144,7 +146,15 @@ class Answering {
       this.#refuse(reply, found instanceof Refusal ? found : new Refusal(404, 'not found'))
       return
     }
-    const body = readBody && (await readBody())
+    let body: Buffer | null = null
+    try {
+      if (readBody) body = await readBody()
+    } catch (error) {
+      // Only this check missed a ping.
+      if (!reply.destroyed) this.#parts.door.refusals.known(found.check.checkId, performance.now())
+      this.#fail(reply, error)
+      return
+    }
     if (target.form === 'slug') this.#parts.uses.keyUsed(target.pingKey)
     this.#accept(request, reply, target, query, found.check, body, found.isNew)
   }

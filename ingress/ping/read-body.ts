@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { UnavailableError } from '#shared/errors.ts'
 import { grownSize } from '../byte-budget.ts'
 import { hasBody } from '../middleware/body.ts'
+import { type LongBodies, type LongBody, UNCOUNTED_BYTES } from './long-bodies.ts'
 
 /** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
 const BODY_HARD_CAP = 1024 * 1024
@@ -8,26 +10,35 @@ const BODY_HARD_CAP = 1024 * 1024
 interface PingBody {
   /** the first bytes, up to the limit; null when there were none */
   body: Buffer | null
-  /** the client was still sending when the hard cap was reached */
+  /** the client was still sending when reading stopped */
   isCut: boolean
+  /** why it stopped, unless at the hard cap */
+  error?: UnavailableError
 }
 
 /**
  * Reads the body of a request; the first bytes, up to the limit, are kept, null when there were none.
  * @throws Error when the client goes away before the end
+ * @throws UnavailableError when newer bodies need the memory
  */
 export type ReadBody = () => Promise<Buffer | null>
 
-/** How the body of a request is read; null for one without. */
-export function bodyReader(request: IncomingMessage, response: ServerResponse, limit: number): ReadBody | null {
+/** How the body of a request is read; null for one without. @param bodies what counts the long ones */
+export function bodyReader(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+  bodies: LongBodies,
+): ReadBody | null {
   if (!hasBody(request)) return null
   return async () => {
-    const { body, isCut } = await readPingBody(request, limit)
+    const { body, isCut, error } = await readPingBody(request, limit, bodies)
     if (isCut) {
       // What is still on its way would be taken for the next request.
       response.shouldKeepAlive = false
       response.once('finish', () => request.socket.destroySoon())
     }
+    if (error) throw error
     return body
   }
 }
@@ -36,14 +47,29 @@ export function bodyReader(request: IncomingMessage, response: ServerResponse, l
  * Reads a request body of which only the beginning is kept. Reading stops at the hard cap.
  * @throws Error when the client goes away before the end
  */
-function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody> {
+function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodies): Promise<PingBody> {
   // One buffer, because each separate piece costs a hundred bytes and the sender decides how small they are.
   let kept: Buffer = Buffer.alloc(0)
   let keptBytes = 0
   let seenBytes = 0
+  let long: LongBody | undefined
   return new Promise((resolve, reject) => {
-    const finish = (isCut: boolean) => {
+    const stop = () => {
+      long?.end()
       request.removeAllListeners('data')
+    }
+    const abandon = (error: UnavailableError) => {
+      stop()
+      request.pause()
+      kept = Buffer.alloc(0)
+      resolve({ body: null, isCut: true, error })
+    }
+    const fail = (error: Error) => {
+      stop()
+      reject(error)
+    }
+    const finish = (isCut: boolean) => {
+      stop()
       const body = keptBytes === kept.length ? kept : Buffer.from(kept.subarray(0, keptBytes))
       resolve({ body: keptBytes === 0 ? null : body, isCut })
     }
@@ -52,7 +78,11 @@ function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody
       if (keptBytes < limit) {
         const part = chunk.subarray(0, limit - keptBytes)
         const size = grownSize(kept.length, keptBytes + part.length, limit)
-        if (size > kept.length) kept = Buffer.concat([kept], size)
+        if (size > kept.length) {
+          if (size > UNCOUNTED_BYTES) long ??= bodies.begin(abandon)
+          if (long?.grow(size - kept.length) === false) return
+          kept = Buffer.concat([kept], size)
+        }
         keptBytes += part.copy(kept, keptBytes)
       }
       if (seenBytes > BODY_HARD_CAP) {
@@ -61,7 +91,7 @@ function readPingBody(request: IncomingMessage, limit: number): Promise<PingBody
       }
     })
     request.once('end', () => finish(false))
-    request.once('error', reject)
-    request.once('aborted', () => reject(new Error('the client went away')))
+    request.once('error', fail)
+    request.once('aborted', () => fail(new Error('the client went away')))
   })
 }
