@@ -16,6 +16,9 @@ const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const MIGRATION_LOCK = 7_419_201
 const LOCK_AGAIN_MS = 100
 
+/** Migrations with an earlier name belong to builds before the first release. */
+const FIRST_MIGRATION = '20261127100001'
+
 const settings: Knex.MigratorConfig = {
   directory,
   loadExtensions: ['.ts'],
@@ -31,6 +34,7 @@ const settings: Knex.MigratorConfig = {
  */
 export async function migrateLatest(databaseUrl: string): Promise<string[]> {
   return await withMigrationLock(databaseUrl, async (db) => {
+    await requireReleasedSchema(db)
     const [, applied] = await db.migrate.latest(settings)
     return applied
   })
@@ -56,6 +60,7 @@ export async function migrateAndSecure(addresses: {
     )
   }
   return await withMigrationLock(databaseOwnerUrl, async (db) => {
+    await requireReleasedSchema(db)
     const [, applied] = await db.migrate.latest(settings)
     if (isOwner) return { applied, warning: 'row security is off: DATABASE_URL is the login that owns the tables' }
     const owner = new pg.Client({ connectionString: await primaryAddress(databaseOwnerUrl) })
@@ -77,6 +82,20 @@ function loginOf(url: string): { role: string; password: string } {
   const [address = url] = splitHosts(url)
   const { username, password } = new URL(address)
   return { role: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+/**
+ * Refuses a database that a development build created: its tables have other names, and no migration leads from them.
+ * @throws ValidationError that says how to start over
+ */
+async function requireReleasedSchema(db: Knex): Promise<void> {
+  const [table] = await query<{ exists: boolean }>(db, `SELECT to_regclass('public.migrations') IS NOT NULL AS exists`)
+  if (!table?.exists) return
+  const [old] = await query(db, 'SELECT 1 FROM migrations WHERE name < ? LIMIT 1', [FIRST_MIGRATION])
+  if (!old) return
+  throw new ValidationError(
+    'the database was created by a build before the first release; start over: make down, drop the database, delete .local, make up',
+  )
 }
 
 /** Takes every migration back, newest first: for the test that proves each can be. */

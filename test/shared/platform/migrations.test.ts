@@ -52,6 +52,17 @@ test('several processes that migrate at once apply each migration once', async (
   t.is(applied.filter((names) => names.length > 0).length, 1)
 })
 
+test('a database of a build before the first release is refused with the way to start over', async (t) => {
+  await using database = await emptyDatabase()
+  await migrateLatest(database.url)
+  await withClient(database.url, (client) =>
+    client.query(
+      "INSERT INTO migrations (name, batch, migration_time) VALUES ('20261121100000_create_tenancy.ts', 1, now())",
+    ),
+  )
+  await t.throwsAsync(migrateLatest(database.url), { message: /start over: make down, drop the database/ })
+})
+
 test('a schema of a newer release is nothing to complain of', async (t) => {
   await using database = await emptyDatabase()
   await migrateLatest(database.url)
