@@ -39,7 +39,7 @@ const MASKS: readonly ((row: number, column: number) => boolean)[] = [
 
 /**
  * What the QR code on a picture says, without its error correction: the picture is a drawing, not a photograph. The code
- * is the only thing in pure black, of level M, in bytes, and upright.
+ * is the only thing in pure black, of level M, in bytes or digits, and upright.
  * @throws Error when it is not such a code, or something stands in its quiet zone
  */
 export function readQr(picture: Picture): string {
@@ -52,10 +52,30 @@ export function readQr(picture: Picture): string {
   const mask = MASKS[format & 7]
   if (format >> 3 !== 0 || !mask) throw new Error('the code is not of level M')
   const bits = deinterleaved(bitsOf(dataModules(modules, version, mask)), blocks)
-  if (bits.slice(0, 4) !== '0100') throw new Error('the code does not hold bytes')
-  const start = version < 10 ? 12 : 20
-  const length = Number.parseInt(bits.slice(4, start), 2)
-  return Buffer.from(bytesOf(bits.slice(start, start + length * 8))).toString()
+  return textOf(bits, version)
+}
+
+/** Reads segments of bytes and of digits until the terminator: a long run of digits is a separate segment. */
+function textOf(bits: string, version: number): string {
+  let at = 0
+  const take = (count: number) => {
+    at += count
+    return bits.slice(at - count, at)
+  }
+  const number = (count: number) => Number.parseInt(take(count), 2)
+  const parts: Buffer[] = []
+  for (let mode = take(4); mode !== '0000' && mode !== ''; mode = take(4)) {
+    if (mode === '0100') {
+      const length = number(version < 10 ? 8 : 16)
+      parts.push(Buffer.from(bytesOf(take(length * 8))))
+    } else if (mode === '0001') {
+      for (let left = number(version < 10 ? 10 : 12); left > 0; left -= 3) {
+        const digits = Math.min(left, 3)
+        parts.push(Buffer.from(String(number(digits * 3 + 1)).padStart(digits, '0')))
+      }
+    } else throw new Error(`the code has a segment of mode ${mode}`)
+  }
+  return Buffer.concat(parts).toString()
 }
 
 function modulesOf({ width, pixels }: Picture): boolean[][] {
